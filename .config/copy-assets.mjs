@@ -13,6 +13,6 @@ await import('./site/build.mjs');
 const manifest = 'dist/cli/oclif.manifest.json';
 rmSync(manifest, { force: true });
 settings.enableAutoTranspile = false;
-const { loadConfig } = await import('../dist/cli/config.js');
+const { loadConfig } = await import('../dist/cli/program/config.js');
 const config = await loadConfig();
 writeFileSync(manifest, JSON.stringify(config.plugins.get(config.name).manifest));

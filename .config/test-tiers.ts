@@ -18,13 +18,13 @@ export const slow = [
   'test/platform/longest-input.test.ts',
   'test/verification/flow/commands.test.ts',
   // A terminal and a shell.
-  'test/cli/{completion,terminal}.test.ts',
+  'test/cli/program/{completion,terminal}.test.ts',
 ];
 
 /** Quick files that replace globals, and so need a process of their own. The others share some. */
 export const isolated = [
   'test/billing/exchange-faults.test.ts',
-  'test/cli/{careful,onboard-many,output,typing}.test.ts',
+  'test/cli/{careful/careful,onboarding/onboard-many,output/output,program/typing}.test.ts',
   'test/platform/clock.test.ts',
   'test/platform/in-flight.test.ts',
   'test/proofs/simulation/simulation.test.ts',

@@ -1,4 +1,4 @@
-import { type AdminApi, createAdminApi } from '../../cli/client.ts';
+import { type AdminApi, createAdminApi } from '../../cli/connection/client.ts';
 import { type Credentials, redirectUri } from './contender.ts';
 
 /** A partner's client, as the records of its users name it. */

@@ -1,4 +1,4 @@
-import { createAdminApi } from '../../cli/client.ts';
+import { createAdminApi } from '../../cli/connection/client.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 
 /** What a partner can be at: the spend cap of its wallet, or the request limit of its client. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 
 // The commands are compiled into dist/.
-const commandLine = new URL('../../dist/cli/command-line.js', import.meta.url);
+const commandLine = new URL('../../dist/cli/program/command-line.js', import.meta.url);
 if (!existsSync(commandLine)) {
   process.stderr.write('svcadmin is not built yet: run `npm run build` first\n');
   process.exit(1);

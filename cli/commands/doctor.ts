@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceView } from '../../contracts/admin/sources.ts';
-import { AdminCommand } from '../base-command.ts';
-import { exits, toFailure } from '../failure.ts';
-import { type Finding, findingOf, judgeDatabase, judgeShards } from '../findings.ts';
+import { type Finding, findingOf, judgeDatabase, judgeShards } from '../doctor/findings.ts';
+import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 /** Milliseconds that the clocks may differ before signatures and limits look wrong. */
 const toleratedSkewMs = 2_000;

@@ -1,11 +1,11 @@
 import { Args } from '@oclif/core';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';
-import { AdminCommand } from '../base-command.ts';
-import { closest } from '../closest.ts';
-import { type ListedError, listedErrors, searchErrors } from '../error-search.ts';
-import { CommandError, exits } from '../failure.ts';
-import { refuseSecret } from '../searches.ts';
+import { type ListedError, listedErrors, searchErrors } from '../errors/error-search.ts';
+import { CommandError, exits } from '../errors/failure.ts';
+import { refuseSecret } from '../list/searches.ts';
+import { AdminCommand } from '../program/base-command.ts';
+import { closest } from '../program/closest.ts';
 
 const columns = ['code', 'httpStatus', 'kind', 'retryable', 'meaning'] as const;
 

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../base-command.ts';
-import { createAdminApi } from '../client.ts';
-import { locate } from '../connection.ts';
-import { type ConnectionSource, usageError } from '../failure.ts';
+import { createAdminApi } from '../connection/client.ts';
+import { locate } from '../connection/connection.ts';
+import { readProfiles, writeProfiles } from '../connection/profiles.ts';
+import { type ConnectionSource, usageError } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';
-import { readProfiles, writeProfiles } from '../profiles.ts';
-import { readStdin, typeHidden } from '../secret-input.ts';
+import { AdminCommand } from '../program/base-command.ts';
+import { readStdin, typeHidden } from '../secrets/secret-input.ts';
 
 /** @throws CommandError exit 7 where no admin API answers there, so that no token is typed for nothing */
 async function requireAdminApi(url: string, ca: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
-import { AdminCommand } from '../base-command.ts';
-import { usageError } from '../failure.ts';
-import { readProfiles, writeProfiles } from '../profiles.ts';
+import { readProfiles, writeProfiles } from '../connection/profiles.ts';
+import { usageError } from '../errors/failure.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 export default class Logout extends AdminCommand<typeof Logout> {
   static override summary = 'Delete a profile and its token from this machine.';

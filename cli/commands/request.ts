@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../base-command.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 export default class Request extends AdminCommand<typeof Request> {
   static override summary = 'Show a request by the X-Request-Id of its answer.';

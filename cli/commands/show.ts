@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core';
 import { isErrorCode } from '../../contracts/errors.ts';
-import { AdminCommand } from '../base-command.ts';
-import { usageError } from '../failure.ts';
-import { readReason } from '../flags.ts';
-import { refuseSecret } from '../searches.ts';
+import { usageError } from '../errors/failure.ts';
+import { readReason } from '../flags/flags.ts';
+import { refuseSecret } from '../list/searches.ts';
+import { AdminCommand } from '../program/base-command.ts';
 import { identify } from '../show/identify.ts';
 import { loaders } from '../show/loaders.ts';
 

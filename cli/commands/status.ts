@@ -1,5 +1,5 @@
-import { AdminCommand } from '../base-command.ts';
 import { localTime } from '../output/format.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 export default class Status extends AdminCommand<typeof Status> {
   static override summary =

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AdminCommand } from '../base-command.ts';
-import type { AdminApi } from '../client.ts';
-import { toFailure } from '../failure.ts';
-import { given, moment } from '../flags.ts';
+import type { AdminApi } from '../connection/client.ts';
+import { toFailure } from '../errors/failure.ts';
+import { given, moment } from '../flags/flags.ts';
+import { requestFilters } from '../flags/requests.ts';
 import { formatValue, localTime } from '../output/format.ts';
-import { requestFilters } from '../requests.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
 

@@ -1,4 +1,4 @@
-import { AdminCommand } from '../base-command.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 export default class Version extends AdminCommand<typeof Version> {
   static override summary = 'Show the version of svcadmin; `status` shows that of the server.';

@@ -1,4 +1,4 @@
-import { AdminCommand } from '../base-command.ts';
+import { AdminCommand } from '../program/base-command.ts';
 
 export default class Whoami extends AdminCommand<typeof Whoami> {
   static override summary = 'Show your operator, and how the server was found.';

@@ -1,4 +1,4 @@
-import { formatCents } from '../amounts.ts';
+import { formatCents } from '../flags/amounts.ts';
 
 /** Names of fields that hold cents. */
 const moneyFields = new Set([

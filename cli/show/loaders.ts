@@ -1,4 +1,4 @@
-import type { AdminApi } from '../client.ts';
+import type { AdminApi } from '../connection/client.ts';
 import type { Kind } from './identify.ts';
 import {
   showClient,

@@ -1,5 +1,5 @@
-import { daysLeftNote, formatCents } from '../amounts.ts';
-import type { AdminApi } from '../client.ts';
+import type { AdminApi } from '../connection/client.ts';
+import { daysLeftNote, formatCents } from '../flags/amounts.ts';
 import { mostNamed, related, type Shown } from './related.ts';
 
 const modes = ['test', 'live'] as const;

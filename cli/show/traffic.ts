@@ -1,4 +1,4 @@
-import type { AdminApi } from '../client.ts';
+import type { AdminApi } from '../connection/client.ts';
 import { distinct, mostNamed, type ReadReason, related, type Shown } from './related.ts';
 
 export async function showEvent(api: AdminApi, eventId: string, given: ReadReason): Promise<Shown> {

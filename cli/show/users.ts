@@ -1,4 +1,4 @@
-import type { AdminApi } from '../client.ts';
+import type { AdminApi } from '../connection/client.ts';
 import { distinct, mostNamed, type ReadReason, type Related, related, type Shown } from './related.ts';
 import { sessionFields, sessionLines } from './session-lines.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAdminApi } from '../../cli/client.ts';
+import { createAdminApi } from '../../cli/connection/client.ts';
 import { maskSecrets } from '../../server/platform/telemetry/masking.ts';
 import { createPartner, post, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type Command, Config, settings } from '@oclif/core';
-import { topics } from '../../cli/topics.ts';
+import { topics } from '../../cli/program/topics.ts';
 import { proseLines } from '../contract/prose.ts';
 
 const introduction = `# svcadmin

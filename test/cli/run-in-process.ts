@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { runCommandLine } from '../../cli/command-line.ts';
+import type { runCommandLine } from '../../cli/program/command-line.ts';
 
-const built = fileURLToPath(new URL('../../dist/cli/command-line.js', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/cli/program/command-line.js', import.meta.url));
 
 export interface Context {
   cwd: string;

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { given, moment, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, moment, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 
 export default class AuditLogList extends ListCommand<typeof AuditLogList> {

@@ -1,6 +1,6 @@
-import { AdminCommand } from '../../base-command.ts';
-import { renderFishCompletion } from '../../output/fish.ts';
-import { topics } from '../../topics.ts';
+import { AdminCommand } from '../../program/base-command.ts';
+import { renderFishCompletion } from '../../program/fish.ts';
+import { topics } from '../../program/topics.ts';
 
 export default class AutocompleteFish extends AdminCommand<typeof AutocompleteFish> {
   static override summary = 'Print a completion script for fish.';

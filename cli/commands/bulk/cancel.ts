@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { bulkFields } from '../../bulk.ts';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { bulkFields } from '../../deliveries/bulk.ts';
 
 export default class BulkCancel extends CarefulCommand<typeof BulkCancel> {
   static override summary = 'Cancel a bulk job: it does nothing more.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { given, pageFlags } from '../../flags.ts';
+import { given, pageFlags } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class BulkList extends AdminCommand<typeof BulkList> {
   static override summary = 'List bulk jobs, newest first.';

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { bulkFields, follow } from '../../bulk.ts';
-import { createProgress } from '../../output/progress.ts';
+import { bulkFields, follow } from '../../deliveries/bulk.ts';
+import { createProgress } from '../../deliveries/progress.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class BulkShow extends AdminCommand<typeof BulkShow> {
   static override summary = 'Show a bulk job, and how far it is with each API key.';

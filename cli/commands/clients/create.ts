@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { duration, given, outFile, passkeys, words } from '../../flags.ts';
+import { duration, given, outFile, passkeys, words } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
   static override summary = 'Create a client. Its secret is shown once.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable> {
   static override summary = 'Disable a client until it is enabled again.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsEnable extends AdminCommand<typeof ClientsEnable> {
   static override summary = 'Enable a disabled client.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { given, modeFilter, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { localTime } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsShow extends AdminCommand<typeof ClientsShow> {
   static override summary = 'Show a client, without its secrets.';

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { usageError } from '../../failure.ts';
-import { durationOrDefault, given, passkeys, words } from '../../flags.ts';
-import { changeOfList, changes } from '../../previews.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { changeOfList, changes } from '../../careful/previews.ts';
+import { usageError } from '../../errors/failure.ts';
+import { durationOrDefault, given, passkeys, words } from '../../flags/flags.ts';
 
 /** 0 restores the default. */
 const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);

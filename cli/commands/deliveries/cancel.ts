@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core';
-import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../bulk.ts';
-import { deliveryFields } from '../../deliveries.ts';
-import { usageError } from '../../failure.ts';
-import { eventFilters } from '../../flags-events.ts';
-import { count } from '../../previews.ts';
+import { count } from '../../careful/previews.ts';
+import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
+import { deliveryFields } from '../../deliveries/deliveries.ts';
+import { usageError } from '../../errors/failure.ts';
+import { eventFilters } from '../../flags/flags-events.ts';
 
 export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCancel> {
   static override summary =

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { explainWaiting, listedDelivery } from '../../deliveries.ts';
-import { given, pageFlags, requireOrder } from '../../flags.ts';
-import { eventFilters } from '../../flags-events.ts';
-import { ListCommand } from '../../list-command.ts';
+import { explainWaiting, listedDelivery } from '../../deliveries/deliveries.ts';
+import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { eventFilters } from '../../flags/flags-events.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
 

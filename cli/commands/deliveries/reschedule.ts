@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core';
-import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../bulk.ts';
-import { deliveryFields } from '../../deliveries.ts';
-import { usageError } from '../../failure.ts';
-import { dueAt, given, newTime } from '../../flags.ts';
-import { eventFilters } from '../../flags-events.ts';
+import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
+import { deliveryFields } from '../../deliveries/deliveries.ts';
+import { usageError } from '../../errors/failure.ts';
+import { dueAt, given, newTime } from '../../flags/flags.ts';
+import { eventFilters } from '../../flags/flags-events.ts';
 
 export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {
   static override summary =

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { waitReasons } from '../../../contracts/wait-reasons.ts';
-import { adviseOn, answerLines, attemptColumns } from '../../attempts.ts';
-import { AdminCommand } from '../../base-command.ts';
+import { adviseOn, answerLines, attemptColumns } from '../../deliveries/attempts.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {
   static override summary = 'Show a delivery, every attempt, and what the receiver answered.';

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsBlock> {
   static override summary = 'Block an enrollment: exchanges of its codes are refused.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags, readReason } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, pageFlags, readReason } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList> {
   static override summary = 'List the enrollments of a partner, newest first.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { readReason } from '../../flags.ts';
+import { readReason } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class EnrollmentsShow extends AdminCommand<typeof EnrollmentsShow> {
   static override summary = 'Show an enrollment.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class EnrollmentsUnblock extends AdminCommand<typeof EnrollmentsUnblock> {
   static override summary = 'Unblock an enrollment.';

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags, requireOrder } from '../../flags.ts';
-import { eventFilters } from '../../flags-events.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { eventFilters } from '../../flags/flags-events.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class EventsList extends ListCommand<typeof EventsList> {
   static override summary = 'List events, newest first, with what became of each.';

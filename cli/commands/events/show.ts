@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
-import { attemptColumns } from '../../attempts.ts';
-import { AdminCommand } from '../../base-command.ts';
-import { readReason } from '../../flags.ts';
+import { attemptColumns } from '../../deliveries/attempts.ts';
+import { readReason } from '../../flags/flags.ts';
 import { harmless } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class EventsShow extends AdminCommand<typeof EventsShow> {
   static override summary = 'Show an event, its body, and every attempt.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { localTimes } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   static override summary = 'Explain what became of an event, and what to do.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { outFile } from '../../flags.ts';
+import { outFile } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class IntegrationsCreate extends AdminCommand<typeof IntegrationsCreate> {
   static override summary = 'Create a storefront integration. Its secret is shown once.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class IntegrationsDisable extends CarefulCommand<typeof IntegrationsDisable> {
   static override summary = 'Disable a storefront integration permanently.';

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { duration, outFile } from '../../flags.ts';
-import { untilAfter } from '../../keep-old.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { duration, outFile } from '../../flags/flags.ts';
+import { untilAfter } from '../../flags/keep-old.ts';
 
 export default class IntegrationsRotateSecret extends CarefulCommand<typeof IntegrationsRotateSecret> {
   static override summary =

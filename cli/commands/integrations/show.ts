@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class IntegrationsShow extends AdminCommand<typeof IntegrationsShow> {
   static override summary = 'Show a storefront integration, without its secret.';

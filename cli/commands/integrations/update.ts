@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { usageError } from '../../failure.ts';
-import { given } from '../../flags.ts';
-import { changeOfList } from '../../previews.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { changeOfList } from '../../careful/previews.ts';
+import { usageError } from '../../errors/failure.ts';
+import { given } from '../../flags/flags.ts';
 
 export default class IntegrationsUpdate extends CarefulCommand<typeof IntegrationsUpdate> {
   static override summary = 'Add shops to a storefront integration, or remove some.';

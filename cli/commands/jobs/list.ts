@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class JobsList extends ListCommand<typeof JobsList> {
   static override summary = 'List jobs: scheduled, locked, late, stuck or malformed.';

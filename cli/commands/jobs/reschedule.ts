@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { dueAt, newTime } from '../../flags.ts';
+import { dueAt, newTime } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> {
   static override summary = 'Reschedule a job, with the attempts that wait for it.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class JobsRun extends AdminCommand<typeof JobsRun> {
   static override summary = 'Run a job now.';

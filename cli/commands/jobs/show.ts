@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class JobsShow extends AdminCommand<typeof JobsShow> {
   static override summary = 'Show a job, and the attempts that wait for it.';

@@ -1,5 +1,5 @@
-import { listFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { listFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class KeyringList extends ListCommand<typeof KeyringList> {
   static override summary = 'List the keys and master keys of the service, without their values.';

@@ -1,5 +1,5 @@
-import { CarefulCommand } from '../../careful-command.ts';
-import type { AdminApi } from '../../client.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import type { AdminApi } from '../../connection/client.ts';
 
 export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> {
   static override summary = 'Seal every secret under the new master key, so that the old one can be removed.';

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import type { KeyView } from '../../../contracts/admin/keyring.ts';
-import { CarefulCommand } from '../../careful-command.ts';
-import { given } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { given } from '../../flags/flags.ts';
 
 /** What the server will do, or why it will refuse. */
 function consequenceOf(id: string, key: KeyView | undefined): string {

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { defaultLeadSeconds, type RotatedUse } from '../../../contracts/admin/keyring.ts';
-import { CarefulCommand } from '../../careful-command.ts';
-import { duration, given } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { duration, given } from '../../flags/flags.ts';
 
 const consequences: Readonly<Record<RotatedUse, (seconds: number) => string>> = {
   signing: (seconds) =>

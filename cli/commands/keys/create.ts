@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { mode, outFile } from '../../flags.ts';
+import { mode, outFile } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class KeysCreate extends AdminCommand<typeof KeysCreate> {
   static override summary = 'Create an API key. The key itself is shown once.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
   static override summary = 'Revoke an API key permanently.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class KeysShow extends AdminCommand<typeof KeysShow> {
   static override summary = 'Show an API key, without its secret.';

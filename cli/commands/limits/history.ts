@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { mode, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { mode, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 const capOf = (fields: AuditLogEntry['before'], name: string): unknown => fields?.[name] ?? null;
 

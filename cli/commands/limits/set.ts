@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { usageError } from '../../failure.ts';
-import { given, mode } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { changes } from '../../careful/previews.ts';
+import { usageError } from '../../errors/failure.ts';
+import { given, mode } from '../../flags/flags.ts';
 import { formatValue } from '../../output/format.ts';
-import { changes } from '../../previews.ts';
 
 export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
   static override summary = 'Set the spend limits of a partner: billable events in a minute and an hour.';

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { outFile } from '../../flags.ts';
+import { outFile } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class MembersInvite extends AdminCommand<typeof MembersInvite> {
   static override summary = 'Invite a person of a partner to the portal. The link is shown once.';

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { given, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class MembersList extends ListCommand<typeof MembersList> {
   static override summary = 'List the members of a partner, newest first.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class MembersRemove extends CarefulCommand<typeof MembersRemove> {
   static override summary = 'Remove a member: ends the sessions and the passkey, and erases the address.';

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class MembersRole extends AdminCommand<typeof MembersRole> {
   static override summary = 'Change the role of a member. It holds from the next request on.';

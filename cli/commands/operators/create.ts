@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { duration, given, outFile } from '../../flags.ts';
+import { duration, given, outFile } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate> {
   static override summary = 'Create an operator. The token is shown once.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevoke> {
   static override summary = 'Revoke the token of an operator permanently.';

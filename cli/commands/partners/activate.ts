@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersActivate extends AdminCommand<typeof PartnersActivate> {
   static override summary = 'Activate a partner that is pending or suspended.';

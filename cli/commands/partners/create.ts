@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersCreate extends AdminCommand<typeof PartnersCreate> {
   static override summary = 'Create a partner, with an empty test and live wallet.';

@@ -1,13 +1,19 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { exits, usageError } from '../../failure.ts';
-import { amount, outFile, words } from '../../flags.ts';
-import { allThere, onboardRows, type RowResult, readPlans, refusePartnerFlags } from '../../onboard-many.ts';
-import { type Onboarded, onboardPartner, type Plan } from '../../onboard-partner.ts';
-import { firstCalls, renderEnv } from '../../onboarding.ts';
-import { openSecretFile } from '../../secret-file.ts';
+import { exits, usageError } from '../../errors/failure.ts';
+import { amount, outFile, words } from '../../flags/flags.ts';
+import {
+  allThere,
+  onboardRows,
+  type RowResult,
+  readPlans,
+  refusePartnerFlags,
+} from '../../onboarding/onboard-many.ts';
+import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/onboard-partner.ts';
+import { firstCalls, renderEnv } from '../../onboarding/onboarding.ts';
+import { AdminCommand } from '../../program/base-command.ts';
+import { openSecretFile } from '../../secrets/secret-file.ts';
 
 const fewestCents = 5_000;
 

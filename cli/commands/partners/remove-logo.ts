@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersRemoveLogo extends AdminCommand<typeof PartnersRemoveLogo> {
   static override summary = 'Remove the logo of a partner. Pages then show the first letter of its name.';

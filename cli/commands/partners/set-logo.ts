@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import { largestLogoFile } from '../../../contracts/admin/partners.ts';
-import { AdminCommand } from '../../base-command.ts';
-import { usageError } from '../../failure.ts';
+import { usageError } from '../../errors/failure.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PartnersSetLogo extends AdminCommand<typeof PartnersSetLogo> {
   static override summary = 'Show a logo of the partner on the hosted pages.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { servingOf } from '../../previews.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { servingOf } from '../../careful/previews.ts';
 
 export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspend> {
   static override summary = 'Suspend a partner until it is activated again.';

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { changes } from '../../previews.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { changes } from '../../careful/previews.ts';
 
 export default class PricesSet extends CarefulCommand<typeof PricesSet> {
   static override summary = 'Set the price of a billable event for a partner.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { given } from '../../flags.ts';
+import { given } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PricesShow extends AdminCommand<typeof PricesShow> {
   static override summary =

@@ -1,6 +1,6 @@
-import { listFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
-import { readProfiles } from '../../profiles.ts';
+import { readProfiles } from '../../connection/profiles.ts';
+import { listFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class ProfilesList extends ListCommand<typeof ProfilesList> {
   static override summary = 'List the profiles, without their tokens.';

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { usageError } from '../../failure.ts';
-import { readProfiles, writeProfiles } from '../../profiles.ts';
+import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
+import { usageError } from '../../errors/failure.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ProfilesUse extends AdminCommand<typeof ProfilesUse> {
   static override summary = 'Make a profile the default.';

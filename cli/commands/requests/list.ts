@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
-import { given, moment, pageFlags, requireOrder } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
-import { requestFilters } from '../../requests.ts';
+import { given, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { requestFilters } from '../../flags/requests.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class RequestsList extends ListCommand<typeof RequestsList> {
   static override summary = 'List requests of partners and their users, newest first.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { given, listFlags, moment, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, listFlags, moment, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {

@@ -1,5 +1,5 @@
-import { CarefulCommand } from '../../careful-command.ts';
-import type { AdminApi } from '../../client.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import type { AdminApi } from '../../connection/client.ts';
 
 export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
   static override summary = 'Finish an upgrade. Older builds can no longer use the database.';

@@ -1,4 +1,4 @@
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class SchemaShow extends AdminCommand<typeof SchemaShow> {
   static override summary = 'Show the schema version of the database, and the progress of an upgrade.';

@@ -1,10 +1,10 @@
 import { Args } from '@oclif/core';
 import { OwnedSecretKind } from '../../../contracts/admin/secrets.ts';
-import { AdminCommand } from '../../base-command.ts';
-import { usageError } from '../../failure.ts';
+import { usageError } from '../../errors/failure.ts';
+import { refuseSecret } from '../../list/searches.ts';
 import { isInteractive } from '../../output/terminal.ts';
-import { refuseSecret } from '../../searches.ts';
-import { readStdin, typeHidden } from '../../secret-input.ts';
+import { AdminCommand } from '../../program/base-command.ts';
+import { readStdin, typeHidden } from '../../secrets/secret-input.ts';
 import { findSecret } from '../../show/identify.ts';
 
 export default class SecretsFind extends AdminCommand<typeof SecretsFind> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
-import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 /** As the server keeps it. A partner may have put anything into a state. */
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('base64url').slice(0, 22);

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 import { sessionFields, sessionLines } from '../../show/session-lines.ts';
 
 export default class SessionsShow extends AdminCommand<typeof SessionsShow> {

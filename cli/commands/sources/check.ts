@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { exits } from '../../failure.ts';
+import { exits } from '../../errors/failure.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class SourcesCheck extends AdminCommand<typeof SourcesCheck> {
   static override summary = 'Check a verification source, and show when its certificates expire.';

@@ -1,6 +1,6 @@
 import type { SourceView } from '../../../contracts/admin/sources.ts';
-import { listFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { listFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 /** `93 % of 120`; null where no session has ended. */
 function successOf(lastDay: SourceView['lastDay']): string | null {

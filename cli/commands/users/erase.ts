@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class UsersErase extends CarefulCommand<typeof UsersErase> {
   static override summary = 'Erase a user: claims, enrollments, and their data in kept tokens and events.';

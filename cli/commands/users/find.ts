@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
-import { usageError } from '../../failure.ts';
-import { pageFlags, readReason } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
-import { refuseSecret } from '../../searches.ts';
+import { usageError } from '../../errors/failure.ts';
+import { pageFlags, readReason } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
+import { refuseSecret } from '../../list/searches.ts';
 
 export default class UsersFind extends ListCommand<typeof UsersFind> {
   static override summary =

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class UsersRemovePasskey extends CarefulCommand<typeof UsersRemovePasskey> {
   static override summary = 'Remove a passkey of a user, for instance of a device that was lost.';

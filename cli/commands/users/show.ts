@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { readReason } from '../../flags.ts';
+import { readReason } from '../../flags/flags.ts';
 import { formatValue, localTime } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class UsersShow extends AdminCommand<typeof UsersShow> {
   static override summary = 'Show all data of a user: claims, enrollments and passkeys.';

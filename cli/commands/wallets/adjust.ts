@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Args, Flags } from '@oclif/core';
-import { daysLeftNote, formatCents } from '../../amounts.ts';
-import { CarefulCommand } from '../../careful-command.ts';
-import { amount, modeRequired } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { daysLeftNote, formatCents } from '../../flags/amounts.ts';
+import { amount, modeRequired } from '../../flags/flags.ts';
 
 export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> {
   static override summary = 'Adjust a wallet by an amount, up or down.';

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
-import { formatCents } from '../../amounts.ts';
-import { AdminCommand } from '../../base-command.ts';
-import type { AdminApi } from '../../client.ts';
-import { exits } from '../../failure.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { exits } from '../../errors/failure.ts';
+import { formatCents } from '../../flags/amounts.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 type Report = Awaited<ReturnType<AdminApi['wallets']['audit']['query']>>[number];
 

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WalletsEntry extends AdminCommand<typeof WalletsEntry> {
   static override summary = 'Show a ledger entry: its wallet, and whether it can be refunded.';

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { daysLeftNote, formatCents } from '../../amounts.ts';
-import { CarefulCommand } from '../../careful-command.ts';
-import { amount, modeRequired } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { daysLeftNote, formatCents } from '../../flags/amounts.ts';
+import { amount, modeRequired } from '../../flags/flags.ts';
 
 export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
   static override summary = 'Fund a wallet. The same reference and amount twice is one funding.';

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
-import { usageError } from '../../failure.ts';
-import { amount, given, modeFilter, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { usageError } from '../../errors/failure.ts';
+import { amount, given, modeFilter, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 const days = Flags.custom<number>({
   helpValue: '7',

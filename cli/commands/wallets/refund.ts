@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { formatCents } from '../../amounts.ts';
-import { CarefulCommand } from '../../careful-command.ts';
-import type { AdminApi } from '../../client.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { formatCents } from '../../flags/amounts.ts';
 
 type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
 

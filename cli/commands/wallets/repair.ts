@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import type { AdminApi } from '../../client.ts';
-import { exits } from '../../failure.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { exits } from '../../errors/failure.ts';
 
 type Report = Awaited<ReturnType<AdminApi['wallets']['repair']['mutate']>>[number];
 

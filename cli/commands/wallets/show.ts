@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { mode } from '../../flags.ts';
+import { mode } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WalletsShow extends AdminCommand<typeof WalletsShow> {
   static override summary = 'Show a wallet of a partner.';

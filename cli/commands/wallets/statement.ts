@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core';
-import { formatCents } from '../../amounts.ts';
-import { AdminCommand } from '../../base-command.ts';
-import type { AdminApi } from '../../client.ts';
-import { given, mode, moment, requireOrder } from '../../flags.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { formatCents } from '../../flags/amounts.ts';
+import { given, mode, moment, requireOrder } from '../../flags/flags.ts';
 import { decimal, renderCsv } from '../../output/csv.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
 

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import { createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose';
 import { SignedStatement, statementType } from '../../../contracts/admin/wallets.ts';
-import { formatCents } from '../../amounts.ts';
-import { AdminCommand } from '../../base-command.ts';
-import { CommandError, exits, usageError } from '../../failure.ts';
+import { CommandError, exits, usageError } from '../../errors/failure.ts';
+import { formatCents } from '../../flags/amounts.ts';
 import { localTime } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 const refused = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
 

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags } from '../../flags.ts';
-import { ListCommand } from '../../list-command.ts';
+import { given, pageFlags } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 export default class WarningsList extends ListCommand<typeof WarningsList> {
   static override summary = 'List warnings to partners, newest first.';

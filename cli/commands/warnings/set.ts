@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { usageError } from '../../failure.ts';
-import { amount, given } from '../../flags.ts';
+import { usageError } from '../../errors/failure.ts';
+import { amount, given } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
   static override summary =

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { given, modeFilter } from '../../flags.ts';
+import { given, modeFilter } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 const percent = (share: number | null): string =>
   share === null ? '-' : `${Math.round(share * 1000) / 10} %`;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import type { AdminApi } from '../../client.ts';
-import { usageError } from '../../failure.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { usageError } from '../../errors/failure.ts';
 import { harmless } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 type Delivery = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>['deliveries'][number];
 

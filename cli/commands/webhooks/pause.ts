@@ -1,9 +1,9 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { parseSeconds, parseTime } from '../../durations.ts';
-import { usageError } from '../../failure.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { count } from '../../careful/previews.ts';
+import { usageError } from '../../errors/failure.ts';
+import { parseSeconds, parseTime } from '../../flags/durations.ts';
 import { localTime } from '../../output/format.ts';
-import { count } from '../../previews.ts';
 
 const untilFlag = Flags.custom<string>({
   helpValue: '4h|2026-07-01T09:00',

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { outFile } from '../../flags.ts';
+import { outFile } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksPrepareSecret extends AdminCommand<typeof WebhooksPrepareSecret> {
   static override summary =

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { outFile } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { outFile } from '../../flags/flags.ts';
 
 export default class WebhooksRotateSecret extends CarefulCommand<typeof WebhooksRotateSecret> {
   static override summary =

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { outFile } from '../../flags.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { outFile } from '../../flags/flags.ts';
 
 interface Change {
   /** Mode and id of the key. */

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksShow extends AdminCommand<typeof WebhooksShow> {
   static override summary = 'Show the webhook URL of an API key.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
-import { CommandError, exits } from '../../failure.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
+import { CommandError, exits } from '../../errors/failure.ts';
 
 export default class WebhooksSwitchSecret extends CarefulCommand<typeof WebhooksSwitchSecret> {
   static override summary =

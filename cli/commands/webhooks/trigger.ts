@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { type EventName, eventNames } from '../../../contracts/event-names.ts';
-import { AdminCommand } from '../../base-command.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger> {
   static override summary = 'Send a sample event of a test key, with all retries.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { CarefulCommand } from '../../careful/careful-command.ts';
 
 export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> {
   static override summary = 'Remove the webhook URL of an API key.';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { exits, usageError } from '../../failure.ts';
-import { given } from '../../flags.ts';
+import { exits, usageError } from '../../errors/failure.ts';
+import { given } from '../../flags/flags.ts';
 import { localTimes } from '../../output/format.ts';
+import { AdminCommand } from '../../program/base-command.ts';
 
 /** The body byte for byte: any changed byte makes the signature invalid. */
 function readBody(path: string): string {

@@ -3,8 +3,8 @@ import { inFile } from './mutation.ts';
 /** `svcadmin`: amounts, moments, confirmation, connection, exit codes. */
 export const cli = [
   ...inFile(
-    'cli/amounts.ts',
-    ['cli/amounts'],
+    'cli/flags/amounts.ts',
+    ['cli/flags'],
     [
       ["cents.padEnd(2, '0')", "cents.padStart(2, '0')"],
       ['(sign && !signed)', '(signed && !sign)'],
@@ -13,34 +13,34 @@ export const cli = [
     ],
   ),
   ...inFile(
-    'cli/durations.ts',
-    ['cli/statement-midnight', 'cli/output', 'cli/amounts'],
+    'cli/flags/durations.ts',
+    ['cli/commands/statement-midnight', 'cli/output', 'cli/flags'],
     [
       ['text.length === 10 ?', 'text.length === 0 ?'],
       ['new Date(now - ago * 1000)', 'new Date(now + ago * 1000)'],
     ],
   ),
   ...inFile(
-    'cli/careful-command.ts',
-    ['cli/careful', 'cli/refusals'],
+    'cli/careful/careful-command.ts',
+    ['cli/careful'],
     [
       ["if (step === 'refuse') refuseUnattended(intent);", ''],
       ['    if (this.isDryRun) {', '    if (this.isDryRun && intent.live) {'],
     ],
   ),
   ...inFile(
-    'cli/connection.ts',
+    'cli/connection/connection.ts',
     ['cli/connection'],
     [['    isLocal ? local?.token : undefined,', '    local?.token,']],
   ),
   ...inFile(
-    'cli/local-server.ts',
+    'cli/connection/local-server.ts',
     ['cli/connection'],
     [['if (owner !== uid) throw', 'if (uid === -1) throw']],
   ),
   ...inFile(
-    'cli/failure.ts',
-    ['cli/refusals'],
+    'cli/errors/failure.ts',
+    ['cli/careful/refusals'],
     [
       ['exit: errorTable[code].exit', 'exit: exits.failure'],
       ['  notFound: 4,', '  notFound: 5,'],

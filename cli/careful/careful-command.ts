@@ -1,0 +1,55 @@
+import { type Command, Flags } from '@oclif/core';
+import { isInteractive } from '../output/terminal.ts';
+import { AdminCommand } from '../program/base-command.ts';
+import { confirmation, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
+
+/** A command with serious effects: it says what it will do and asks for confirmation. */
+export abstract class CarefulCommand<T extends typeof Command> extends AdminCommand<T> {
+  static override baseFlags = {
+    ...AdminCommand.baseFlags,
+    yes: Flags.boolean({
+      char: 'y',
+      description: 'skip the question; needed without a terminal',
+      helpGroup: 'GLOBAL',
+    }),
+    'dry-run': Flags.boolean({
+      description: 'show what would be done, and change nothing',
+      helpGroup: 'GLOBAL',
+    }),
+  };
+
+  protected get isDryRun(): boolean {
+    return this.safety['dry-run'] === true;
+  }
+
+  private get safety(): { yes?: boolean; 'dry-run'?: boolean } {
+    return this.flags as { yes?: boolean; 'dry-run'?: boolean };
+  }
+
+  /**
+   * Does `act` where it is confirmed; under --dry-run nothing, and the value says what would have been done.
+   * @throws CommandError exit 2 off a terminal without --yes, exit 1 where the person does not confirm
+   */
+  protected async confirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
+    const { id, consequence, live, where = id, care = 'always' } = intent;
+    if (this.isDryRun) {
+      this.log(`Would do: ${consequence}`);
+      return { dryRun: true, id, would: consequence };
+    }
+    const production = (await this.environment()) === 'production';
+    if (live) this.warnLive(where);
+    const interactive = isInteractive();
+    const yes = this.safety.yes === true;
+    const step = confirmation({ care, live, yes, interactive, production });
+    if (step === 'refuse') refuseUnattended(intent);
+    if (step === 'ask') await confirmById(intent);
+    else if (!this.jsonEnabled()) this.notice(consequence);
+    return act();
+  }
+}
+
+export interface DryRun {
+  dryRun: true;
+  id: string;
+  would: string;
+}

@@ -1,0 +1,45 @@
+import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
+import { environmentHeader, tokenExpiryHeader } from '../../contracts/environment-header.ts';
+import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import type { ShowWaiting } from '../output/waiting.ts';
+import { fetchTrusting } from './certificates.ts';
+import type { Connection } from './connection.ts';
+
+export type AdminApi = TRPCClient<AdminRouter>;
+
+/** Longest wait for one answer in milliseconds; audits of big ledgers take a while. */
+const timeoutMs = 120_000;
+
+interface Watch {
+  /** Gets the environment that each answer names; older servers name none. */
+  learn?: (environment: string) => void;
+  /** Gets when the token expires, in its last week. */
+  tokenExpires?: (at: string) => void;
+  showWaiting?: ShowWaiting;
+}
+
+/** The admin API as this operator. One request per call, so that a request id names one change. */
+export function createAdminApi(
+  { url, token, ca }: Pick<Connection, 'url' | 'token' | 'ca'>,
+  { learn = () => undefined, tokenExpires = () => undefined, showWaiting = (work) => work }: Watch = {},
+): AdminApi {
+  const send = fetchTrusting(ca);
+  return createTRPCClient<AdminRouter>({
+    links: [
+      httpLink({
+        url: `${url}/trpc`,
+        headers: { authorization: `Bearer ${token}` },
+        fetch: async (input, init) => {
+          const signal = AbortSignal.timeout(timeoutMs);
+          const asked = send(input, { ...(init as RequestInit), redirect: 'error', signal });
+          const response = await showWaiting(asked);
+          const environment = response.headers.get(environmentHeader);
+          if (environment !== null) learn(environment);
+          const expiresAt = response.headers.get(tokenExpiryHeader);
+          if (expiresAt !== null) tokenExpires(expiresAt);
+          return response;
+        },
+      }),
+    ],
+  });
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Flags } from '@oclif/core';
+import type { BulkView, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
+import { fastestRate, usualRate } from '../../contracts/bulk-rate.ts';
+import { CarefulCommand } from '../careful/careful-command.ts';
+import { count, nounFor } from '../careful/previews.ts';
+import type { AdminApi } from '../connection/client.ts';
+import { usageError } from '../errors/failure.ts';
+import { given, requireOrder } from '../flags/flags.ts';
+import { createProgress, type Progress } from './progress.ts';
+
+/** What a bulk job shows of itself. */
+export const bulkFields = [
+  'id',
+  'action',
+  'status',
+  'total',
+  'done',
+  'leftOut',
+  'rate',
+  'filter',
+  'expectedEndAt',
+  'operatorName',
+  'createdAt',
+  'endedAt',
+] as const satisfies readonly (keyof BulkView)[];
+
+/** Milliseconds between two questions after the progress. */
+const pollEveryMs = 1_000;
+
+/** `20/s` or `20`. */
+export const rate = Flags.custom<number>({
+  helpValue: '20/s',
+  async parse(text) {
+    const [, number] = /^(\d{1,3})(?:\/s)?$/.exec(text) ?? [];
+    const perSecond = Number(number);
+    if (perSecond >= 1 && perSecond <= fastestRate) return perSecond;
+    throw usageError(`${text} is not a rate from 1/s to ${fastestRate}/s`);
+  },
+});
+
+export const bulkFlags = {
+  rate: rate({ description: `with a filter: deliveries of one key in a second (default ${usualRate}/s)` }),
+  detach: Flags.boolean({ description: 'with a filter: do not wait for the end of the job' }),
+};
+
+const verbs = {
+  resend: 'is sent again',
+  replay: 'is sent again, also what arrived',
+  cancel: 'is cancelled, and ends as skipped',
+  reschedule: 'gets another time',
+} as const satisfies Record<BulkView['action'], string>;
+
+/** Follows a job until it ends or the person interrupts. @returns what it was last */
+export async function follow(api: AdminApi, job: BulkView, progress: Progress): Promise<BulkView> {
+  const interrupted = new AbortController();
+  const end = () => interrupted.abort();
+  const isInterrupted = (): boolean => interrupted.signal.aborted;
+  process.once('SIGINT', end);
+  let last = job;
+  try {
+    for (;;) {
+      progress.show(last);
+      if (last.status !== 'running' || isInterrupted()) return last;
+      await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
+      if (!isInterrupted()) last = await api.bulk.show.query({ bulkId: job.id });
+    }
+  } finally {
+    process.off('SIGINT', end);
+    progress.end(last);
+  }
+}
+
+interface FilterFlags {
+  partner?: string | undefined;
+  key?: string | undefined;
+  mode?: 'test' | 'live' | undefined;
+  event?: NonNullable<StartBulk['filter']['event']> | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+/** Whether any of the flags that make a filter is given. */
+export const hasFilter = ({ partner, key, mode, event, since, until }: FilterFlags): boolean =>
+  [partner, key, mode, event, since, until].some((flag) => flag !== undefined);
+
+/** What the flags name, as the contract has it. */
+export function filterOf({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] {
+  requireOrder(since, until);
+  return given({ partnerId: partner, keyId: key, mode, event, since, until });
+}
+
+/** A command that does to many what it does to one: a job of the server, with its count shown before. */
+export abstract class BulkCommand<T extends typeof Command> extends CarefulCommand<T> {
+  protected async startBulk(
+    wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0],
+    care: 'always' | 'attended',
+  ) {
+    const api = await this.api();
+    const found = await api.bulk.start.mutate({ ...wanted, dryRun: true });
+    const { filter, total, live } = found;
+    if (total === 0) {
+      if (!this.jsonEnabled()) this.notice('Nothing found.');
+      return found;
+    }
+    const consequence = describe(wanted, found);
+    const id = filter.keyId ?? filter.partnerId ?? String(total);
+    return this.confirmed({ id, consequence, live: live > 0, care }, async () => {
+      // The time span that was counted, and not one that ends now.
+      const until = wanted.filter.until === undefined ? {} : { until: filter.until };
+      const started = await api.bulk.start.mutate({ ...wanted, filter: { ...wanted.filter, ...until } });
+      const { job, repeated } = started;
+      if (!job) return started;
+      if (repeated) this.notice(`The same command had started ${job.id}, which still runs.`);
+      else this.notice(`Bulk job ${job.id} has started.`);
+      const detach = (this.flags as { detach?: boolean }).detach === true;
+      const last = detach ? job : await follow(api, job, createProgress(process.stderr));
+      this.showBulk(last);
+      return last;
+    });
+  }
+
+  private showBulk(job: BulkView): void {
+    this.one(job, bulkFields);
+    if (job.status === 'running' && !this.jsonEnabled())
+      this.notice(
+        `It goes on without you: svcadmin bulk show ${job.id} --follow, or svcadmin bulk cancel ${job.id}`,
+      );
+  }
+}
+
+/** What a job does, for the person who confirms it. */
+function describe(
+  { action, rate: perSecond = usualRate }: { action: BulkView['action']; rate?: number | undefined },
+  found: StartedBulk,
+) {
+  const { total, exact, live, keys } = found;
+  const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
+  const most = exact ? '' : 'at most ';
+  const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;
+  return `Of ${count(keys, 'API key')}, ${most}${total} ${nounFor(total, noun)} (${live} live): each ${verbs[action]}${pace}.`;
+}

@@ -1,0 +1,153 @@
+import { Flags } from '@oclif/core';
+import { usageError } from '../errors/failure.ts';
+import { parseDollars } from './amounts.ts';
+import { parseMoment, parseSeconds, parseTime } from './durations.ts';
+
+const eitherMode = Flags.option({ options: ['test', 'live'] as const });
+
+/** Commands without it act on test. */
+export const mode = eitherMode({ description: 'test or live', default: 'test' });
+
+/** Lists without it show both. */
+export const modeFilter = eitherMode({ description: 'only test or only live' });
+
+/** Where money is moved, leaving it out must not decide. */
+export const modeRequired = eitherMode({ description: 'test or live', required: true });
+
+/** Of every list. */
+export const listFlags = {
+  count: Flags.boolean({ description: 'only the number of records' }),
+  columns: Flags.string({
+    description: 'only these columns, by their names in --json',
+    helpValue: 'id,status',
+    exclusive: ['json'],
+  }),
+  csv: Flags.boolean({
+    description: 'as CSV, amounts as decimal numbers, times in UTC',
+    exclusive: ['json'],
+  }),
+};
+
+/** Of lists that the server gives in pages. */
+export const pageFlags = {
+  limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: 500 }),
+  after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
+  all: Flags.boolean({ description: 'all records, however many', exclusive: ['limit'] }),
+  ...listFlags,
+};
+
+/** `Created at`, `created_at` and `createdAt` are one column. */
+const columnKey = (name: string): string => name.replace(/[\s_-]/g, '').toLowerCase();
+
+/**
+ * The names of the columns that a person asks for.
+ * @param isKnown whether `known` has all of them: a list without rows shows only some
+ * @throws CommandError for a column that the list does not have
+ */
+export function requestedColumns(text: string, known: readonly string[], isKnown: boolean): string[] {
+  const byKey = new Map(known.map((name) => [columnKey(name), name]));
+  const asked = text.split(',').map((name) => name.trim());
+  return asked.flatMap((name) => {
+    const found = byKey.get(columnKey(name));
+    if (found !== undefined) return [found];
+    if (!isKnown) return [name];
+    throw usageError(`${name} is not a column of this list`, `Its columns: ${known.join(' ')}`);
+  });
+}
+
+/** Of every command that shows personal data. */
+export const readReason = Flags.string({
+  description: 'reason for the audit log; needed for live users',
+  helpValue: 'TEXT',
+});
+
+export const outFile = Flags.string({
+  description: 'write the secret to this new file (0600) instead of stdout',
+  helpValue: 'FILE',
+  helpGroup: 'GLOBAL',
+});
+
+/** Decimal dollars, in cents. */
+export const amount = Flags.custom<number, { signed?: boolean }>({
+  helpValue: '50.00',
+  async parse(text, _context, { signed = false }) {
+    const cents = parseDollars(text, { signed });
+    if (cents === undefined) throw usageError(`${text} is not an amount in dollars such as 50.00`);
+    return cents;
+  },
+});
+
+/** `24h` and the like, in seconds. */
+export const duration = Flags.custom<number>({
+  helpValue: '24h',
+  async parse(text) {
+    const seconds = parseSeconds(text);
+    if (seconds === undefined) throw usageError(`${text} is not a duration such as 90s, 30m, 24h or 7d`);
+    return seconds;
+  },
+});
+
+/** `24h` and the like, in seconds; null for `default`. */
+export const durationOrDefault = Flags.custom<number | null>({
+  helpValue: '90d',
+  async parse(text) {
+    const seconds = text === 'default' ? null : parseSeconds(text);
+    if (seconds === undefined)
+      throw usageError(`${text} is neither a duration such as 30m, 24h or 90d nor "default"`);
+    return seconds;
+  },
+});
+
+/** Whether users of a client may use passkeys. */
+export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
+  description: 'whether users may save a passkey and return by one, where the server has them on',
+});
+
+/** @throws CommandError for a period that ends before it begins: nothing is in it */
+export function requireOrder(from: string | undefined, to: string | undefined): void {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw usageError(`The period ends (${to}) before it begins (${from})`);
+}
+
+/** A moment, as RFC 3339 in UTC. */
+export const moment = Flags.custom<string>({
+  helpValue: '2h|2026-07-01',
+  async parse(text) {
+    const iso = parseMoment(text, Date.now());
+    if (iso === undefined)
+      throw usageError(`${text} is neither a time such as 2026-07-01 nor a duration such as 2h`);
+    return iso;
+  },
+});
+
+const oneTime = { exactlyOne: ['at', 'in'] };
+
+/** When an attempt is to be made. */
+export const newTime = {
+  at: Flags.custom<string>({
+    helpValue: '2026-07-01T09:00',
+    async parse(text) {
+      const iso = parseTime(text);
+      if (iso === undefined) throw usageError(`${text} is not a time such as 2026-07-01T09:00`);
+      if (Date.parse(iso) < Date.now())
+        throw usageError(`${text} is over`, 'To have the attempt made at once: --in 0s');
+      return iso;
+    },
+  })({ description: 'time; local unless it names a zone', ...oneTime }),
+  in: duration({ description: 'delay from now; 0s for now', helpValue: '30m', ...oneTime }),
+};
+
+/** What `newTime` gives, as the contract has it. */
+export function dueAt({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) {
+  return given({ at, inSeconds });
+}
+
+/** `"a b"` or `a,b`: the words of one or several flags. */
+export function words(values: readonly string[]): string[] {
+  return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
+}
+
+/** Without the fields that were not given: the contract tells "left out" from null. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,29 @@
+import { Flags } from '@oclif/core';
+import { usageError } from '../errors/failure.ts';
+
+/** A class or a status, lower case. */
+const status = Flags.custom<string>({
+  helpValue: '4xx|404',
+  async parse(text) {
+    const lower = text.toLowerCase();
+    if (/^[1-5](xx|\d\d)$/.test(lower)) return lower;
+    throw usageError(`${text} is neither a status such as 404 nor a class such as 4xx`);
+  },
+});
+
+const path = Flags.custom<string>({
+  helpValue: '/api/oauth',
+  async parse(text) {
+    if (text.startsWith('/')) return text;
+    throw usageError(`${text} is not the beginning of a path such as /api/oauth`);
+  },
+});
+
+/** Which requests a command is about. */
+export const requestFilters = {
+  partner: Flags.string({ description: 'only of this partner' }),
+  client: Flags.string({ description: 'only requests of this client' }),
+  status: status({ description: 'only answers with this status' }),
+  path: path({ description: 'only routes with this prefix' }),
+  error: Flags.string({ description: 'only answers with this error code' }),
+};

@@ -1,0 +1,194 @@
+import type { Command } from '@oclif/core';
+import type { Total } from '../../contracts/admin/references.ts';
+import { toFailure, usageError } from '../errors/failure.ts';
+import { pageFlags, requestedColumns } from '../flags/flags.ts';
+import { renderCsvRows } from '../output/csv.ts';
+import { renderListing } from '../output/listing.ts';
+import { AdminCommand } from '../program/base-command.ts';
+import { describeFilters, describeShown, describeTotal } from './totals.ts';
+
+/** The most records that the server gives at a time. */
+const mostAtOnce = 500;
+
+interface Page {
+  limit: number;
+  after?: string;
+}
+
+type Found<Row> = readonly Row[] | { rows: readonly Row[]; stoppedAfter: string | null };
+
+/** A list: where its rows come from, and how people see them. */
+interface List<Row extends object, Shown extends object> {
+  /** Rows of one page. A list without pages gives all of them. */
+  page: (page: Page) => Promise<Found<Row>>;
+  /** Without it, --count reads all pages. */
+  count?: () => Promise<Total>;
+  columns: readonly (keyof Shown & string)[];
+  /** Columns that go first where the terminal is narrow. */
+  drop?: readonly (keyof Shown & string)[];
+  /** A row as tables show it; without it, as it is. */
+  show?: (row: Row) => Shown;
+  /** Sentences about the rows, below the table. */
+  notes?: (rows: readonly Row[]) => readonly string[];
+}
+
+interface Read<Row> {
+  rows: readonly Row[];
+  /** The record to go on after; null at the end. */
+  next: string | null;
+  /** Whether the server looked through as many records as it does at a time. */
+  stopped: boolean;
+}
+
+interface ListFlags {
+  limit?: number;
+  after?: string;
+  all?: boolean;
+  count?: boolean;
+  columns?: string;
+  csv?: boolean;
+}
+
+const idOf = (row: object | undefined): string | null =>
+  row && 'id' in row && typeof row.id === 'string' ? row.id : null;
+
+/** Page after page where `all` is set, else one. */
+async function* pagesOf<Row extends object>(
+  read: List<Row, object>['page'],
+  { limit, after, all }: ListFlags,
+): AsyncGenerator<Read<Row>> {
+  const size = all ? mostAtOnce : (limit ?? mostAtOnce);
+  for (let from = after; ; ) {
+    const found = await read({ limit: size, ...(from === undefined ? {} : { after: from }) });
+    const { rows, stoppedAfter } = 'rows' in found ? found : { rows: found, stoppedAfter: null };
+    // A list without --limit has no pages.
+    const isFull = limit !== undefined && rows.length >= size;
+    const next = isFull ? idOf(rows.at(-1)) : stoppedAfter;
+    yield { rows, next, stopped: !isFull && next !== null };
+    if (!all || next === null) return;
+    from = next;
+  }
+}
+
+/** A command that lists records: says how many there are, and gives all of them, a part of their fields, or CSV. */
+export abstract class ListCommand<T extends typeof Command> extends AdminCommand<T> {
+  /** Sentences about rows: each once, however many pages there are. */
+  readonly #noted = new Set<string>();
+
+  get #given(): ListFlags {
+    return this.flags as ListFlags;
+  }
+
+  /** @returns the rows, or with --count their number */
+  protected async list<Row extends object, Shown extends object = Row>(
+    source: List<Row, Shown>,
+  ): Promise<readonly Row[] | Total> {
+    if (this.#given.count) return this.#reportTotal(await this.#count(source));
+    const isStreamed = !this.jsonEnabled() && (this.#given.csv === true || !process.stdout.isTTY);
+    const rows: Row[] = [];
+    let shown = 0;
+    let last: Read<Row> | undefined;
+    for await (const page of pagesOf(source.page, this.#given)) {
+      if (isStreamed) this.#stream(source, page.rows, last === undefined);
+      else rows.push(...page.rows);
+      if (isStreamed && !this.#given.csv) this.#note(source, page.rows);
+      shown += page.rows.length;
+      last = page;
+    }
+    if (this.jsonEnabled()) return rows;
+    if (!isStreamed) this.#tabulate(source, rows);
+    this.notice(await this.#summary(source, { shown, next: last?.next ?? null, stopped: !!last?.stopped }));
+    return rows;
+  }
+
+  #shownRows<Row extends object, Shown extends object>(
+    { show }: List<Row, Shown>,
+    rows: readonly Row[],
+  ): Shown[] {
+    return rows.map((row) => (show ? show(row) : (row as unknown as Shown)));
+  }
+
+  #columns<Row extends object, Shown extends object>({ columns }: List<Row, Shown>, shown: readonly Shown[]) {
+    if (this.#given.columns === undefined) return columns;
+    const known = new Set([...columns, ...Object.keys(shown[0] ?? {})]);
+    return requestedColumns(this.#given.columns, [...known], shown.length > 0) as (keyof Shown & string)[];
+  }
+
+  /** CSV or lines with tabs, with the names of the columns above the first page. */
+  #stream<Row extends object, Shown extends object>(
+    source: List<Row, Shown>,
+    rows: readonly Row[],
+    isFirst: boolean,
+  ): void {
+    const shown = this.#shownRows(source, rows);
+    const columns = this.#columns(source, shown);
+    const lines = this.#given.csv
+      ? renderCsvRows(columns, shown)
+      : renderListing(shown, { columns, drop: [], width: undefined }).lines;
+    for (const line of isFirst ? lines : lines.slice(1)) this.log(line);
+  }
+
+  #tabulate<Row extends object, Shown extends object>(source: List<Row, Shown>, rows: readonly Row[]): void {
+    const shown = this.#shownRows(source, rows);
+    const columns = this.#columns(source, shown);
+    if (shown.length > 0) this.many(shown, columns, this.#given.columns === undefined ? source.drop : []);
+    this.#note(source, rows);
+  }
+
+  #note<Row extends object>({ notes }: Pick<List<Row, object>, 'notes'>, rows: readonly Row[]): void {
+    for (const sentence of notes?.(rows) ?? []) {
+      if (!this.#noted.has(sentence)) this.notice(sentence);
+      this.#noted.add(sentence);
+    }
+  }
+
+  async #summary<Row extends object>(
+    { count }: Pick<List<Row, object>, 'count'>,
+    { shown, next, stopped }: { shown: number; next: string | null; stopped: boolean },
+  ): Promise<string> {
+    const { after, all } = this.#given;
+    const isWhole = next === null && after === undefined;
+    const total = isWhole ? { total: shown, exact: true } : await this.#known(count);
+    return describeShown({ shown, total, after, next, stopped, all, filters: this.#filters() });
+  }
+
+  /** The flags that narrow the list, as they were given. */
+  #filters(): string {
+    const others = new Set([
+      ...Object.keys(pageFlags),
+      'reason',
+      'json',
+      ...Object.keys(AdminCommand.baseFlags),
+    ]);
+    const given = Object.entries(this.flags as Record<string, unknown>);
+    return describeFilters(given.filter(([name, value]) => !others.has(name) && value !== undefined));
+  }
+
+  /** Undefined where the list has no count, or the server is older than counts. */
+  async #known(count: (() => Promise<Total>) | undefined): Promise<Total | undefined> {
+    try {
+      return await count?.();
+    } catch (error) {
+      if (toFailure(error, this.connectionSource).code !== 'route_not_found') throw error;
+      return undefined;
+    }
+  }
+
+  async #count<Row extends object>({
+    count,
+    page,
+  }: Pick<List<Row, object>, 'count' | 'page'>): Promise<Total> {
+    if (this.#given.csv || this.#given.columns !== undefined)
+      throw usageError('--count prints a number: leave out --csv and --columns');
+    const known = await this.#known(count);
+    if (known) return known;
+    let total = 0;
+    for await (const { rows } of pagesOf(page, { ...this.#given, all: true })) total += rows.length;
+    return { total, exact: true };
+  }
+
+  #reportTotal(total: Total): Total {
+    this.log(describeTotal(total));
+    return total;
+  }
+}

@@ -1,0 +1,139 @@
+import { type Config, run, settings } from '@oclif/core';
+import { exits, type Failure, renderFailure, toFailure } from '../errors/failure.ts';
+import { closest } from './closest.ts';
+import { loadConfig } from './config.ts';
+import { topics } from './topics.ts';
+
+/** Whether the caller is a program: `--json` before any `--`. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? undefined : end).includes('--json');
+}
+
+/** The words of a command line that name a command: those before the first flag. */
+function commandWords(argv: readonly string[]): string[] {
+  const end = argv.findIndex((word) => word.startsWith('-'));
+  return argv.slice(0, end === -1 ? undefined : end);
+}
+
+/** An unknown command, with the one that was probably meant. */
+function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failure | undefined {
+  const words = commandWords(argv);
+  const names = commandIDs.map((id) => id.replaceAll(':', ' '));
+  const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
+  const [topic = '', verb] = words;
+  const verbs = names.flatMap((name) => (name.startsWith(`${topic} `) ? name.slice(topic.length + 1) : []));
+  const isTopic = verbs.length > 0;
+  if (words.length === 0 || isCommand || (isTopic && verb === undefined)) return undefined;
+  const typed = words.slice(0, 2).join(' ');
+  const guess = isTopic ? closest(verb ?? '', verbs) : closest(typed, [...names, ...Object.keys(topics)]);
+  const meant = isTopic && guess ? `${topic} ${guess}` : guess;
+  const message = `${typed} is not a svcadmin command${meant ? `; did you mean ${meant}?` : ''}`;
+  const hint = isTopic ? `\`svcadmin ${topic} --help\` lists what there is.` : 'See `svcadmin help`.';
+  return { code: 'unknown_command', message, exit: exits.usage, hint };
+}
+
+/** The flag of a command that takes an id like this one. */
+const flagsOfIds: Readonly<Record<string, string>> = {
+  ptr: 'partner',
+  cli: 'client',
+  key: 'key',
+  ses: 'session',
+  enr: 'enrollment',
+};
+
+/** The longest run of first words that names a command, and that command. */
+function commandOf(argv: readonly string[], config: Config) {
+  const words = commandWords(argv);
+  const lengths = words.map((_, index) => words.length - index);
+  const length = lengths.find((count) => config.findCommand(words.slice(0, count).join(':'))) ?? 0;
+  return { words, length, command: config.findCommand(words.slice(0, length).join(':')) };
+}
+
+/** A subject that begins with a dash: 43 characters of base64url. */
+const dashedSubject = /^-[\w-]{42}$/;
+
+/** Puts subjects that begin with a dash after a `--`: oclif would take them for flags. */
+function withSubjectsLast(argv: readonly string[], config: Config): string[] {
+  const flags = commandOf(argv, config).command?.flags ?? {};
+  const isValue = (at: number) => flags[argv[at - 1]?.slice(2) ?? '']?.type === 'option';
+  const isSubject = (word: string, at: number) => dashedSubject.test(word) && !isValue(at);
+  if (argv.includes('--') || !argv.some(isSubject)) return [...argv];
+  const others = argv.filter((word, at) => !isSubject(word, at));
+  return [...others, '--', ...argv.filter(isSubject)];
+}
+
+/** A word after a command that takes none: oclif would look for a command of that name. */
+function unknownArgument(argv: readonly string[], config: Config): Failure | undefined {
+  const { words, length, command } = commandOf(argv, config);
+  const extra = words[length];
+  if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
+  const name = words.slice(0, length).join(' ');
+  const flag = flagsOfIds[extra.slice(0, 3)];
+  const meant = flag && extra[3] === '_' && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
+  const message = `${name} takes no argument ${extra}${meant}`;
+  return {
+    code: 'usage',
+    message,
+    exit: exits.usage,
+    hint: `\`svcadmin ${name} --help\` says what it takes.`,
+  };
+}
+
+/** `-h` is `--help`, with every command and without one; `-v` without a command is `--version`. */
+function withLongNames(argv: readonly string[]): string[] {
+  if (argv[0] === '-v') return ['--version'];
+  const end = argv.indexOf('--');
+  return argv.map((word, at) => (word === '-h' && (end === -1 || at < end) ? '--help' : word));
+}
+
+async function runCommand(typed: readonly string[]): Promise<number> {
+  const config = await loadConfig();
+  const argv = withSubjectsLast(withLongNames(typed), config);
+  const failure = unknownCommand(argv, config) ?? unknownArgument(argv, config);
+  if (failure) return report(failure, argv);
+  try {
+    await run(argv, config);
+  } catch (error) {
+    // `--version` and the like end by an exception that is none.
+    if ((error as { oclif?: { exit?: number } }).oclif?.exit === exits.ok) return exits.ok;
+    return report(toFailure(error, { url: 'the server' }), argv);
+  }
+  // A command that looked and found faults says so by its exit code, not by an exception.
+  return Number(process.exitCode ?? exits.ok);
+}
+
+function report(failure: Failure, argv: readonly string[]): number {
+  process.stderr.write(`${renderFailure(failure, wantsJson(argv))}\n`);
+  return failure.exit;
+}
+
+/** Resolves where the reader of a pipe ends early, as `| head` does: that is no failure, and nothing is left to flush. */
+function untilReaderGone(stream: NodeJS.WriteStream) {
+  let notice: (error: NodeJS.ErrnoException) => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    notice = ({ code }) => {
+      if (code === 'EPIPE') resolve();
+    };
+    stream.on('error', notice);
+  });
+  return { gone, end: () => void stream.off('error', notice) };
+}
+
+/** Resolves when everything that was written has left this process, however slow its reader is. */
+const flushed = (stream: NodeJS.WriteStream) =>
+  new Promise<void>((resolve) => void stream.write('', () => resolve()));
+
+/**
+ * Runs one command line. Its value goes to stdout; everything else, failures too, to stderr.
+ * @returns the exit code: the same with and without `--json`
+ */
+export async function runCommandLine(argv: string[]): Promise<number> {
+  // The commands are compiled already, whatever NODE_ENV says.
+  settings.enableAutoTranspile = false;
+  const pipe = untilReaderGone(process.stdout);
+  const exit = await runCommand(argv);
+  await Promise.race([flushed(process.stdout), pipe.gone]);
+  pipe.end();
+  return exit;
+}

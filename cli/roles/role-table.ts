@@ -1,0 +1,35 @@
+import type { Permission, PermissionView } from '../../contracts/admin/operators.ts';
+import { commandProcedures } from './command-procedures.ts';
+
+/** What each role may do with one command. `part`: with some of what it is for. */
+export interface CommandRoles {
+  command: string;
+  support: Permission | 'part';
+  ops: Permission | 'part';
+  owner: Permission | 'part';
+}
+
+/** Commands that call one of their procedures, depending on the argument. All others call every one of theirs. */
+const oneOfMany: ReadonlySet<string> = new Set(['show']);
+const weakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
+
+function combined(permissions: readonly Permission[], anyWill: boolean): Permission | 'part' {
+  const least = weakest.find((one) => permissions.includes(one)) ?? 'yes';
+  return anyWill && least === 'no' && permissions.includes('yes') ? 'part' : least;
+}
+
+/** The commands that call the server, with what each role may do, in their order. */
+export function rolesOfCommands(
+  procedures: readonly PermissionView[],
+  commands: Readonly<Record<string, readonly string[]>> = commandProcedures,
+): CommandRoles[] {
+  const byPath = new Map(procedures.map((row) => [row.procedure, row]));
+  return Object.entries(commands).map(([command, paths]) => {
+    const of = (role: 'support' | 'ops' | 'owner') =>
+      combined(
+        paths.map((path) => byPath.get(path)?.[role] ?? (role === 'owner' ? 'yes' : 'no')),
+        oneOfMany.has(command),
+      );
+    return { command, support: of('support'), ops: of('ops'), owner: of('owner') };
+  });
+}

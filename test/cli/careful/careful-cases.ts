@@ -1,0 +1,142 @@
+import { expect } from 'vitest';
+import { randomId } from '../../../server/platform/ids.ts';
+import { createPasskeyStore, type Passkey } from '../../../server/verification/passkeys/passkey-store.ts';
+import { createUserStore } from '../../../server/verification/people/user-store.ts';
+import type { TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+
+type Case = (server: TestServer) => Promise<string[]>;
+
+const redirectUris = ['https://shop.example/'];
+
+async function livePartner({ admin }: TestServer) {
+  const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+  await admin.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'live' });
+  return { partnerId, keyId };
+}
+
+async function liveClient(server: TestServer): Promise<string> {
+  const owner = await livePartner(server);
+  const { id } = await server.admin.clients.create.mutate({
+    ...owner,
+    name: 'Shop',
+    redirectUris,
+    claims: ['country'],
+  });
+  return id;
+}
+
+/** A delivery that waits for its second attempt, of a key that is made a live one afterwards. */
+async function liveDelivery({ admin, db }: TestServer, change: Record<string, unknown> = {}) {
+  const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+  await admin.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  const { id } = await admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const attempted = async () => {
+    const { status, attempts } = await admin.deliveries.show.query({ deliveryId: id });
+    return [status, attempts.length];
+  };
+  await expect.poll(attempted, { timeout: within(20_000) }).toEqual(['pending', 1]);
+  const deliveries = db.collection<{ _id: string }>('deliveries');
+  await deliveries.updateOne({ _id: id }, { $set: { mode: 'live', ...change } });
+  return { id, keyId };
+}
+
+async function liveEnrollment(server: TestServer): Promise<string> {
+  const { partnerId, keyId } = await livePartner(server);
+  const { db } = server;
+  const _id = randomId('enrollment');
+  const createdAt = new Date();
+  const { user } = await createUserStore(db).findOrCreate({ identity: _id, mode: 'live', createdAt });
+  await db.collection<{ _id: string }>('enrollments').insertOne({
+    ...{ _id, partnerId, keyId, clientId: randomId('client'), mode: 'live', userId: user._id },
+    ...{
+      sub: 'a-subject',
+      status: 'active',
+      consentedClaims: [],
+      firstSession: 'ses_1',
+      createdAt,
+      audit: [],
+    },
+  } as never);
+  return _id;
+}
+
+/** Commands that had no question in 0.8.0, each with arguments that touch live users or money. */
+/** Of these, those that are asked about on every server. */
+export const alwaysAsked = [
+  'bulk cancel',
+  'deliveries reschedule',
+  'members remove',
+  'users remove-passkey',
+  'webhooks pause',
+  'webhooks replay',
+];
+
+export const carefulSince: Record<string, Case> = {
+  'bulk cancel': async (server) => {
+    const { id: first, keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
+    const deliveries = server.db.collection<{ _id: string }>('deliveries');
+    const { _id, ...failed } = (await deliveries.findOne({ _id: first })) ?? expect.fail('no delivery');
+    await deliveries.insertMany(Array.from({ length: 60 }, () => ({ ...failed, _id: randomId('delivery') })));
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const filter = { keyId, status: 'failed' as const, since };
+    const { job } = await server.admin.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
+    return [job?.id ?? 'no job'];
+  },
+  'clients disable': async (server) => [await liveClient(server)],
+  'clients update': async (server) => [await liveClient(server), '--name', 'Wine'],
+  'deliveries cancel': async (server) => [(await liveDelivery(server)).id],
+  'deliveries resend': async (server) => {
+    const { keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
+    return ['--key', keyId, '--since', '1h'];
+  },
+  'deliveries reschedule': async (server) => ['--key', (await liveDelivery(server)).keyId, '--in', '4h'],
+  'enrollments block': async (server) => [await liveEnrollment(server), '--reason', 'a report'],
+  'integrations update': async (server) => {
+    const owner = await livePartner(server);
+    const common = { ...owner, name: 'Shop', redirectUris, kind: 'storefront' as const };
+    const client = await server.admin.clients.create.mutate({ ...common, claims: ['age_18_plus'] });
+    const shop = { partnerId: owner.partnerId, clientId: client.id, shops: ['one.example'] };
+    const { id } = await server.admin.integrations.create.mutate(shop);
+    return [id, '--add-shop', 'two.example'];
+  },
+  'limits set': async (server) => {
+    const { partnerId } = await livePartner(server);
+    return [partnerId, '--mode', 'live', '--per-minute', '9'];
+  },
+  'members remove': async (server) => {
+    const { partnerId } = await livePartner(server);
+    const member = { partnerId, email: 'ana@shop.example', role: 'viewer' as const };
+    return [(await server.admin.members.invite.mutate(member)).id];
+  },
+  'partners suspend': async (server) => [(await livePartner(server)).partnerId],
+  'prices set': async (server) => {
+    const { partnerId } = await livePartner(server);
+    return [partnerId, '--kind', 'token', '--cents', '40'];
+  },
+  'users remove-passkey': async ({ db }) => {
+    const createdAt = new Date();
+    const { user } = await createUserStore(db).findOrCreate({ identity: 'ana', mode: 'live', createdAt });
+    const credentialId = 'AAAA';
+    const passkey: Passkey = {
+      ...{ _id: randomId('passkey'), userId: user._id, mode: 'live', credentialId, publicKey: '' },
+      ...{ counter: 0, transports: [], synced: true, createdAt, answeredAt: 0 },
+    };
+    await createPasskeyStore(db).insert(passkey);
+    return [user._id, passkey._id];
+  },
+  'webhooks pause': async (server) => {
+    const { keyId } = await livePartner(server);
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    return [keyId, '--until', '4h'];
+  },
+  'webhooks replay': async (server) => [(await liveDelivery(server)).keyId, '--since', '1h'],
+  'webhooks set': async (server) => {
+    const { keyId } = await livePartner(server);
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    return [keyId, '--url', 'https://two.example/'];
+  },
+};

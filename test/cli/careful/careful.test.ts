@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { confirmation } from '../../../cli/careful/confirmation.ts';
+import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { commandLine } from '../svcadmin.ts';
+import { alwaysAsked, carefulSince } from './careful-cases.ts';
+
+/** Runs a command as an owner, in a directory of its own. */
+const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
+
+describe('whether a question comes first', () => {
+  const production = {
+    care: 'attended',
+    live: true,
+    yes: false,
+    interactive: false,
+    production: true,
+  } as const;
+
+  it.each([
+    ['a script on production is refused where live users are touched', {}, 'refuse'],
+    ['a script on another server goes on', { production: false }, 'act'],
+    ['a script that touches test mode alone goes on', { live: false }, 'act'],
+    ['a script is always refused what cannot be undone', { care: 'always', production: false }, 'refuse'],
+    ['--yes answers the question', { yes: true }, 'act'],
+    ['--yes answers it where it cannot be undone', { care: 'always', yes: true }, 'act'],
+    ['a person is asked on every server', { interactive: true, production: false }, 'ask'],
+    ['a person is asked about test mode too', { interactive: true, live: false }, 'ask'],
+    [
+      'a person is not asked about small changes in test mode',
+      { care: 'live', interactive: true, live: false },
+      'act',
+    ],
+    ['a person is asked about small changes in live mode', { care: 'live', interactive: true }, 'ask'],
+  ] as const)('%s', (_rule, difference, expected) => {
+    expect(confirmation({ ...production, ...difference })).toBe(expected);
+  });
+});
+
+const names = Object.keys(carefulSince);
+const audited = (server: TestServer) =>
+  server.db.collection('auditLog').countDocuments({ outcome: { $ne: 'read' } });
+const prepare = async (server: TestServer, name: string) => [
+  ...name.split(' '),
+  ...((await carefulSince[name]?.(server)) ?? []),
+];
+
+const production = {
+  SVC_ENVIRONMENT: 'production',
+  SVC_BASE_URL: 'https://verify.example',
+  SVC_LEGAL_NAME: 'Acme',
+  SVC_PRIVACY_URL: 'https://verify.example/privacy',
+  SVC_TERMS_URL: 'https://verify.example/terms',
+  SVC_HELP_ADDRESS: 'help@verify.example',
+  SVC_LOCALHOST_WEBHOOKS: 'on',
+  SVC_PORTAL: 'on',
+};
+
+describe('on a production server, without a terminal', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: production });
+  });
+  afterAll(() => server.stop());
+
+  it.each(names)('%s does nothing without --yes, nor with --dry-run', async (name) => {
+    const command = await prepare(server, name);
+    const before = await audited(server);
+    const refused = await svcadmin(server.adminUrl, command);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /^LIVE: .*\nError: This needs --yes without a terminal; nothing was done\n./,
+    );
+    const dry = await svcadmin(server.adminUrl, [...command, '--dry-run']);
+    expect(dry.code).toBe(0);
+    expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
+    // What ledger pages carry is copied after the answer.
+    await server.services.admin.sweep.sweep();
+    expect(await audited(server)).toBe(before);
+    expect(await svcadmin(server.adminUrl, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
+    await expect.poll(() => audited(server)).toBeGreaterThan(before);
+  });
+
+  it('every command says LIVE first, once, however the server was named', async () => {
+    const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.adminUrl]);
+    const byEnvironment = await svcadmin(server.adminUrl, ['limits', 'show', 'ptr_none', '--mode', 'test']);
+    const notice = `LIVE: ${server.adminUrl} (production)\n`;
+    expect(byFlag.stderr).toMatch(/^LIVE: .* \(production\)\n\d+ of \d+ shown\.\n$/);
+    expect(byEnvironment.stderr.startsWith(notice)).toBe(true);
+    expect(byEnvironment.stderr.match(/LIVE/g)).toHaveLength(1);
+  });
+});
+
+describe('on a development server, without a terminal', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+  });
+  afterAll(() => server.stop());
+
+  it.each(alwaysAsked)('%s does nothing without --yes', async (name) => {
+    expect(await svcadmin(server.adminUrl, await prepare(server, name))).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+  });
+
+  const others = names.filter((name) => !alwaysAsked.includes(name));
+  it.each(others)('%s goes on without --yes, and says on stderr what changes', async (name) => {
+    const { code, stderr } = await svcadmin(server.adminUrl, await prepare(server, name));
+    expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
+    expect(stderr).toMatch(/\.\n/);
+  });
+
+  it('partners suspend counts what stops', async () => {
+    const [, , partnerId = ''] = await prepare(server, 'partners suspend');
+    const { admin } = server;
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const client = { name: 'Shop', redirectUris: ['https://shop.example/'], claims: ['country' as const] };
+    await admin.clients.create.mutate({ partnerId, keyId, ...client });
+    const { stdout } = await svcadmin(server.adminUrl, ['partners', 'suspend', partnerId, '--dry-run']);
+    expect(stdout).toContain('1 client (0 live), 2 API keys (1 live) and 0 pending deliveries.');
+    expect((await admin.partners.show.query({ partnerId })).status).toBe('active');
+  });
+
+  it('limits set shows what is now, and what comes', async () => {
+    const [, , partnerId = ''] = await prepare(server, 'partners suspend');
+    const wallet = { partnerId, mode: 'test' as const };
+    await server.admin.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });
+    const args = ['limits', 'set', partnerId, '--per-minute', '300', '--per-hour', '900', '--dry-run'];
+    const { stdout } = await svcadmin(server.adminUrl, args);
+    expect(stdout).toContain('per minute 60 → 300, per hour stays 900. Used now: minute 0, hour 0.');
+    expect(await server.admin.limits.show.query(wallet)).toMatchObject({ perMinute: 60 });
+  });
+
+  it('webhooks set --keep-secret moves the URL and keeps the signing secret', async () => {
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const move = ['webhooks', 'set', keyId, '--url', 'https://two.example/', '--keep-secret', '--json'];
+    expect(await svcadmin(server.adminUrl, move)).toMatchObject({ code: 5 });
+    const { signingSecret } = await admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    const body = '{"a":1}';
+    const signature = contractSignature(body, signingSecret);
+    const verified = async () => (await admin.webhooks.verify.query({ keyId, body, signature })).verified;
+    const moved = await svcadmin(server.adminUrl, move);
+    expect(JSON.parse(moved.stdout)).toMatchObject({ url: 'https://two.example/', secretVersion: 1 });
+    expect([await verified(), moved.stdout.includes('whsec_')]).toEqual([true, false]);
+    await svcadmin(server.adminUrl, move.slice(0, -2));
+    expect(await verified()).toBe(false);
+  });
+});

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KeyDocument } from '../../../server/platform/keys/keyring.ts';
+import { createUserStore } from '../../../server/verification/people/user-store.ts';
+import type { Checkpoint } from '../../../server/wallets/audit/checkpoint-store.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { chargedEntry } from '../commands/charged-entry.ts';
+import { loadCommands } from '../reference.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+import { carefulSince } from './careful-cases.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+});
+afterAll(() => server.stop());
+
+/** People read local times, programs UTC. */
+const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\d[ T][\d:.]+(Z|[+-]\d\d:\d\d)/g, 'TIME');
+
+/** Exit code and stdout of a refused command, which must not depend on `--json`. */
+async function refused(args: string[], env: Record<string, string> = {}) {
+  const [plain, json] = await Promise.all([
+    svcadmin.run(args, { env }),
+    svcadmin.run([...args, '--json'], { env }),
+  ]);
+  expect({ code: json.code, stdout: json.stdout }).toEqual({ code: plain.code, stdout: '' });
+  expect(plain.stdout).toBe('');
+  const { error } = JSON.parse(json.stderr.slice(json.stderr.lastIndexOf('{"error"'))) as {
+    error: { code: string; message: string };
+  };
+  expect(withoutTimes(plain.stderr)).toContain(withoutTimes(error.message));
+  return { exit: plain.code, code: error.code, message: error.message };
+}
+
+describe('exit codes', () => {
+  it('2: wrong use', async () => {
+    expect(await refused(['partners', 'create'])).toMatchObject({ exit: 2, code: 'usage' });
+    expect(await refused(['partners', 'list', '--limt', '3'])).toMatchObject({ exit: 2, code: 'usage' });
+    expect(await refused(['partners', 'list', '--limit', '0'])).toMatchObject({ exit: 2, code: 'usage' });
+    expect(await refused(['partners', 'conjure'])).toMatchObject({ exit: 2, code: 'unknown_command' });
+    expect(await refused(['partners', 'show', 'cli_1'])).toMatchObject({
+      exit: 2,
+      code: 'bad_input',
+      message: 'partnerId: cli_1 is a client; this needs ptr_…',
+    });
+    expect(await refused(['keys', 'list', 'ptr_1'])).toMatchObject({
+      exit: 2,
+      code: 'usage',
+      message: 'keys list takes no argument ptr_1; did you mean --partner ptr_1?',
+    });
+    expect(await refused(['status', 'now'])).toMatchObject({
+      exit: 2,
+      message: 'status takes no argument now',
+    });
+    const backwards = ['wallets', 'statement', 'ptr_1', '--from', '2026-07-01', '--to', '2026-06-01'];
+    expect(await refused(backwards)).toMatchObject({ exit: 2, code: 'usage' });
+    const listen = ['webhooks', 'listen', 'key_1', '--forward-to', 'localhost:3000/hooks'];
+    expect(await refused(listen)).toMatchObject({ exit: 2, code: 'usage' });
+    const fund = ['wallets', 'fund', 'ptr_1', '--mode', 'test', '--amount', '50.001', '--reference', 'r'];
+    expect(await refused(fund)).toMatchObject({
+      exit: 2,
+      message: '50.001 is not an amount in dollars such as 50.00',
+    });
+  });
+
+  it('3: not authorised', async () => {
+    const env = { SVCADMIN_TOKEN: 'wrong' };
+    expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 3, code: 'operator_unknown' });
+    expect(await refused(['partners', 'list'], { SVCADMIN_TOKEN: '' })).toMatchObject({
+      exit: 3,
+      code: 'no_token',
+    });
+    const { token } = await svcadmin.json<{ token: string }>('operators', 'create', 'Kim', '--role', 'ops');
+    const create = await refused(['partners', 'create', 'Acme'], { SVCADMIN_TOKEN: token });
+    expect(create).toMatchObject({ exit: 3, code: 'not_permitted' });
+  });
+
+  it('4: not found', async () => {
+    expect(await refused(['partners', 'show', 'ptr_none'])).toMatchObject({ exit: 4, code: 'not_found' });
+    expect(await refused(['error', 'invalid_grand'])).toMatchObject({
+      exit: 4,
+      message: 'No error invalid_grand; did you mean invalid_grant?',
+    });
+  });
+
+  it('5: refused by a rule or a conflict', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    expect(await refused(['partners', 'suspend', id])).toMatchObject({ exit: 5, code: 'conflict' });
+    const key = await server.admin.keys.create.mutate({ partnerId: id, mode: 'live' });
+    const set = await refused(['webhooks', 'set', key.id, '--url', 'http://partner.example/']);
+    expect(set).toMatchObject({ exit: 5, code: 'refused' });
+  });
+
+  it('7: the server cannot be reached, or is another one', async () => {
+    const env = { SVCADMIN_URL: 'http://127.0.0.1:1' };
+    expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 7, code: 'unreachable' });
+    const elsewhere = await refused(['partners', 'list', '--url', `${server.adminUrl}/elsewhere`]);
+    expect(elsewhere).toMatchObject({ exit: 7, code: 'not_the_admin_api' });
+  });
+});
+
+/** What each command that always asks is called with. One without a line here, or in careful-cases.ts, fails the test below. */
+const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
+  'clients rotate-secret': ({ client }) => [client],
+  'integrations disable': ({ integration }) => [integration],
+  'integrations rotate-secret': ({ integration }) => [integration],
+  'jobs cancel': ({ job }) => [job],
+  'keyring reseal': () => [],
+  'keyring retire': async () => {
+    const keys = server.db.collection<KeyDocument>('keys');
+    const key = (await keys.findOne({ _id: 'signing-1' })) ?? expect.fail('no signing key');
+    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    await keys.insertOne({ ...key, _id: 'signing-0', createdAt: ago(3), activeAt: ago(3) });
+    await keys.updateOne({ _id: 'signing-1' }, { $set: { activeAt: ago(2) } });
+    return ['signing-0'];
+  },
+  'keyring rotate': () => ['signing'],
+  'keys revoke': ({ key }) => [key],
+  'keys rotate': ({ key }) => [key],
+  'operators revoke': ({ operator }) => [operator],
+  'schema finish': () => [],
+  'users erase': ({ user }) => [user],
+  'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
+  'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
+  'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
+  'wallets repair': async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const checkpoint: Checkpoint = {
+      _id: `${id}:live`,
+      n: 7,
+      digest: 'of another chain',
+      auditedAt: new Date(),
+      seal: 'forged',
+    };
+    await server.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
+    return [id];
+  },
+  'webhooks notices': ({ key }) => [key, 'on'],
+  'webhooks rotate-secret': ({ key }) => [key],
+  'webhooks switch-secret': async ({ key }) => {
+    await server.admin.webhooks.prepareSecret.mutate({ keyId: key });
+    return [key];
+  },
+  'webhooks unset': ({ key }) => [key],
+};
+const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge', 'job'] as const;
+type Ids = Record<(typeof names)[number], string>;
+
+/** The job that wakes the second attempt at a URL where nothing listens. */
+async function waitingJob(partnerId: string): Promise<string> {
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const first = async () => (await server.admin.jobs.list.query({}))[0]?.id;
+  await expect.poll(first).toBeDefined();
+  return (await first()) ?? '';
+}
+
+/** One of everything that a careful command may be about. */
+async function oneOfEach(): Promise<Ids> {
+  const { admin, db } = server;
+  const { id: partner } = await admin.partners.create.mutate({ name: 'Acme' });
+  const { id: key } = await admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
+  await admin.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
+  const { id: client } = await admin.clients.create.mutate({
+    partnerId: partner,
+    keyId: key,
+    name: 'Shop',
+    kind: 'storefront',
+    redirectUris: ['https://shop.example/'],
+    claims: ['age_18_plus'],
+  });
+  const shops = ['shop.example'];
+  const { id: integration } = await admin.integrations.create.mutate({
+    partnerId: partner,
+    clientId: client,
+    shops,
+  });
+  const { id: operator } = await admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
+  const users = createUserStore(db);
+  const {
+    user: { _id: user },
+  } = await users.findOrCreate({
+    identity: `of ${partner}`,
+    mode: 'test',
+    createdAt: new Date(),
+  });
+  return {
+    partner,
+    key,
+    client,
+    integration,
+    operator,
+    user,
+    job: await waitingJob(partner),
+    charge: await chargedEntry(server, partner, 'live'),
+  };
+}
+
+describe('what destroys, rotates or moves live money', async () => {
+  const asking = (await loadCommands())
+    .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
+    .map(({ id }) => id.replaceAll(':', ' '));
+
+  it('is all tested here', () => {
+    expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
+  });
+
+  it.each(Object.keys(careful))(
+    '%s does nothing off a terminal without --yes, nor with --dry-run',
+    async (name) => {
+      const ids = await oneOfEach();
+      const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
+      const changes = () => server.db.collection('auditLog').countDocuments({ outcome: { $ne: 'read' } });
+      // What ledger pages carry is copied after the answer.
+      await server.services.admin.sweep.sweep();
+      const before = await changes();
+      const [refusal, dry] = await Promise.all([
+        svcadmin.run(command),
+        svcadmin.json(...command, '--dry-run'),
+      ]);
+      expect(refusal).toMatchObject({ code: 2, stdout: '' });
+      expect(refusal.stderr).toContain('--yes');
+      expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
+      expect(await changes()).toBe(before);
+      expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
+      await server.services.admin.sweep.sweep();
+      await expect.poll(changes).toBeGreaterThan(before);
+    },
+  );
+
+  it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
+    expect(stderr).toBe('LIVE: live mode\n');
+    const rotated = await svcadmin.run(['keyring', 'rotate', 'code', '--yes']);
+    expect(rotated.stderr).toMatch(/^LIVE: the whole service\n/);
+    expect(stdout).toContain('live');
+  });
+});

@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decimal, renderCsv } from '../../../cli/output/csv.ts';
+import type { EntryView, StatementView } from '../../../contracts/admin/wallets.ts';
+import { loadKeyring } from '../../../server/platform/keys/keyring.ts';
+import { createSealing } from '../../../server/platform/keys/sealing.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { addFullPages } from '../../wallets/long-wallet.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+import { chargedEntry } from './charged-entry.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+});
+afterAll(() => server.stop());
+
+async function busyWallet(): Promise<string> {
+  const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+  const wallet = { partnerId: id, mode: 'test' as const };
+  await server.admin.wallets.fund.mutate({ ...wallet, amount: 10_000, reference: '=cmd()' });
+  await server.admin.wallets.adjust.mutate({ ...wallet, amount: -1250, reason: 'double, "funding"' });
+  return id;
+}
+
+describe('wallets statement', () => {
+  it('adds up from opening to closing', async () => {
+    const id = await busyWallet();
+    const statement = await svcadmin.json<StatementView>('wallets', 'statement', id);
+    const sum = statement.entries.reduce(
+      (total: number, { amount }: EntryView) => total + amount,
+      statement.opening,
+    );
+    expect(statement).toMatchObject({ opening: 0, closing: 8750 });
+    expect(sum).toBe(statement.closing);
+  });
+
+  it('is a CSV of decimals in which no cell is a formula', async () => {
+    const id = await busyWallet();
+    const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
+    const [headings, opening, funding, adjustment, closing] = stdout.trim().split('\n');
+    expect(headings).toBe(
+      'seq,at,id,kind,amount,balance_after,currency,reference,reason,session,client,enrollment',
+    );
+    expect(opening).toBe(',,,opening,,0.00,USD,,,,,');
+    expect(funding).toMatch(/^1,\d{4}-\S+Z,txn_\w+,funding,100\.00,100\.00,USD,'=cmd\(\),,,,$/);
+    expect(adjustment).toMatch(
+      /^2,\S+,txn_\w+,adjustment,-12\.50,87\.50,USD,[^,]*,"double, ""funding""",,,$/,
+    );
+    expect(closing).toBe(',,,closing,,87.50,USD,,,,,');
+  });
+});
+
+describe('a statement of more entries than one answer of the server has', () => {
+  it('is whole, from the first opening to the last closing', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await addFullPages(server.db, `${id}:test`, { pages: 9, at: Date.now() });
+    const { entries, ...edges } = await svcadmin.json<StatementView>('wallets', 'statement', id);
+    expect(edges).toMatchObject({ opening: 0, closing: 1_152 });
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 1_152 }, (_, n) => n + 1));
+    const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
+    const lines = stdout.trim().split('\n');
+    expect(lines).toHaveLength(1 + 1 + 1_152 + 1);
+    expect(lines.at(-1)).toBe(',,,closing,,11.52,USD,,,,,');
+  });
+});
+
+describe('a signed statement', () => {
+  const files = temporaryFolder('statement');
+  const [jws, jwks] = [join(files, 'june.jws'), join(files, 'keys.json')];
+
+  it('is verified offline with the published keys; a changed one, and one of another service, exit 5', async () => {
+    const id = await busyWallet();
+    const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--signed']);
+    const keyring = await loadKeyring(server.db, createSealing([new Uint8Array(32).fill(7)]));
+    writeFileSync(jws, stdout);
+    writeFileSync(jwks, JSON.stringify({ keys: keyring.publicKeys }));
+    const verify = (...more: string[]) => svcadmin.run(['wallets', 'verify', jws, '--jwks', jwks, ...more]);
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 entries, 0.00 → 87.50 USD'),
+    });
+    expect(await verify('--issuer', 'https://another.example')).toMatchObject({ code: 5 });
+
+    const [header, payload = '', signature] = stdout.trim().split('.');
+    const changed = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    changed.closing += 1;
+    const text = Buffer.from(JSON.stringify(changed)).toString('base64url');
+    writeFileSync(jws, [header, text, signature].join('.'));
+    expect(await verify()).toMatchObject({ code: 5, stderr: expect.stringContaining('not genuine') });
+    expect((await svcadmin.run(['wallets', 'verify', jws])).code).toBe(2);
+  });
+});
+
+describe('wallets adjust and refund', () => {
+  it('move test money without asking, with a reason', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const adjust = ['wallets', 'adjust', id, '--mode', 'test', '--amount', '7.50', '--reason', 'goodwill'];
+    expect(await svcadmin.json(...adjust)).toMatchObject({
+      amount: 750,
+      balanceAfter: 750,
+      reason: 'goodwill',
+    });
+  });
+
+  it('give a test charge back without asking, and say before what a refund would do', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const charge = await chargedEntry(server, partnerId, 'test');
+    const refund = ['wallets', 'refund', charge, '--reason', 'the answer was lost'];
+    expect(await svcadmin.json(...refund, '--dry-run')).toEqual({
+      dryRun: true,
+      id: charge,
+      would: `The test wallet of ${partnerId} goes 0.00 → 0.50 USD.`,
+    });
+    expect(await svcadmin.json('wallets', 'entry', charge)).toMatchObject({
+      ...{ partnerId, mode: 'test', refundable: true, givenBackBy: null },
+    });
+    const { code, stdout } = await svcadmin.run(refund);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('0.00 → 0.50 USD') });
+    expect(await svcadmin.json('wallets', 'entry', charge)).toMatchObject({
+      ...{ refundable: false, givenBackBy: `rev_${charge}` },
+    });
+    const [again, back, unknown] = await Promise.all([
+      svcadmin.json(...refund, '--dry-run'),
+      svcadmin.json('wallets', 'refund', `rev_${charge}`, '--reason', 'r', '--dry-run'),
+      svcadmin.run(['wallets', 'refund', 'txn_0000000000000000000000', '--reason', 'r', '--yes']),
+    ]);
+    expect(again).toMatchObject({
+      would: `Nothing moves: ${charge} was given back before, by rev_${charge}.`,
+    });
+    expect(back).toMatchObject({ would: expect.stringContaining('not a charge that cost money') });
+    expect(unknown.code).toBe(4);
+  });
+});
+
+describe('wallets audit', () => {
+  it('exits 0 where all is in order, and 5 where a ledger is not, naming wallet and page', async () => {
+    const id = await busyWallet();
+    expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
+    const pages = server.db.collection<{ _id: string }>('ledger');
+    const second = { _id: `${id}:test/0000000001` };
+    await pages.updateOne(second, { $inc: { 'state.balance': 1 } });
+    const audit = await svcadmin.run(['wallets', 'audit', id]);
+    expect(audit.code).toBe(5);
+    expect(audit.stdout).toContain(`${id}:test page 1: `);
+    await pages.updateOne(second, { $inc: { 'state.balance': -1 } });
+    const since = await svcadmin.run(['wallets', 'audit', id, '--since-checkpoint']);
+    expect(since).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing new') });
+  });
+
+  it('reads all wallets page by page', async () => {
+    for (let made = 0; made < 12; made += 1)
+      await server.admin.partners.create.mutate({ name: `Partner ${made}` });
+    const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');
+    expect(reports.length).toBe(await server.db.collection('ledger').countDocuments({ n: 0 }));
+    expect(new Set(reports.map(({ walletId }) => walletId)).size).toBe(reports.length);
+  });
+});
+
+describe('renderCsv', () => {
+  it('quotes what needs it', () => {
+    expect(
+      renderCsv(
+        ['a', 'b'],
+        [
+          ['x,y', '-1'],
+          ['line\nbreak', '@sum'],
+          [null, '-x'],
+        ],
+      ),
+    ).toEqual([...['a,b', '"x,y",-1', '"line\nbreak",\'@sum', ",'-x"]]);
+    expect([5, -5, 0, 12_345].map(decimal)).toEqual(['0.05', '-0.05', '0.00', '123.45']);
+  });
+});

@@ -1,0 +1,240 @@
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { DeliveryView } from '../../../contracts/admin/deliveries.ts';
+import { EventDetail, EventTimeline, EventView } from '../../../contracts/admin/events.ts';
+import { JobDetail, JobView } from '../../../contracts/admin/jobs.ts';
+import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
+import { startReceiver } from '../../harness/receiver.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+import { type CommandLine, commandLine, executable } from '../svcadmin.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let receiverUrl: string;
+const received = () =>
+  receiver.received.map(({ path, headers, body }) => ({
+    path,
+    body,
+    signature: String(headers['x-svc-signature']),
+    eventId: String(headers['x-svc-event-id']),
+  }));
+
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+  receiver = await startReceiver((_count, request, response) => {
+    if (request.url === '/refused') response.writeHead(401).end('wrong signature');
+    else response.writeHead(request.url === '/broken' ? 500 : 204).end();
+  });
+  receiverUrl = `http://localhost:${receiver.port}`;
+});
+afterAll(async () => {
+  await server.stop();
+  receiver.close();
+});
+
+async function keyWithEndpoint(path: string): Promise<string> {
+  const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+  await server.admin.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
+  await server.admin.webhooks.set.mutate({ keyId, url: `${receiverUrl}${path}` });
+  return keyId;
+}
+
+const settled = (key: string, status: string) =>
+  expect
+    .poll(async () => (await server.admin.deliveries.list.query({ keyId: key }))[0]?.attempts[0]?.status)
+    .toBe(Number(status));
+
+describe('events and deliveries', () => {
+  it('are triggered, listed, shown and explained', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { eventId, id } = DeliveryView.parse(
+      await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),
+    );
+    await settled(key, '204');
+    const [event] = await svcadmin.json<EventView[]>('events', 'list', '--key', key);
+    expect(EventView.parse(event)).toMatchObject({ id: eventId, event: 'vae.resolved', status: 'delivered' });
+    const shown = EventDetail.parse(await svcadmin.json('events', 'show', eventId));
+    expect(received().find((request) => request.eventId === eventId)?.body).toBe(shown.body);
+    expect(EventTimeline.parse(await svcadmin.json('events', 'why', eventId))).toMatchObject({
+      advice: null,
+    });
+    expect(DeliveryView.parse(await svcadmin.json('deliveries', 'show', id)).attempts).toMatchObject([
+      { status: 204 },
+    ]);
+    const listed = await svcadmin.json(
+      'deliveries',
+      'list',
+      '--key',
+      key,
+      '--status',
+      'delivered',
+      '--since',
+      '1h',
+    );
+    expect(listed).toMatchObject([{ id }]);
+  });
+
+  it('are sent again, with the same event_id, or only named in a dry run', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { eventId, id } = await server.admin.webhooks.trigger.mutate({
+      keyId: key,
+      event: 'enrollment.created',
+    });
+    await settled(key, '204');
+    const count = () => received().filter((request) => request.eventId === eventId).length;
+    const dry = await svcadmin.json('deliveries', 'resend', id, '--dry-run');
+    expect(dry).toMatchObject([{ id }]);
+    expect(count()).toBe(1);
+    expect(await svcadmin.json('deliveries', 'resend', id)).toMatchObject([{ resendOf: id }]);
+    await expect.poll(count).toBe(2);
+    expect((await svcadmin.run(['deliveries', 'resend'])).code).toBe(2);
+    expect((await svcadmin.run(['deliveries', 'resend', id, '--key', key])).code).toBe(2);
+  });
+
+  /** A delivery whose second attempt waits, and its job. */
+  async function waitingForJob() {
+    const key = await keyWithEndpoint('/broken');
+    const { id } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await settled(key, '500');
+    const { jobs } = server.admin;
+    const jobOf = async () => {
+      const all = await jobs.list.query({});
+      const shown = await Promise.all(all.map((job) => jobs.show.query({ jobId: job.id })));
+      return shown.find(({ deliveryIds }) => deliveryIds.includes(id));
+    };
+    await expect.poll(jobOf).toBeDefined();
+    return { id, jobId: (await jobOf())?.id ?? '' };
+  }
+
+  it('have a job that wakes them when they fail, and can be cancelled', async () => {
+    const { id, jobId } = await waitingForJob();
+    for (const job of await svcadmin.json<JobView[]>('jobs', 'list')) JobView.parse(job);
+    const shown = JobDetail.parse(await svcadmin.json('jobs', 'show', jobId));
+    expect(shown).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', lockedBy: null });
+    expect(shown.deliveryIds).toContain(id);
+    expect(await svcadmin.json('deliveries', 'cancel', id)).toMatchObject({
+      status: 'skipped',
+      skipped: 'cancelled',
+    });
+  });
+
+  it('are cancelled with their job, which names them first', async () => {
+    const { id, jobId } = await waitingForJob();
+    const asked = await svcadmin.run(['jobs', 'cancel', jobId]);
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(`attempt 2 of ${id}`) });
+    const dry = await svcadmin.json('jobs', 'cancel', jobId, '--dry-run');
+    expect(dry).toMatchObject({ dryRun: true, id: jobId, deliveryIds: [id] });
+    expect(await svcadmin.json('deliveries', 'show', id)).toMatchObject({ status: 'pending' });
+    expect(await svcadmin.json('jobs', 'cancel', jobId, '--yes')).toMatchObject({
+      id: jobId,
+      deliveryIds: [id],
+    });
+    expect(await svcadmin.json('deliveries', 'show', id)).toMatchObject({ status: 'skipped' });
+    expect((await svcadmin.run(['jobs', 'cancel', jobId, '--yes'])).code).toBe(4);
+  });
+
+  it('are moved alone', async () => {
+    const { id } = await waitingForJob();
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await svcadmin.json('deliveries', 'reschedule', id, '--at', at)).toMatchObject({
+      id,
+      status: 'pending',
+      nextAttemptAt: at,
+    });
+    for (const time of [[], ['--in', '1h', '--at', at], ['--at', '2020-01-01'], ['--at', 'soon']])
+      expect((await svcadmin.run(['deliveries', 'reschedule', id, ...time])).code).toBe(2);
+  });
+
+  it('are moved with their job', async () => {
+    const { id, jobId } = await waitingForJob();
+    const moved = await svcadmin.json<JobView>('jobs', 'reschedule', jobId, '--in', '2h');
+    expect(moved).toMatchObject({ id: jobId, wakes: 1, deliveryIds: [id] });
+    expect(Date.parse(moved.nextRunAt ?? '')).toBeGreaterThan(Date.now() + 7_000_000);
+    expect((await svcadmin.run(['jobs', 'reschedule', jobId, '--in', '720h'])).code).toBe(5);
+  });
+});
+
+describe('webhooks test', () => {
+  it('exits 0 where the sample arrives, and 1 where it does not, saying why', async () => {
+    const well = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/ok')]);
+    expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
+    const broken = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/broken'), '--json']);
+    expect(broken.code).toBe(1);
+    expect(JSON.parse(broken.stdout)).toMatchObject({ attempts: [{ status: 500, error: 'http' }] });
+  });
+});
+
+describe('webhooks verify', () => {
+  it('takes a captured request, and says why another does not verify', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await settled(key, '204');
+    const captured = received().find((request) => request.eventId === eventId);
+    const file = join(svcadmin.cwd, 'body.json');
+    await writeFile(file, captured?.body ?? '');
+    const verify = (signature = '') =>
+      svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signature]);
+    expect((await verify(captured?.signature)).code).toBe(0);
+    const bare = await verify(captured?.signature.slice('sha256='.length));
+    expect(bare).toMatchObject({ code: 1, stdout: expect.stringContaining('does not verify') });
+  });
+});
+
+describe('webhooks listen', () => {
+  /** Listens until the test ends. */
+  function listen(key: string, path: string, ...more: string[]) {
+    const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}${path}`, ...more];
+    const listener = spawn(process.execPath, args, { cwd: svcadmin.cwd, env: svcadmin.env });
+    const seen = { output: '', notices: '' };
+    listener.stdout.setEncoding('utf8').on('data', (text: string) => {
+      seen.output += text;
+    });
+    listener.stderr.setEncoding('utf8').on('data', (text: string) => {
+      seen.notices += text;
+    });
+    const ended = new Promise((resolve) => listener.on('close', resolve));
+    const end = async () => {
+      listener.kill('SIGINT');
+      await ended;
+    };
+    onTestFinished(() => void listener.kill());
+    return { seen, end };
+  }
+
+  it('relays events to another address until interrupted', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { seen, end } = listen(key, '/relayed', '--json');
+    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Signed with');
+    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await expect.poll(() => seen.output, { timeout: within(15_000) }).toContain(eventId);
+    await end();
+    expect(JSON.parse(seen.output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
+    const relayed = received().filter(({ path }) => path === '/relayed');
+    expect(relayed).toHaveLength(1);
+    const { body = '', signature = '' } = relayed[0] ?? {};
+    expect(await server.admin.webhooks.verify.query({ keyId: key, body, signature })).toMatchObject({
+      verified: true,
+    });
+    // The secret that it shows is the one that signs.
+    const [secret = ''] = /whsec_\w+/.exec(seen.notices) ?? [];
+    expect(contractSignature(body, secret)).toBe(signature);
+    expect(seen.output).not.toContain('whsec_');
+  });
+
+  it('says why the receiver refused', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { seen, end } = listen(key, '/refused');
+    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');
+    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('secret above');
+    await end();
+    expect(seen.output).toBe(`${eventId}  vae.resolved  401\n`);
+    expect(seen.notices).toContain('It says: wrong signature');
+  });
+});

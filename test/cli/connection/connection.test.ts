@@ -1,0 +1,200 @@
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { request as forward } from 'node:http';
+import { createServer } from 'node:https';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../../cli/connection/connection.ts';
+import { createReceiver, listen } from '../../harness/receiver.ts';
+import { adminToken, startTestServer } from '../../harness/server.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { certificate, certificateKey } from '../../webhooks/certificate.ts';
+import { commandLine } from '../svcadmin.ts';
+
+const address = 'http://127.0.0.1:9';
+const uid = process.getuid?.() ?? 0;
+
+/** Puts a `.svc` into a directory, as a server makes it. */
+async function putLocalServer(parent: string, url = address): Promise<string> {
+  const dataDir = join(parent, '.svc');
+  await mkdir(dataDir, { mode: 0o700 });
+  await writeFile(join(dataDir, 'admin-token'), 'own-token\n', { mode: 0o600 });
+  await writeFile(join(dataDir, 'admin-url'), `${url}\n`, { mode: 0o600 });
+  return dataDir;
+}
+
+/** Connects from a directory two levels below `root`. */
+async function connectBelow(root: string, options: { env?: Record<string, string>; uid?: number } = {}) {
+  const cwd = join(root, 'project', 'docs');
+  await mkdir(cwd, { recursive: true });
+  const warnings: string[] = [];
+  const connection = () =>
+    connect({
+      flags: {},
+      env: options.env ?? {},
+      configDir: join(root, 'config'),
+      cwd,
+      uid: options.uid ?? uid,
+      warn: (text) => warnings.push(text),
+    });
+  return { connection, warnings };
+}
+
+describe('the data directory of a local server', () => {
+  it('is found in a parent directory, with its own token', async () => {
+    const root = temporaryFolder('cli');
+    const dataDir = await putLocalServer(root);
+    const { connection, warnings } = await connectBelow(root);
+    expect(connection()).toMatchObject({
+      url: address,
+      token: 'own-token',
+      tokenFrom: join(dataDir, 'admin-token'),
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('gets its own token and never SVCADMIN_TOKEN, with a warning', async () => {
+    const root = temporaryFolder('cli');
+    await putLocalServer(root, 'http://198.51.100.7:8081');
+    const { connection, warnings } = await connectBelow(root, { env: { SVCADMIN_TOKEN: 'production' } });
+    expect(connection()).toMatchObject({ url: 'http://198.51.100.7:8081', token: 'own-token' });
+    expect(warnings).toEqual([expect.stringMatching(/^SVCADMIN_TOKEN is not sent to .*198\.51\.100\.7/)]);
+  });
+
+  it('gives its token to no other server', async () => {
+    const root = temporaryFolder('cli');
+    const dataDir = await putLocalServer(root);
+    const env = { SVC_DATA_DIR: dataDir, SVCADMIN_URL: 'https://198.51.100.7' };
+    const { connection } = await connectBelow(root, { env });
+    expect(connection).toThrow('No operator token for https://198.51.100.7');
+  });
+
+  it('takes SVCADMIN_TOKEN where SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
+    const root = temporaryFolder('cli');
+    const dataDir = await putLocalServer(root);
+    for (const named of [{ SVC_DATA_DIR: dataDir }, { SVCADMIN_URL: address }]) {
+      const { connection, warnings } = await connectBelow(root, {
+        env: { SVCADMIN_TOKEN: 'mine', ...named },
+      });
+      expect(connection()).toMatchObject({ url: address, token: 'mine', tokenFrom: 'SVCADMIN_TOKEN' });
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it('is ignored where another user owns it', async () => {
+    const root = temporaryFolder('cli');
+    const dataDir = await putLocalServer(root);
+    const { connection, warnings } = await connectBelow(root, {
+      uid: uid + 1,
+      env: { SVCADMIN_TOKEN: 'mine' },
+    });
+    expect(connection()).toMatchObject({ urlFrom: 'the default', token: 'mine' });
+    expect(warnings).toEqual([expect.stringContaining(`${dataDir} is ignored: it belongs to another user`)]);
+  });
+
+  it.each([
+    ['the directory', '', 0o770],
+    ['the directory', '', 0o707],
+    ['the token', 'admin-token', 0o620],
+    ['the address', 'admin-url', 0o602],
+  ])('is ignored where others can write %s', async (_what, name, mode) => {
+    const root = temporaryFolder('cli');
+    const dataDir = await putLocalServer(root);
+    await chmod(join(dataDir, name), mode);
+    const { connection, warnings } = await connectBelow(root);
+    expect(connection).toThrow('No operator token for http://127.0.0.1:8081');
+    expect(warnings).toEqual([expect.stringMatching(/is ignored: others can write/)]);
+  });
+
+  it('does not hide one further up when it is ignored', async () => {
+    const root = temporaryFolder('cli');
+    await putLocalServer(root);
+    await mkdir(join(root, 'project'));
+    await chmod(await putLocalServer(join(root, 'project'), 'http://198.51.100.7:8081'), 0o777);
+    const { connection, warnings } = await connectBelow(root);
+    expect(connection()).toMatchObject({ url: address, token: 'own-token' });
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('is judged by where a link leads', async () => {
+    const root = temporaryFolder('cli');
+    const elsewhere = temporaryFolder('cli');
+    await chmod(await putLocalServer(elsewhere), 0o777);
+    await symlink(join(elsewhere, '.svc'), join(root, '.svc'));
+    const { connection } = await connectBelow(root);
+    expect(connection).toThrow('No operator token');
+  });
+
+  it('is not mentioned where it is ignored and does not matter', async () => {
+    const root = temporaryFolder('cli');
+    await chmod(await putLocalServer(root), 0o777);
+    const env = { SVCADMIN_URL: 'https://admin.example', SVCADMIN_TOKEN: 'mine' };
+    const { connection, warnings } = await connectBelow(root, { env });
+    expect(connection()).toMatchObject({ url: 'https://admin.example', token: 'mine' });
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('svcadmin in a directory with a planted .svc', () => {
+  /** Records the tokens that reach it. */
+  async function collector() {
+    const tokens: (string | undefined)[] = [];
+    const { port } = await createReceiver((_count, request, response) => {
+      tokens.push(request.headers.authorization);
+      response.writeHead(500).end();
+    });
+    return { url: `http://127.0.0.1:${port}`, tokens };
+  }
+
+  it('sends SVCADMIN_TOKEN neither in a command nor at login', async () => {
+    const { url, tokens } = await collector();
+    const svcadmin = await commandLine(url, 'production-token');
+    await putLocalServer(svcadmin.cwd, url);
+    const env = { SVCADMIN_URL: '' };
+    const { stderr } = await svcadmin.run(['whoami'], { env });
+    expect(stderr).toContain('SVCADMIN_TOKEN is not sent');
+    expect(tokens).toEqual(['Bearer own-token']);
+    const login = await svcadmin.run(['login', '--token-stdin'], { env, input: 'production-token\n' });
+    expect(login).toMatchObject({ code: 2, stderr: expect.stringContaining('--url') });
+    expect(tokens).toHaveLength(1);
+  });
+});
+
+it('a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS', async () => {
+  const port = await listen(createServer({ cert: certificate, key: certificateKey }));
+  const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
+  const { code, stderr } = await run(['whoami']);
+  expect(code).toBe(7);
+  expect(stderr).toContain('by --ca, or set NODE_EXTRA_CA_CERTS to the file');
+});
+
+describe('--ca', () => {
+  it('trusts an authority of the server’s own, and login keeps it with the profile', async () => {
+    const server = await startTestServer();
+    onTestFinished(server.stop);
+    const proxy = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
+      const { method = 'GET', url = '', headers } = request;
+      const onward = forward(`${server.adminUrl}${url}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    const url = `https://127.0.0.1:${await listen(proxy)}`;
+    const ca = join(temporaryFolder('ca'), 'ca.pem');
+    await writeFile(ca, certificate);
+    const { run } = await commandLine(url, adminToken);
+    expect((await run(['whoami'])).code).toBe(7);
+    expect(await run(['whoami', '--ca', ca])).toMatchObject({ code: 0 });
+    const login = ['login', '--url', url, '--profile', 'own', '--token-stdin', '--ca', ca];
+    expect((await run(login, { input: adminToken })).code).toBe(0);
+    expect(await run(['whoami', '--profile', 'own'])).toMatchObject({ code: 0 });
+  });
+
+  it('is refused with a file that cannot be read, or holds no certificate', async () => {
+    const { run } = await commandLine('https://localhost:9', 'svc_op_none');
+    const empty = join(temporaryFolder('ca'), 'empty.pem');
+    await writeFile(empty, 'nothing');
+    expect((await run(['whoami', '--ca', empty])).stderr).toContain('holds no certificate');
+    expect((await run(['whoami', '--ca', `${empty}.none`])).code).toBe(2);
+  });
+});

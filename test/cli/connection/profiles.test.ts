@@ -1,0 +1,85 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
+import { commandLine } from '../svcadmin.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** Knows neither address nor token by its environment. */
+async function withoutServer() {
+  const svcadmin = await commandLine(server.adminUrl, undefined);
+  const env = { SVCADMIN_URL: '', SVCADMIN_TOKEN: '' };
+  return { ...svcadmin, run: (args: string[], input = '') => svcadmin.run(args, { input, env }) };
+}
+
+describe('login', () => {
+  it('keeps a profile that only its owner can read; logout forgets it', async () => {
+    const svcadmin = await withoutServer();
+    const login = await svcadmin.run(
+      ['login', '--url', server.adminUrl, '--token-stdin', '--json'],
+      `${adminToken}\n`,
+    );
+    expect(login).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(login.stdout)).toMatchObject({
+      profile: 'default',
+      role: 'owner',
+      environment: 'development',
+    });
+    expect(login.stdout).not.toContain(adminToken);
+    const file = join(svcadmin.cwd, 'config', 'svcadmin', 'profiles.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const whoami = await svcadmin.run(['whoami', '--json']);
+    expect(JSON.parse(whoami.stdout)).toMatchObject({ url: server.adminUrl, tokenFrom: 'profile default' });
+    const { stdout } = await svcadmin.run(['profiles', 'list', '--json']);
+    expect(JSON.parse(stdout)).toEqual([
+      { name: 'default', url: server.adminUrl, environment: 'development', current: true },
+    ]);
+    expect((await svcadmin.run(['logout'])).code).toBe(0);
+    expect(await readFile(file, 'utf8')).not.toContain(adminToken);
+    expect((await svcadmin.run(['whoami'])).code).toBe(3);
+  });
+
+  it('keeps nothing where the token is wrong, and asks nothing off a terminal', async () => {
+    const svcadmin = await withoutServer();
+    const wrong = await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], 'wrong');
+    expect(wrong.code).toBe(3);
+    expect((await svcadmin.run(['login', '--url', server.adminUrl])).code).toBe(2);
+    expect((await svcadmin.run(['profiles', 'list', '--json'])).stdout.trim()).toBe('[]');
+  });
+});
+
+describe('the server and the token', () => {
+  it('are found in the data directory of a local server, from below it too', async () => {
+    const svcadmin = await withoutServer();
+    await mkdir(join(svcadmin.cwd, '.svc'));
+    await writeFile(join(svcadmin.cwd, '.svc', 'admin-token'), `${adminToken}\n`);
+    await writeFile(join(svcadmin.cwd, '.svc', 'admin-url'), `${server.adminUrl}\n`);
+    const { stdout } = await svcadmin.run(['whoami', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ id: 'opr_first', url: server.adminUrl });
+    // The owner's token of this machine stays on this machine, however another server is named.
+    for (const elsewhere of [
+      'http://192.0.2.1:8081',
+      'http://127.0.0.1.example:8081',
+      server.adminUrl.replace('//', '//localhost@192.0.2.1/'),
+    ]) {
+      const { code, stderr } = await svcadmin.run(['whoami', '--url', elsewhere]);
+      expect([elsewhere, code]).toEqual([elsewhere, 3]);
+      expect(stderr).toContain('No operator token for');
+    }
+  });
+
+  it('never go together where they do not belong together', async () => {
+    const svcadmin = await withoutServer();
+    await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], adminToken);
+    const elsewhere = await svcadmin.run(['whoami', '--url', 'http://192.0.2.1:8081', '--json']);
+    expect(elsewhere.code).toBe(3);
+    expect(elsewhere.stderr).toContain('No operator token for http://192.0.2.1:8081');
+    const unknown = await svcadmin.run(['whoami', '--profile', 'none']);
+    expect(unknown.code).toBe(2);
+  });
+});

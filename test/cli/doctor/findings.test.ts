@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { judgeShards } from '../../../cli/doctor/findings.ts';
+
+const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
+
+it('a database that is no cluster has nothing to judge', () => {
+  expect(judgeShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
+});
+
+it('shard keys are as declared, or differ', () => {
+  expect(judgeShards({ sharded: true, differences: [], unread: [] })).toEqual([
+    { check: 'sharding', ok: true, found: 'as declared', fix: null },
+  ]);
+  const differences = [
+    difference,
+    { ...difference, collection: 'users', expected: '{_id: 1}', found: null },
+    { ...difference, collection: 'meta', expected: null, found: 'on 2 shards' },
+  ];
+  expect(judgeShards({ sharded: true, differences, unread: [] })).toEqual([
+    {
+      check: 'sharding',
+      ok: false,
+      found: [
+        'ledger is sharded by {_id: hashed}, and should be sharded by {walletId: 1}',
+        'users is not sharded, and should be sharded by {_id: 1}',
+        'meta is on 2 shards, and should be unsharded',
+      ].join('; '),
+      fix: expect.stringContaining('docs/operations.md'),
+    },
+  ]);
+});
+
+it('a check that may not be read is reported, and is no fault', () => {
+  const found = judgeShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
+  expect(found.map(({ ok }) => ok)).toEqual([true, true]);
+  expect(found.at(-1)).toMatchObject({
+    found: expect.stringContaining('shard keys, shards of meta'),
+    fix: expect.stringContaining('clusterMonitor'),
+  });
+  const [differing] = judgeShards({ sharded: true, differences: [difference], unread: ['shard keys'] });
+  expect(differing?.ok).toBe(false);
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
+import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
+
+describe('parseDollars', () => {
+  it('gives back what formatCents shows, to the cent', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -99_999_999_999_999, max: 99_999_999_999_999 }), (cents) => {
+        expect(parseDollars(formatCents(cents).replaceAll(',', ''), { signed: true })).toBe(cents);
+      }),
+    );
+  });
+
+  it('shows nothing without a sign', () => {
+    expect([0, 5, -5].map(formatCents)).toEqual(['0.00', '0.05', '-0.05']);
+  });
+
+  it.each([
+    ['50', 5000],
+    ['50.0', 5000],
+    ['50.00', 5000],
+    ['0.29', 29],
+    ['1.1', 110],
+    ['1000000', 100_000_000],
+  ])('reads %s', (text, cents) => {
+    expect(parseDollars(text)).toBe(cents);
+  });
+
+  it.each(['', '-1', '.5', '5.', '1.005', '1,000', '1e3', '0x10', ' 1', '$5', 'NaN', '1234567890123', '٣'])(
+    'refuses %j',
+    (text) => {
+      expect(parseDollars(text)).toBeUndefined();
+    },
+  );
+
+  it('takes a sign only where one is allowed', () => {
+    expect(parseDollars('-12.50', { signed: true })).toBe(-1250);
+    expect(parseDollars('-0', { signed: true })).toBe(0);
+  });
+});
+
+describe('durations and moments', () => {
+  it('are read exactly', () => {
+    expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseSeconds)).toEqual([
+      ...[90, 1800, 86_400, 604_800],
+      ...[undefined, undefined, 5400],
+    ]);
+    const now = Date.UTC(2026, 6, 1, 12);
+    expect(parseMoment('2h', now)).toBe('2026-07-01T10:00:00.000Z');
+    expect(parseMoment('2026-07-01T10:00:00+02:00', now)).toBe('2026-07-01T08:00:00.000Z');
+    expect(parseMoment('2026-07-01', now)).toBe(new Date(2026, 6, 1).toISOString());
+    expect(parseMoment('yesterday', now)).toBeUndefined();
+    expect(parseMoment('2026-13-01', now)).toBeUndefined();
+  });
+});

@@ -1,0 +1,254 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeShown, describeTotal } from '../../../cli/list/totals.ts';
+import { renderListing } from '../../../cli/output/listing.ts';
+import { countThrough, divideFilter } from '../../../server/platform/database/look-through.ts';
+import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+
+const hour = 3_600_000;
+const many = 1_203;
+const failures = 7;
+
+let server: TestServer;
+let svcadmin: CommandLine;
+let partnerId: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+  ({ id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme, Ltd' }));
+  for (const name of ['Bale', 'Cork', 'Dale', '=HYPERLINK()']) {
+    await server.admin.partners.create.mutate({ name });
+  }
+  const now = Date.now();
+  const requests = Array.from({ length: many }, (_, n) => ({
+    _id: `req_${String(n).padStart(22, '0')}`,
+    at: new Date(now - n * 1_000),
+    ...{ method: 'POST', route: '/api/oauth/token', durationMs: 3, partnerId },
+    status: n < failures ? 402 : 200,
+    ...(n < failures ? { error: 'payment_required' } : {}),
+    purgeAt: new Date(now + hour),
+  }));
+  await server.db.collection<{ _id: string }>('requestLog').insertMany(requests);
+}, within(60_000));
+afterAll(() => server.stop());
+
+const list = (...args: string[]) => svcadmin.run(['requests', 'list', ...args]);
+
+describe('a list', () => {
+  it('says how many of all records are shown, and how to see the others', async () => {
+    const { stdout, stderr } = await list();
+    expect(stdout.trimEnd().split('\n')).toHaveLength(51);
+    const last = 'req_0000000000000000000049';
+    expect(stderr).toBe(`50 of 1,203 shown. --all shows all; --after ${last} goes on.\n`);
+    const next = await list('--after', last, '--limit', '2');
+    expect(next.stderr).toContain('2 of 1,203 shown. --all shows all; --after req_0000000000000000000051');
+    const end = await list('--after', 'req_0000000000000000001200');
+    expect(end.stderr).toBe('2 of 1,203 shown, the last ones.\n');
+  });
+
+  it('names what narrows it, also where nothing is found', async () => {
+    const failed = await list('--status', '4XX', '--partner', partnerId);
+    expect(failed.stderr).toBe(`7 of 7 shown, only --partner ${partnerId} --status 4xx.\n`);
+    const none = await list('--status', '404');
+    expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
+  });
+
+  it('gives all records with --all, over several pages', async () => {
+    const rows = await svcadmin.json<{ id: string }[]>('requests', 'list', '--all');
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(many);
+    const piped = await list('--all');
+    expect(piped.stdout.trimEnd().split('\n')).toHaveLength(many + 1);
+    expect(piped.stdout.split('id\tat\tstatus')).toHaveLength(2);
+    expect(piped.stderr).toBe('1,203 of 1,203 shown.\n');
+    expect(await list('--all', '--limit', '3')).toMatchObject({ code: 2 });
+  });
+
+  it('gives only the number with --count', async () => {
+    expect(await list('--count')).toMatchObject({ code: 0, stdout: `${many}\n`, stderr: '' });
+    expect((await list('--count', '--error', 'payment_required')).stdout).toBe(`${failures}\n`);
+    expect(await svcadmin.json('requests', 'list', '--count')).toEqual({ total: many, exact: true });
+    expect(await list('--count', '--csv')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('counts without a procedure for it by reading all pages', async () => {
+    const { stdout } = await svcadmin.run(['partners', 'list', '--search', 'ale', '--count', '--limit', '1']);
+    expect(stdout).toBe('2\n');
+  });
+
+  it('shows the columns that are asked for, in any spelling of their names', async () => {
+    const { stdout } = await list('--columns', 'id, Duration ms,partner_id', '--limit', '1');
+    expect(stdout).toBe(`id\tdurationMs\tpartnerId\nreq_${'0'.repeat(22)}\t3\t${partnerId}\n`);
+    const wrong = await list('--columns', 'id,price');
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toContain('price is not a column of this list');
+    expect(wrong.stderr).toContain('retryAfter');
+  });
+
+  it('is CSV with --csv: headings, times in UTC, dollars, and no formula', async () => {
+    const { stdout } = await svcadmin.run(['partners', 'list', '--csv']);
+    const [headings, ...rows] = stdout.trimEnd().split('\n');
+    expect(headings).toBe('id,name,status,created_at');
+    expect(rows).toHaveLength(5);
+    expect(rows[0]).toMatch(/^ptr_\w{22},'=HYPERLINK\(\),pending,\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(rows.at(-1)).toContain(`${partnerId},"Acme, Ltd",pending`);
+    await server.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 123_456, reference: 'F-1' });
+    const wallets = ['wallets', 'list', '--mode', 'test', '--csv', '--columns', 'id,balance'];
+    expect((await svcadmin.run(wallets)).stdout).toContain(`${partnerId}:test,1234.56\n`);
+    expect(await svcadmin.run(['partners', 'list', '--csv', '--json'])).toMatchObject({ code: 2 });
+  });
+
+  it('has a heading and no rows where nothing is found', async () => {
+    expect((await list('--status', '404', '--csv', '--columns', 'id,at')).stdout).toBe('id,at\n');
+    expect((await list('--status', '404')).stdout).toMatch(/^id\tat\tstatus.*\n$/);
+  });
+
+  it('takes these flags whatever it lists', async () => {
+    const manifest = new URL('../../../dist/cli/oclif.manifest.json', import.meta.url);
+    const { commands } = JSON.parse(await readFile(manifest, 'utf8')) as {
+      commands: Record<string, { id: string; flags: object }>;
+    };
+    const lists = Object.values(commands).filter(
+      ({ id }) => /:(list|refused|find)$/.test(id) && id !== 'secrets:find',
+    );
+    expect(lists.length).toBeGreaterThan(17);
+    for (const { id, flags } of lists) {
+      const names = Object.keys(flags);
+      expect(names, id).toEqual(expect.arrayContaining(['count', 'columns', 'csv']));
+      if (names.includes('after')) expect(names, id).toContain('all');
+    }
+  });
+});
+
+describe('every count', () => {
+  it('is the number of rows of its list', async () => {
+    const { admin } = server;
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const common = { partnerId, keyId, name: 'Shop', claims: ['age_18_plus' as const] };
+    const uris = { redirectUris: ['http://localhost/back'] };
+    const client = await admin.clients.create.mutate({ ...common, ...uris, kind: 'storefront' });
+    const shop = { partnerId, clientId: client.id, shops: ['shop.example'] };
+    await admin.integrations.create.mutate(shop);
+    await admin.operators.create.mutate({ name: 'Kim', role: 'support' });
+    const all = { limit: 500 };
+    const pairs = [
+      [() => admin.partners.list.query(all), () => admin.partners.count.query({})],
+      [
+        () => admin.partners.list.query({ status: 'active' }),
+        () => admin.partners.count.query({ status: 'active' }),
+      ],
+      [() => admin.keys.list.query({ partnerId }), () => admin.keys.count.query({ partnerId })],
+      [() => admin.keys.list.query({ mode: 'live' }), () => admin.keys.count.query({ mode: 'live' })],
+      [() => admin.clients.list.query({ keyId }), () => admin.clients.count.query({ keyId })],
+      [
+        () => admin.integrations.list.query({ partnerId }),
+        () => admin.integrations.count.query({ partnerId }),
+      ],
+      [() => admin.operators.list.query({}), () => admin.operators.count.query({})],
+      [
+        () => admin.auditLog.list.query({ target: partnerId }),
+        () => admin.auditLog.count.query({ target: partnerId }),
+      ],
+      [() => admin.wallets.list.query({ mode: 'test' }), () => admin.wallets.count.query({ mode: 'test' })],
+      [
+        () => admin.wallets.list.query({ below: 1_000_000 }),
+        () => admin.wallets.count.query({ below: 1_000_000 }),
+      ],
+      [() => admin.enrollments.list.query({ partnerId }), () => admin.enrollments.count.query({ partnerId })],
+      [() => admin.jobs.list.query(all), () => admin.jobs.count.query({})],
+      [() => admin.events.list.query({ partnerId }), () => admin.events.count.query({ partnerId })],
+    ] as const;
+    for (const [rows, total] of pairs) {
+      expect(await total()).toEqual({ total: (await rows()).length, exact: true });
+    }
+    const sessions = { partnerId, status: 'expired' } as const;
+    expect(await admin.sessions.count.query(sessions)).toEqual({ total: 0, exact: true });
+  });
+
+  it('ends after a bounded number of records, and says that there are more', async () => {
+    const requests = server.db.collection<{ _id: string }>('requestLog');
+    const divided = divideFilter({ partnerId, status: 402 }, { few: [], sorted: ['partnerId'] }, 'at');
+    expect(divided).toEqual({
+      indexed: { partnerId },
+      hint: { partnerId: 1, at: -1, _id: -1 },
+      rest: { status: 402 },
+    });
+    expect(await countThrough(requests, divided)).toEqual({ total: failures, exact: true });
+    expect(await countThrough(requests, { ...divided, most: 5 })).toEqual({ total: 5, exact: false });
+    expect(await countThrough(requests, { indexed: {}, rest: {}, most: many - 1 })).toEqual({
+      total: many - 1,
+      exact: false,
+    });
+    const shown = { shown: 50, after: undefined, next: 'x_1', stopped: false, all: false, filters: '' };
+    const total = { total: 100_000, exact: false };
+    expect(describeTotal(total)).toBe('more than 100000');
+    expect(describeShown({ ...shown, total })).toContain('50 of more than 100,000 shown.');
+    expect(describeShown({ ...shown, total: undefined })).toContain('50 shown; there may be more.');
+    expect(describeShown({ ...shown, total: { total: 50, exact: true } })).toBe('50 of 50 shown.');
+  });
+});
+
+describe('deliveries list', () => {
+  it('shows the partner, the last status and the number of attempts', async () => {
+    const at = new Date();
+    const row = { attempt: 1, trigger: 'event' as const, dueAt: at, at, durationMs: 9 };
+    const delivery = {
+      ...{ _id: `dlv_${'A'.repeat(22)}`, eventId: `evt_${'A'.repeat(22)}`, type: 'vae.resolved' as const },
+      ...{ partnerId, mode: 'test' as const, keyId: `key_${'A'.repeat(22)}`, status: 'failed' as const },
+      attempts: [
+        { ...row, error: 'refused' as const },
+        { ...row, error: 'http' as const, status: 503 },
+      ],
+      ...{ limit: 3, attempt: 2, trigger: 'event' as const, lane: 'first' as const },
+      ...{ createdAt: at, purgeAt: new Date(at.getTime() + hour) },
+    };
+    await server.db.collection<Delivery>('deliveries').insertOne(delivery);
+    const columns = ['--columns', 'id,status,lastStatus,attempts,partnerName'];
+    const { stdout } = await svcadmin.run(['deliveries', 'list', ...columns]);
+    expect(stdout.split('\n')[1]).toBe(`${delivery._id}\tfailed\t503\t2\tAcme, Ltd`);
+    const [json] = await svcadmin.json<{ attempts: unknown[]; partnerName: string }[]>('deliveries', 'list');
+    expect(json).toMatchObject({ partnerName: 'Acme, Ltd' });
+    expect(json?.attempts).toHaveLength(2);
+    expect(await server.admin.deliveries.count.query({ status: 'failed', partnerId })).toMatchObject({
+      total: 1,
+    });
+  });
+});
+
+describe('renderListing', () => {
+  it('never cuts an id, whatever the width', () => {
+    const row = {
+      id: 'ses_4HpTRK4usWlxHuQvvMsCHR',
+      sub: 'a-'.repeat(21).padEnd(43, 'b'),
+      target: 'x'.repeat(60),
+    };
+    for (let width = 20; width < 160; width += 1) {
+      const { lines } = renderListing([row], { columns: ['id', 'sub', 'target'], drop: [], width });
+      const shown = lines.join('\n');
+      for (const id of Object.values(row)) {
+        const begin = id.slice(0, 5);
+        if (shown.includes(begin)) expect(shown).toContain(id);
+      }
+    }
+  });
+
+  it('keeps the reason of a failure on a terminal of 80 characters', async () => {
+    const { lines } = renderListing(
+      [
+        {
+          ...{ id: 'ses_4HpTRK4usWlxHuQvvMsCHR', createdAt: '2026-07-12T12:03:11Z', status: 'authenticated' },
+          ...{ reason: 'document_rejected', mode: 'live', source: 'sandbox', sub: 'a'.repeat(43) },
+        },
+      ],
+      {
+        columns: ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'sub'],
+        drop: ['sub', 'source', 'mode', 'createdAt'],
+        width: 80,
+      },
+    );
+    expect(lines[1]).toContain('document_rejected');
+  });
+});

@@ -1,0 +1,112 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RowResult } from '../../../cli/onboarding/onboard-many.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+let directory: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+  directory = temporaryFolder('cli');
+});
+afterAll(() => server.stop());
+
+const row = (name: string, more: object = {}) => ({
+  name,
+  redirectUris: ['https://shop.example/callback'],
+  claims: ['age_18_plus'],
+  ...more,
+});
+
+/** Onboards the rows from a file. */
+async function onboard(rows: unknown, ...more: string[]) {
+  const path = join(directory, 'partners.json');
+  await writeFile(path, JSON.stringify(rows));
+  return svcadmin.run(['partners', 'onboard', '--from', path, ...more]);
+}
+const partners = () => server.admin.partners.list.query({ limit: 500 });
+
+describe('partners onboard --from', () => {
+  it('makes every partner once, however often the file is given', async () => {
+    const rows = [
+      row('Alpha', { webhookUrl: 'https://alpha.example/hooks' }),
+      row('Beta', { amount: '75.00' }),
+    ];
+    const first = await onboard(rows, '--json');
+    expect(first.code).toBe(0);
+    const made = JSON.parse(first.stdout) as (RowResult & { env: Record<string, string> })[];
+    expect(made.map(({ row, name, result }) => [row, name, result])).toEqual([
+      [1, 'Alpha', 'onboarded'],
+      [2, 'Beta', 'onboarded'],
+    ]);
+    expect(made[0]?.env).toMatchObject({ SVC_WEBHOOK_SECRET: expect.stringMatching(/^whsec_/) });
+    const partnerId = made[1]?.partnerId ?? '';
+    expect(await server.admin.wallets.show.query({ partnerId })).toMatchObject({ balance: 7_500 });
+    const before = await partners();
+    const again = await onboard([...rows, row('Gamma')], '--json');
+    expect(again.code).toBe(0);
+    expect((JSON.parse(again.stdout) as RowResult[]).map(({ result }) => result)).toEqual([
+      'exists',
+      'exists',
+      'onboarded',
+    ]);
+    expect((await partners()).length).toBe(before.length + 1);
+  });
+
+  it('makes none where a row is not sound, and says so of every row', async () => {
+    const before = await partners();
+    const { code, stderr } = await onboard([
+      row('Delta'),
+      row('Epsilon', { claims: ['age18'] }),
+      row('Zeta', { amount: '20.00' }),
+      row('Delta'),
+      row('Eta', { redirectUris: ['shop.example'] }),
+      row('Theta', { web: 'https://theta.example/' }),
+    ]);
+    expect(code).toBe(2);
+    for (const fault of [
+      'row 2: claims.0: unknown claim age18',
+      'row 3: amount: the least funding is 50.00 USD',
+      'row 4: name: Delta is row 1 already',
+      'row 5: ',
+      'row 6: row: Unrecognized key: "web"',
+    ])
+      expect(stderr).toContain(fault);
+    expect(stderr).not.toContain('row 1:');
+    expect(await partners()).toEqual(before);
+  });
+
+  it('names a partner that an earlier run did not finish, goes on, and exits 1', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Iota' });
+    const { code, stdout } = await onboard([row('Iota'), row('Kappa')], '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { result: 'unfinished', partnerId: id },
+      { result: 'onboarded' },
+    ]);
+  });
+
+  it('writes the secrets of each partner to a file of its own', async () => {
+    const secrets = join(directory, 'secrets');
+    const { stdout, stderr } = await onboard([row('Lambda'), row('Mu')], '--out-dir', secrets);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^1 {2}onboarded {2}ptr_\w{22} {2}Lambda$/m);
+    const files = await readdir(secrets);
+    expect(files).toHaveLength(2);
+    const [file = ''] = files;
+    expect((await stat(join(secrets, file))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(secrets, file), 'utf8')).toContain('SVC_CLIENT_SECRET=svc_secret_');
+  });
+
+  it('takes no flags of one partner beside, and no file that is not a list', async () => {
+    const both = await onboard([row('Nu')], '--claims', 'country');
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('leave out --claims') });
+    expect(await onboard({ name: 'Nu' })).toMatchObject({ code: 2 });
+    expect(await svcadmin.run(['partners', 'onboard', 'Nu'])).toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,183 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+});
+afterAll(() => server.stop());
+
+const onboard = [
+  ...['partners', 'onboard', 'Acme Ltd', '--redirect-uri', 'http://localhost:3000/callback'],
+  ...['--claims', 'age_18_plus country'],
+];
+
+describe('partners onboard', () => {
+  it('prints an .env of a partner that can begin', async () => {
+    const { code, stdout, stderr } = await svcadmin.run([
+      ...onboard,
+      '--webhook-url',
+      'https://acme.example/hooks',
+    ]);
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('✓ partner ptr_') });
+    const variables = new Map(
+      stdout
+        .split('\n')
+        .flatMap((line) => (/^#|^$/.test(line) ? [] : [line.split('=', 2) as [string, string]])),
+    );
+    expect([...variables.keys()]).toEqual([
+      ...[
+        'SVC_BASE_URL',
+        'SVC_CLIENT_ID',
+        'SVC_CLIENT_SECRET',
+        'SVC_API_KEY',
+        'SVC_REDIRECT_URI',
+        'SVC_WEBHOOK_SECRET',
+      ],
+    ]);
+    const { directory, clientSecrets } = server.services.partners;
+    const found = await directory.client(variables.get('SVC_CLIENT_ID') ?? '');
+    expect(found).toMatchObject({
+      partner: { name: 'Acme Ltd', status: 'active' },
+      client: { mode: 'test' },
+    });
+    expect(found && clientSecrets.matches(found.client, variables.get('SVC_CLIENT_SECRET') ?? '')).toBe(true);
+    expect(await directory.apiKeyBySecret(variables.get('SVC_API_KEY') ?? '')).toMatchObject({
+      _id: found?.client.keyId,
+    });
+    const wallet = await server.admin.wallets.show.query({ partnerId: found?.partner._id ?? '' });
+    expect(wallet.balance).toBe(5000);
+    const calls = stdout.split('\n').filter((line) => line.startsWith('#'));
+    for (const path of [
+      '/verify/start?',
+      '/api/oauth/token',
+      '/api/oauth/userinfo',
+      '/api/oauth/revoke',
+      '/hvf-session/',
+    ]) {
+      expect(calls.some((call) => call.includes(path))).toBe(true);
+    }
+  });
+
+  it('makes no file where there is no token', async () => {
+    const env = { SVCADMIN_TOKEN: '' };
+    const { code } = await svcadmin.run([...onboard, '--out-file', 'untouched.env'], { env });
+    expect(code).toBe(3);
+    await expect(stat(join(svcadmin.cwd, 'untouched.env'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it.each([
+    ['--claims', 'age18', 'unknown claim age18'],
+    ['--redirect-uri', 'shop.example', 'must be an absolute URI'],
+    ['--webhook-url', 'http://foo.example', 'https'],
+    ['--amount', '20', 'the least funding is 50.00 USD'],
+  ])('leaves nothing behind where %s is %s', async (option, value, said) => {
+    const before = await server.admin.partners.list.query({ limit: 500 });
+    const { code, stderr } = await svcadmin.run([...onboard, option, value]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(said);
+    expect(await server.admin.partners.list.query({ limit: 500 })).toEqual(before);
+  });
+
+  it('keeps secrets off stdout with --out-file', async () => {
+    const shown = await svcadmin.run([...onboard, '--out-file', '.env', '--json']);
+    const env = await readFile(join(svcadmin.cwd, '.env'), 'utf8');
+    expect((await stat(join(svcadmin.cwd, '.env'))).mode & 0o777).toBe(0o600);
+    expect(env).toContain('SVC_API_KEY=svc_test_');
+    expect(shown.stdout).not.toMatch(/svc_test_|svc_secret_/);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'active', balance: 5000, outFile: '.env' });
+  });
+});
+
+describe('doctor', () => {
+  it('finds nothing wrong with a server that is well', async () => {
+    const findings = await svcadmin.json<{ check: string; ok: boolean }[]>('doctor');
+    expect(findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([]);
+  });
+
+  it('says what is wrong and how to mend it, and exits 1', async () => {
+    const { code, stdout } = await svcadmin.run(['doctor', '--json'], { env: { SVCADMIN_TOKEN: 'wrong' } });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ check: 'server', ok: false, fix: expect.stringContaining('SVCADMIN_TOKEN') }),
+    );
+  });
+
+  it('names the server that it cannot reach, and where the address came from', async () => {
+    const env = { SVCADMIN_URL: 'http://localhost:1' };
+    for (const args of [['doctor'], ['partners', 'list']]) {
+      const { stdout, stderr } = await svcadmin.run(args, { env });
+      expect(stdout + stderr).toContain(
+        'Cannot reach the server at http://localhost:1 (from SVCADMIN_URL): ',
+      );
+    }
+    const login = await svcadmin.run(['login', '--url', 'http://localhost:1', '--token-stdin'], {
+      input: 'x',
+    });
+    expect([login.code, login.stderr]).toEqual([7, expect.stringContaining('at http://localhost:1')]);
+  });
+});
+
+describe('status, whoami and error', () => {
+  it('answer in one glance', async () => {
+    expect(await svcadmin.json('status')).toMatchObject({
+      database: 'up',
+      contract: '0.8.0',
+      queue: { pending: 0 },
+    });
+    expect(await svcadmin.json('whoami')).toMatchObject({ role: 'owner', urlFrom: 'SVCADMIN_URL' });
+    expect(await svcadmin.json('error', 'payment_required')).toMatchObject({ httpStatus: 402, exit: 5 });
+  });
+});
+
+describe('request', () => {
+  it('shows what an operator changed with it', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
+    const story = await svcadmin.json('request', entry?.requestId ?? '');
+    expect(story).toMatchObject({ request: null, changes: [{ action: 'partners.create', target: id }] });
+    expect((await svcadmin.run(['request', 'req_0000000000000000000000'])).code).toBe(4);
+  });
+});
+
+describe('what was mistyped', () => {
+  it('is answered with how the command is typed, or what there is', async () => {
+    const stderrOf = async (...args: string[]) => (await svcadmin.run(args)).stderr;
+    const [trigger, verb, topic] = await Promise.all([
+      stderrOf('webhooks', 'trigger', 'key_1'),
+      stderrOf('partners', 'foo'),
+      stderrOf('partner'),
+    ]);
+    expect(trigger).toContain('Usage: svcadmin webhooks trigger EVENT --key VALUE\n');
+    expect(verb).toBe(
+      'Error: partners foo is not a svcadmin command\n`svcadmin partners --help` lists what there is.\n',
+    );
+    expect(topic).toContain('did you mean partners?');
+  });
+});
+
+describe('help', () => {
+  it('says what to begin with', async () => {
+    const { stdout } = await svcadmin.run(['--help']);
+    expect(stdout).toMatch(/^START HERE\n {2}\$ svcadmin login --url URL +sign in to a server$/m);
+  });
+
+  it('begins with an example, whatever the command', async () => {
+    const { stdout } = await svcadmin.run(['partners', 'create', '--help']);
+    const sections = stdout.match(/^[A-Z ]+$/gm);
+    expect(sections?.filter((line) => line.trim())[0]).toBe('EXAMPLES');
+  });
+
+  it('suggests the command that was probably meant', async () => {
+    const { code, stderr } = await svcadmin.run(['parners', 'list']);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean partners list?'),
+    });
+  });
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { explainWaiting, listedStatus } from '../../../cli/deliveries/deliveries.ts';
+import { parseTime } from '../../../cli/flags/durations.ts';
+import { formatValue, label, localTime, localTimes } from '../../../cli/output/format.ts';
+import { renderListing } from '../../../cli/output/listing.ts';
+import { renderTable } from '../../../cli/output/table.ts';
+import { createWaiting, waitingOn } from '../../../cli/output/waiting.ts';
+import type { DeliveryView } from '../../../contracts/admin/deliveries.ts';
+import { waitReasons } from '../../../contracts/wait-reasons.ts';
+
+const id = 'ptr_4HpTRK4usWlxHuQvvMsCHR';
+const columns = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'Status' }];
+
+describe('deliveries that wait', () => {
+  it('are listed as waiting with the reason, each of which is explained once', () => {
+    const waits = { status: 'pending', waiting: 'endpoint_busy' } as DeliveryView;
+    const scheduled = { status: 'pending', waiting: null } as DeliveryView;
+    expect([waits, scheduled].map(listedStatus)).toEqual(['waiting: endpoint_busy', 'pending']);
+    expect(explainWaiting([waits, waits, scheduled])).toEqual([
+      `endpoint_busy: ${waitReasons.endpoint_busy}.`,
+    ]);
+  });
+});
+
+describe('renderTable', () => {
+  it('fits the terminal and never cuts an identifier', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 26, max: 200 }),
+        fc.array(fc.string({ maxLength: 60 })),
+        (width, names) => {
+          const rows = names.map((name) => [id, name.replace(/\s/g, '.'), 'active']);
+          const lines = renderTable(columns, rows, width);
+          const whole = width >= 26 + 2 + 14 + 2 + 6;
+          if (whole) for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
+          expect(lines.filter((line) => line.includes(id))).toHaveLength(rows.length);
+        },
+      ),
+    );
+  });
+
+  it('cuts names with dots from the front, where a word begins', () => {
+    const named = [
+      { heading: 'ID', whole: true },
+      { heading: 'Event', dotted: true },
+    ];
+    const lines = (width: number) =>
+      renderTable(
+        named,
+        [
+          [id, 'verification.session.failed'],
+          [id, 'vae.resolved'],
+        ],
+        width,
+      ).map((line) => line.slice(28));
+    expect(lines(28 + 27)).toEqual(['Event', 'verification.session.failed', 'vae.resolved']);
+    expect(lines(28 + 26)).toEqual(['Event', '…session.failed', 'vae.resolved']);
+    expect(lines(28 + 14)).toEqual(['Event', '…failed', 'vae.resolved']);
+  });
+
+  it('is tab-separated with its headings without a width', () => {
+    const lines = ['ID\tName\tStatus', `${id}\tAcme\tactive`];
+    expect(renderTable(columns, [[id, 'Acme', 'active']])).toEqual(lines);
+  });
+
+  it('turns rows into blocks where identifiers alone are too wide', () => {
+    expect(renderTable(columns, [[id, 'Acme', 'active']], 30)).toEqual([
+      `ID      ${id}`,
+      'Name    Acme',
+      'Status  active',
+    ]);
+  });
+});
+
+describe('renderListing', () => {
+  const events = [
+    {
+      id: 'evt_4HpTRK4usWlxHuQvvMsCHR',
+      event: 'verification.session.failed',
+      status: 'delivered',
+      mode: 'test',
+      keyId: 'key_4HpTRK4usWlxHuQvvMsCHR',
+      createdAt: '2026-07-12T12:03:11Z',
+    },
+  ];
+  const list = (width: number | undefined) =>
+    renderListing(events, {
+      columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
+      drop: ['keyId', 'mode'],
+      width,
+    });
+
+  it('leaves out the least important columns, and names them', () => {
+    expect(list(160).leftOut).toEqual([]);
+    expect(list(100).leftOut).toEqual(['Key ID']);
+    expect(list(80).leftOut).toEqual(['Mode', 'Key ID']);
+    expect(list(60).leftOut).toEqual(['Key ID', 'Created at']);
+  });
+
+  it.each([60, 80, 100, 160])('fits %i characters', (width) => {
+    for (const line of list(width).lines) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('takes a column back where one that was dropped after it made room', () => {
+    const rows = [{ a: 'x'.repeat(14), b: 'yyy', c: '1'.repeat(30), d: 'zzz', e: 'zzz' }];
+    const shape = { columns: ['a', 'b', 'c', 'd', 'e'], drop: ['b', 'c'], width: 40 } as const;
+    const { leftOut } = renderListing(rows, shape);
+    expect(leftOut).toEqual(['C']);
+  });
+
+  it('gives a pipe every column', () => {
+    expect(list(undefined).lines[0]?.split('\t')).toHaveLength(6);
+  });
+});
+
+describe('times', () => {
+  it('are local with their offset, wherever they stand', () => {
+    vi.stubEnv('TZ', 'Asia/Kolkata');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const shown = '2026-07-12 17:33:11+05:30';
+    expect(localTime('2026-07-12T12:03:11.900Z')).toBe(shown);
+    expect(formatValue('createdAt', '2026-07-12T12:03:11Z')).toBe(shown);
+    expect(localTimes('It is due at 2026-07-12T12:03:11.9Z, in 3 s.')).toBe(`It is due at ${shown}, in 3 s.`);
+    expect(parseTime(shown)).toBe('2026-07-12T12:03:11.000Z');
+    vi.stubEnv('TZ', 'America/St_Johns');
+    expect(localTime('2026-07-12T12:03:11Z')).toBe('2026-07-12 09:33:11-02:30');
+  });
+});
+
+describe('what shows that work goes on', () => {
+  it('appears after a second, counts, and goes with the last of what is under way', async () => {
+    const written: string[] = [];
+    let tick: () => void = () => undefined;
+    let running = 0;
+    const showWaiting = createWaiting({
+      write: (text) => written.push(text),
+      everySecond(next) {
+        tick = next;
+        running += 1;
+        return () => {
+          running -= 1;
+        };
+      },
+    });
+    await showWaiting(Promise.resolve());
+    expect([written, running]).toEqual([[], 0]);
+    const ends: (() => void)[] = [];
+    const works = [1, 2].map(() => showWaiting(new Promise<void>((resolve) => ends.push(resolve))));
+    tick();
+    tick();
+    expect(written).toEqual([1, 2].map((n) => `\r\u001b[KWaiting for the server … ${n} s`));
+    ends[0]?.();
+    await works[0];
+    expect(running).toBe(1);
+    ends[1]?.();
+    await works[1];
+    expect([written.at(-1), running]).toEqual(['\r\u001b[K', 0]);
+  });
+
+  it('is not shown in a pipe', () => {
+    const work = Promise.resolve();
+    expect(waitingOn({ isTTY: false } as NodeJS.WriteStream)(work)).toBe(work);
+  });
+});
+
+describe('formatValue', () => {
+  it('shows money in dollars, nothing as a dash, and lets no control character through', () => {
+    expect(formatValue('balance', -123_456_789)).toBe('-1,234,567.89');
+    expect(formatValue('webhookUrl', null)).toBe('-');
+    expect(formatValue('name', 'a\u001b[2Jb')).toBe('a\\x1b[2Jb');
+    expect(formatValue('used', { minute: 2, hour: 7 })).toBe('minute 2, hour 7');
+  });
+
+  it('labels fields as people write them', () => {
+    expect(['id', 'createdAt', 'webhookUrl', 'redirectUris', 'apiKey'].map(label)).toEqual([
+      ...['ID', 'Created at', 'Webhook URL', 'Redirect URIs', 'API key'],
+    ]);
+  });
+});

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from '@oclif/core';
+import { describe, expect, it } from 'vitest';
+import { renderFishCompletion } from '../../../cli/program/fish.ts';
+import { topics } from '../../../cli/program/topics.ts';
+import { loadCommands } from '../reference.ts';
+import { commandLine } from '../svcadmin.ts';
+
+/** The words of a line as fish reads them: bare, or between single quotes with `\'` and `\\` inside. */
+function fishWords(line: string): string[] {
+  const word = /\s*(?:'((?:[^'\\]|\\['\\])*)'|([^\s'"\\$()]+))/y;
+  const found: string[] = [];
+  while (word.lastIndex < line.length) {
+    const match = word.exec(line);
+    if (!match) throw new Error(`fish would stumble over: ${line}`);
+    found.push(match[1]?.replace(/\\(['\\])/g, '$1') ?? match[2] ?? '');
+  }
+  return found;
+}
+
+const completions = (script: string): string[][] =>
+  script
+    .split('\n')
+    .filter((line) => line.startsWith('complete '))
+    .map(fishWords);
+
+describe('autocomplete fish', () => {
+  it('offers every group, every command, and every flag with its values', async () => {
+    const svcadmin = await commandLine('http://127.0.0.1:1', '');
+    const { code, stdout } = await svcadmin.run(['autocomplete', 'fish']);
+    expect(code).toBe(0);
+    const lines = completions(stdout);
+    const commands = await loadCommands();
+    expect(commands.length).toBeGreaterThan(60);
+    for (const { id, flags } of commands) {
+      const path = id.split(':');
+      const before = ['__svcadmin_words at', ...path.slice(0, -1)].join(' ');
+      expect(lines).toContainEqual(expect.arrayContaining([before, '-a', path.at(-1)]));
+      for (const name of Object.keys(flags)) {
+        const there = `__svcadmin_words in ${path.join(' ')}`;
+        expect(lines).toContainEqual(expect.arrayContaining([there, '-l', name]));
+      }
+    }
+    for (const topic of Object.keys(topics)) {
+      expect(lines).toContainEqual(expect.arrayContaining(['__svcadmin_words at', '-a', topic]));
+    }
+    const mode = lines.find(
+      (words) => words.includes('__svcadmin_words in wallets fund') && words.includes('mode'),
+    );
+    expect(mode).toContain('test live');
+  });
+
+  it('keeps quotes in descriptions from ending them', () => {
+    const command = { id: 'run', summary: "It's C:\\ and $HOME. More.", flags: {} };
+    const script = renderFishCompletion('tool', [command as unknown as Command.Loadable], {});
+    expect(completions(script)).toContainEqual(
+      expect.arrayContaining(['__tool_words at', 'run', "It's C:\\ and $HOME"]),
+    );
+  });
+});
+
+describe('the manifest that the build writes', () => {
+  it('is what the commands say', async () => {
+    const manifest = JSON.parse(
+      await readFile(new URL('../../../dist/cli/oclif.manifest.json', import.meta.url), 'utf8'),
+    ) as { commands: Record<string, Command.Cached> };
+    const commands = await loadCommands();
+    expect(Object.keys(manifest.commands).sort()).toEqual(commands.map(({ id }) => id));
+    for (const { id, summary, flags, args } of commands) {
+      expect(manifest.commands[id]).toMatchObject(JSON.parse(JSON.stringify({ summary, flags, args })));
+    }
+  });
+});

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { adminToken, startTestServer, type TestServer } from '../../harness/server.ts';
+import { type CommandLine, commandLine } from '../svcadmin.ts';
+
+let server: TestServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
+});
+afterAll(() => server.stop());
+
+/** Most tests of commands run them in this process: a start must end the same. */
+it.each([
+  { args: ['partners', 'create', '--help'], code: 0 },
+  { args: ['whoami', '--json'], code: 0 },
+  { args: ['partners', 'list'], code: 0 },
+  { args: ['login', '--token-stdin'], input: adminToken, code: 0 },
+  { args: ['doctor', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 1 },
+  { args: ['partners', 'conjure'], code: 2 },
+  { args: ['whoami', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 3 },
+  { args: ['partners', 'show', 'ptr_0000000000000000000000'], code: 4 },
+  { args: ['whoami'], env: { SVCADMIN_URL: 'http://127.0.0.1:1' }, code: 7 },
+])('the executable ends with $code for $args, as in this process', async ({ args, code, ...options }) => {
+  const started = await svcadmin.start(args, options);
+  expect(started.code).toBe(code);
+  expect(await svcadmin.run(args, options)).toEqual(started);
+});
+
+it('a command line leaves no listener on the output of its process', async () => {
+  const listeners = () =>
+    process.stdout.eventNames().map((name) => [name, process.stdout.listenerCount(name)]);
+  const before = listeners();
+  expect((await svcadmin.run(['whoami'])).code).toBe(0);
+  expect(listeners()).toEqual(before);
+});

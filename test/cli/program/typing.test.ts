@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { commandLine, executable } from '../svcadmin.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const run = async (...args: string[]) => (await commandLine(server.adminUrl)).run(args);
+
+describe('a misspelt flag', () => {
+  it.each([
+    [['partners', 'list', '--limt', '3'], 'Nonexistent flag: --limt; did you mean --limit?'],
+    [['partners', 'list', '--jsno'], 'Nonexistent flag: --jsno; did you mean --json?'],
+    [['partners', 'suspend', 'ptr_1', '--dryrun'], 'Nonexistent flag: --dryrun; did you mean --dry-run?'],
+    [['partners', 'list', '--statsu=pending'], '--status?'],
+  ])('%j is answered with the one that was probably meant', async (args, said) => {
+    const { code, stderr } = await run(...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(said);
+  });
+
+  it('like no other is answered without a guess', async () => {
+    expect((await run('partners', 'list', '--colour')).stderr).not.toContain('did you mean');
+  });
+});
+
+describe('a subject that begins with a dash', () => {
+  const subject = `-${'h'.repeat(42)}`;
+  it.each([
+    [['users', 'show', subject]],
+    [['users', 'show', '--json', subject]],
+    [['users', 'show', subject, '--reason', subject]],
+    [['users', 'show', '--', subject]],
+  ])('is no flag in %j', async (args) => {
+    const { code, stderr } = await run(...args);
+    expect(stderr).toContain('No user');
+    expect(code).toBe(4);
+  });
+});
+
+describe('the version', () => {
+  it('is shown by -v, --version and version', async () => {
+    for (const word of ['-v', '--version', 'version']) {
+      const { code, stdout } = await run(word);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^svc-gateway\/\d+\.\d+\.\d+ \S+ node-v\d+/);
+    }
+    const { stdout } = await run('version', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: expect.stringMatching(/^\d/),
+      node: process.version,
+    });
+  });
+});
+
+describe('login', () => {
+  it('checks the address before it takes a token', async () => {
+    const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    onTestFinished(() => void other.close());
+    const { cwd, env } = await commandLine(server.adminUrl, undefined);
+    for (const url of ['http://127.0.0.1:1', `http://127.0.0.1:${(other.address() as AddressInfo).port}`]) {
+      const login = spawn(process.execPath, [executable, 'login', '--url', url, '--token-stdin'], {
+        cwd,
+        env,
+      });
+      onTestFinished(() => void login.kill());
+      // stdin stays open: a command that reads the token first does not end.
+      const code = await new Promise((resolve) => login.on('close', resolve));
+      expect([url, code]).toEqual([url, 7]);
+    }
+  });
+});
+
+describe('a pipe whose reader ends early', () => {
+  it('ends the command with 0', async () => {
+    for (let n = 0; n < 3; n += 1)
+      await server.admin.partners.create.mutate({ name: 'A long name '.repeat(10) });
+    const { cwd, env } = await commandLine(server.adminUrl);
+    const line = `${process.execPath} ${executable} partners list --json | true; echo "\${PIPESTATUS[0]}"`;
+    const shell = spawn('bash', ['-c', line], { cwd, env });
+    let [stdout, stderr] = ['', ''];
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    await new Promise((resolve) => shell.on('close', resolve));
+    expect([stdout, stderr]).toEqual(['0\n', '']);
+  });
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { searchErrors } from '../../../cli/errors/error-search.ts';
+import { findSecret, identify } from '../../../cli/show/identify.ts';
+import { loaders } from '../../../cli/show/loaders.ts';
+import { errorTable } from '../../../contracts/errors.ts';
+import type { IdentifierKind } from '../../../contracts/identifiers.ts';
+import { randomId, randomSecret } from '../../../server/platform/ids.ts';
+import { within } from '../../harness/time-limits.ts';
+import { type Desk, openDesk } from '../commands/desk.ts';
+import type { CommandLine } from '../svcadmin.ts';
+
+interface Shown {
+  kind: string;
+  id: string;
+  record: Record<string, unknown>;
+  related: { kind: string; id: string; note: string }[];
+}
+
+let desk: Desk;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  desk = await openDesk();
+  svcadmin = desk.svcadmin;
+}, within(90_000));
+afterAll(() => desk.stop());
+
+describe('what a text names', () => {
+  const kinds = ['partner', 'client', 'apiKey', 'integration', 'session', 'enrollment', 'event'] as const;
+  it.each([...kinds, 'delivery', 'entry', 'operator', 'user'] satisfies IdentifierKind[])(
+    'is found in a sentence and in an address: %s',
+    (kind) => {
+      const id = randomId(kind);
+      for (const text of [id, `see ${id}.`, `https://x.example/a/${id}?b=c`, `"${id}"`])
+        expect(identify(text)).toEqual({ kind, id });
+    },
+  );
+
+  it('is told apart', () => {
+    const [partner, entry] = [randomId('partner'), randomId('entry')];
+    expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
+    expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });
+    expect(identify('a'.repeat(43))).toEqual({ kind: 'subject', id: 'a'.repeat(43) });
+    expect(identify('0123456789abcdef01234567')).toMatchObject({ kind: 'job' });
+    for (const text of ['', 'ptr_', 'ptr_short', `x${partner}`, `${partner}x`])
+      expect(identify(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['clientSecret', 'a client secret'],
+    ['testKey', 'a test API key'],
+    ['liveKey', 'a live API key'],
+    ['code', 'an authorization code'],
+    ['webhookSecret', 'a webhook signing secret'],
+    ['integrationSecret', 'an integration secret'],
+    ['operatorToken', 'an operator token'],
+  ] as const)('may be a secret: %s', (kind, name) => {
+    const secret = randomSecret(kind);
+    for (const text of [secret, `Authorization: Bearer ${secret}`, `?code=${secret}&state=x`]) {
+      const found = findSecret(text);
+      expect(found).toMatchObject({ name });
+      expect(JSON.stringify(found)).not.toContain(secret.slice(0, -4).slice(-8));
+    }
+  });
+});
+
+describe('show', () => {
+  it('leads from a session to all that belongs to it, and back', async () => {
+    const { sessions, partner, enrollment, sub, entry, deliveries, refused, api } = desk;
+    const { partnerId, clientId, keyId } = partner;
+    const { id: deliveryId, eventId } = deliveries.failed;
+    const all = [partnerId, clientId, keyId, enrollment.active, sub, entry, eventId, deliveryId];
+    const leads: Record<string, string[]> = {
+      [sessions.charged]: all,
+      [entry]: [partnerId, clientId, sessions.charged, enrollment.active],
+      [enrollment.active]: [partnerId, clientId, sub, sessions.charged, eventId],
+      [sub]: [enrollment.active, partnerId, clientId],
+      [eventId]: [partnerId, keyId, sessions.charged, deliveryId],
+      [deliveryId]: [eventId, partnerId, keyId],
+      [partnerId]: [keyId, clientId, `${partnerId}:test`, `${partnerId}:live`],
+      [clientId]: [partnerId, keyId],
+      [keyId]: [partnerId, clientId],
+      [`${partnerId}:test`]: [partnerId],
+      [refused.invalid_grant]: [partnerId, clientId],
+      [desk.operatorId]: [],
+    };
+    for (const [id, expected] of Object.entries(leads)) {
+      const identified = identify(id);
+      expect(identified?.id).toBe(id);
+      const shown = await loaders[identified?.kind ?? 'job'](api, id, {});
+      const ids = shown.related.map((row) => row.id);
+      expect(ids, id).toEqual(expect.arrayContaining(expected));
+      expect(new Set(ids).size, id).toBe(ids.length);
+    }
+  });
+
+  it('prints the value with what it leads to, for programs', async () => {
+    const { sessions, partner } = desk;
+    const shown = await svcadmin.json<Shown>('show', sessions.charged);
+    expect(shown).toMatchObject({ kind: 'session', id: sessions.charged, record: { status: 'complete' } });
+    expect(shown.related).toContainEqual({ kind: 'partner', id: partner.partnerId, note: '' });
+    expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
+  });
+
+  it('is led to by a line of a statement', async () => {
+    const { partner, entry, sessions, enrollment } = desk;
+    const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
+    const line = stdout.split('\n').find((one) => one.includes(entry));
+    const cause = [sessions.charged, partner.clientId, enrollment.active].join(',');
+    expect(line?.endsWith(`,USD,,,${cause}`)).toBe(true);
+  });
+
+  it('takes an address, and says what comes next', async () => {
+    const { sessions, partner } = desk;
+    const url = `https://verify.example/verify/session/${sessions.rejected}?lang=de`;
+    const { code, stdout, stderr } = await desk.run(['show', url]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^ID +${sessions.rejected}`));
+    expect(stdout).toContain(`partner\t${partner.partnerId}`);
+    expect(stderr).toContain('Next: svcadmin requests list --partner');
+  });
+
+  it.each([
+    [['show', 'hello'], 2, 'svcadmin partners list --search TEXT'],
+    [['show', 'invalid_grant'], 2, 'svcadmin error invalid_grant'],
+    [['show', 'ses_0000000000000000000000'], 4, 'No session ses_0000000000000000000000'],
+    [['show', '0123456789abcdef01234567'], 3, 'ops or an owner may do it'],
+    [['users', 'find'], 2, 'Name a person'],
+    [['requests', 'list', '--status', '9xx'], 2, 'such as 4xx'],
+    [['requests', 'refused', '--partner', 'cli_1'], 2, 'is a client'],
+    [['sessions', 'list', '--since', '1h', '--until', '2h'], 2, 'before it begins'],
+    [['wallets', 'list', '--days-left', 'soon'], 2, 'number of days'],
+    [['partners', 'list', '--search', 'a'], 2, 'at least two characters'],
+  ])('refuses %j with exit %i', async (args, exit, words) => {
+    const { code, stdout, stderr } = await desk.run(args);
+    expect([code, stdout]).toEqual([exit, '']);
+    expect(stderr).toContain(words);
+  });
+
+  it.each([['show'], ['partners', 'list', '--search'], ['users', 'find'], ['error']])(
+    'sends no secret anywhere: %s %s %s',
+    async (...words) => {
+      const secret = desk.partner.clientSecret;
+      const { code, stdout, stderr } = await desk.run([...words.filter(Boolean), secret]);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(
+        'svc_secret_… is a client secret: it was not looked up, and not sent anywhere',
+      );
+      expect(stderr).not.toContain(secret);
+    },
+  );
+});
+
+describe('error', () => {
+  it('lists every error of the contract', async () => {
+    const all = await svcadmin.json<{ code: string; kind: string }[]>('error');
+    const codes = all.map(({ code }) => code);
+    expect(codes).toEqual(expect.arrayContaining([...Object.keys(errorTable), 'document_rejected']));
+    expect(new Set(codes).size).toBe(codes.length);
+    expect(all.find(({ code }) => code === 'session_expired')).toMatchObject({ kind: 'redirect' });
+  });
+
+  it.each([
+    ['Spend limit exceeded: hour bucket', 'rate_limited'],
+    ['Authorization code already used at 2026-07-01T09:00:00.000Z; charge txn_abc', 'invalid_grant'],
+    ['redirect_uri differs from the one used at authorization', 'invalid_redirect_uri'],
+    ['insufficient wallet balance', 'payment_required'],
+    ['Forbidden: this session belongs to a different API key', 'foreign_session'],
+    ['This client may no longer ask for age_18_plus', 'invalid_scope'],
+    ['the user cancelled the verification', 'abandoned'],
+    ['Session not found or expired', 'session_not_found'],
+  ])('finds one by its message: %s', (message, code) => {
+    expect(searchErrors(message)[0]?.code).toBe(code);
+  });
+
+  it('finds the message of every row, and nothing for other text', () => {
+    for (const [code, { text }] of Object.entries(errorTable))
+      expect(
+        searchErrors(text).map((error) => error.code),
+        text,
+      ).toContain(code);
+    expect(searchErrors('the printer is out of paper')).toEqual([]);
+  });
+
+  it('explains one, lists several, and needs no server', async () => {
+    const env = { SVCADMIN_URL: 'http://127.0.0.1:1', SVCADMIN_TOKEN: '' };
+    const run = (message: string) => svcadmin.run(['error', message, '--json'], { env });
+    const one = await run('Invalid or inactive API key');
+    expect(JSON.parse(one.stdout)).toMatchObject({ code: 'invalid_api_key', httpStatus: 401, exit: 3 });
+    const several = await run('The enrollment of this user is blocked');
+    const codes = (JSON.parse(several.stdout) as { code: string }[]).map(({ code }) => code);
+    expect(codes.toSorted()).toEqual(['access_denied', 'enrollment_blocked']);
+    expect((await run('out of paper')).code).toBe(4);
+  });
+});
