@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';
-import { type ListedError, listedErrors, searchErrors } from '../errors/error-search.ts';
 import { CommandError, exits } from '../errors/failure.ts';
+import { type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
 import { refuseSecret } from '../list/searches.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { closest } from '../program/closest.ts';

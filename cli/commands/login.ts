@@ -6,7 +6,7 @@ import { readProfiles, writeProfiles } from '../connection/profiles.ts';
 import { type ConnectionSource, usageError } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { readStdin, typeHidden } from '../secrets/secret-input.ts';
+import { readStdin, typeHidden } from '../secrets/input.ts';
 
 /** @throws CommandError exit 7 where no admin API answers there, so that no token is typed for nothing */
 async function requireAdminApi(url: string, ca: string | undefined): Promise<void> {

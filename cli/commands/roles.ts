@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { OperatorRole } from '../../contracts/admin/operators.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { rolesOfCommands } from '../roles/role-table.ts';
+import { rolesOfCommands } from '../roles/table.ts';
 
 export default class Roles extends AdminCommand<typeof Roles> {
   static override summary = 'List commands with the roles that may use them.';

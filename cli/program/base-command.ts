@@ -8,7 +8,7 @@ import { renderListing } from '../output/listing.ts';
 import { renderFields } from '../output/table.ts';
 import { isInteractive, liveNotice } from '../output/terminal.ts';
 import { waitingOn } from '../output/waiting.ts';
-import { openSecretFile } from '../secrets/secret-file.ts';
+import { openSecretFile } from '../secrets/file.ts';
 import { suggestFlags, usageHint } from './usage.ts';
 
 /** A command's own flag replaces a shared one of the same name. */

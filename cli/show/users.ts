@@ -1,6 +1,6 @@
 import type { AdminApi } from '../connection/client.ts';
 import { distinct, mostNamed, type ReadReason, type Related, related, type Shown } from './related.ts';
-import { sessionFields, sessionLines } from './session-lines.ts';
+import { sessionFields, sessionLines } from './sessions.ts';
 
 type Event = Awaited<ReturnType<AdminApi['events']['list']['query']>>[number];
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderEnv } from '../../cli/onboarding/onboarding.ts';
+import { renderEnv } from '../../cli/onboarding/credentials.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';

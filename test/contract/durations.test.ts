@@ -343,7 +343,7 @@ const pages = [
   ],
   ...['support', 'testing', 'tokens-and-claims', 'versioning-and-environments', 'webhooks', 'cli'],
 ].map((name) => `docs/${name}.md`);
-const complete = [...pages, 'README.md', 'cli/errors/error-guide.ts', 'docs/openapi.json'];
+const complete = [...pages, 'README.md', 'cli/errors/guide.ts', 'docs/openapi.json'];
 const everywhere = [
   ...readdirSync(new URL('../../docs/', import.meta.url))
     .filter((name) => name.endsWith('.md'))

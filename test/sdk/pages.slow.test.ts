@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderEnv } from '../../cli/onboarding/onboarding.ts';
+import { renderEnv } from '../../cli/onboarding/credentials.ts';
 import { codeBlocks } from '../contract/markdown.ts';
 import { hasProgram, start } from '../contract/programs.ts';
 import { freePort } from '../harness/free-port.ts';

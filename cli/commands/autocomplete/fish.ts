@@ -1,5 +1,5 @@
 import { AdminCommand } from '../../program/base-command.ts';
-import { renderFishCompletion } from '../../program/fish.ts';
+import { renderFishCompletion } from '../../program/fish-completion.ts';
 import { topics } from '../../program/topics.ts';
 
 export default class AutocompleteFish extends AdminCommand<typeof AutocompleteFish> {

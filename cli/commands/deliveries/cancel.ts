@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core';
 import { count } from '../../careful/previews.ts';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
-import { deliveryFields } from '../../deliveries/deliveries.ts';
+import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
-import { eventFilters } from '../../flags/flags-events.ts';
+import { eventFilters } from '../../flags/event-filters.ts';
 
 export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCancel> {
   static override summary =

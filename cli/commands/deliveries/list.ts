@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
-import { explainWaiting, listedDelivery } from '../../deliveries/deliveries.ts';
+import { explainWaiting, listedDelivery } from '../../deliveries/views.ts';
+import { eventFilters } from '../../flags/event-filters.ts';
 import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
-import { eventFilters } from '../../flags/flags-events.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;

@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
-import { deliveryFields } from '../../deliveries/deliveries.ts';
+import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
+import { eventFilters } from '../../flags/event-filters.ts';
 import { dueAt, given, newTime } from '../../flags/flags.ts';
-import { eventFilters } from '../../flags/flags-events.ts';
 
 export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {
   static override summary =

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
+import { eventFilters } from '../../flags/event-filters.ts';
 import { given } from '../../flags/flags.ts';
-import { eventFilters } from '../../flags/flags-events.ts';
 
 export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResend> {
   static override summary = 'Resend deliveries: the named ones, or all that a filter finds.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
+import { eventFilters } from '../../flags/event-filters.ts';
 import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
-import { eventFilters } from '../../flags/flags-events.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class EventsList extends ListCommand<typeof EventsList> {

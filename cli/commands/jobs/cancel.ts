@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { nameAttempts } from '../../deliveries/deliveries.ts';
+import { nameAttempts } from '../../deliveries/views.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
 import { amount, outFile, words } from '../../flags/flags.ts';
+import { firstCalls, renderEnv } from '../../onboarding/credentials.ts';
 import {
   allThere,
   onboardRows,
   type RowResult,
   readPlans,
   refusePartnerFlags,
-} from '../../onboarding/onboard-many.ts';
-import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/onboard-partner.ts';
-import { firstCalls, renderEnv } from '../../onboarding/onboarding.ts';
+} from '../../onboarding/from-file.ts';
+import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/partner.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-import { openSecretFile } from '../../secrets/secret-file.ts';
+import { openSecretFile } from '../../secrets/file.ts';
 
 const fewestCents = 5_000;
 

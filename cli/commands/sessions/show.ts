@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../program/base-command.ts';
-import { sessionFields, sessionLines } from '../../show/session-lines.ts';
+import { sessionFields, sessionLines } from '../../show/sessions.ts';
 
 export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
   static override summary = 'Show a session: its steps, their times, and what became of its code.';

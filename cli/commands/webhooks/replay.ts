@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf } from '../../deliveries/bulk.ts';
+import { eventFilters } from '../../flags/event-filters.ts';
 import { given } from '../../flags/flags.ts';
-import { eventFilters } from '../../flags/flags-events.ts';
 
 const { event, since, until } = eventFilters;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { explainWaiting, listedStatus } from '../../../cli/deliveries/deliveries.ts';
+import { explainWaiting, listedStatus } from '../../../cli/deliveries/views.ts';
 import { parseTime } from '../../../cli/flags/durations.ts';
 import { formatValue, label, localTime, localTimes } from '../../../cli/output/format.ts';
 import { renderListing } from '../../../cli/output/listing.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from '@oclif/core';
 import { describe, expect, it } from 'vitest';
-import { renderFishCompletion } from '../../../cli/program/fish.ts';
+import { renderFishCompletion } from '../../../cli/program/fish-completion.ts';
 import { topics } from '../../../cli/program/topics.ts';
 import { loadCommands } from '../reference.ts';
 import { commandLine } from '../svcadmin.ts';

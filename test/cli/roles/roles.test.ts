@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandRoles, rolesOfCommands } from '../../../cli/roles/role-table.ts';
+import { type CommandRoles, rolesOfCommands } from '../../../cli/roles/table.ts';
 import type { Permission } from '../../../contracts/admin/operators.ts';
 import { permissions, type Role, scopeOf } from '../../../server/platform/admin-api/roles.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';
-import { readCommandProcedures, renderCommandProcedures } from './command-procedures.ts';
+import { readCommandProcedures, renderCommandProcedures } from './procedures.ts';
 
 const page = new URL('../../../docs/roles.md', import.meta.url);
-const generated = new URL('../../../cli/roles/command-procedures.ts', import.meta.url);
+const generated = new URL('../../../cli/roles/procedures.ts', import.meta.url);
 
 const permissionOf = (role: Role, path: string): Permission => {
   const extent = scopeOf(role, path);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchErrors } from '../../../cli/errors/error-search.ts';
+import { searchErrors } from '../../../cli/errors/search.ts';
 import { findSecret, identify } from '../../../cli/show/identify.ts';
 import { loaders } from '../../../cli/show/loaders.ts';
 import { errorTable } from '../../../contracts/errors.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RowResult } from '../../../cli/onboarding/onboard-many.ts';
+import type { RowResult } from '../../../cli/onboarding/from-file.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { type CommandLine, commandLine } from '../svcadmin.ts';

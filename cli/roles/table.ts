@@ -1,5 +1,5 @@
 import type { Permission, PermissionView } from '../../contracts/admin/operators.ts';
-import { commandProcedures } from './command-procedures.ts';
+import { commandProcedures } from './procedures.ts';
 
 /** What each role may do with one command. `part`: with some of what it is for. */
 export interface CommandRoles {

@@ -1,5 +1,5 @@
 import type { AdminApi } from '../connection/client.ts';
-import type { Credentials } from './onboarding.ts';
+import type { Credentials } from './credentials.ts';
 
 /** What is to be made for a partner, in test mode. */
 export type Plan = Parameters<AdminApi['partners']['check']['query']>[0];

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { type Reason, reasons } from '../../contracts/reasons.ts';
-import { errorGuide, redirectGuide } from './error-guide.ts';
-import { errorMessages } from './error-messages.ts';
+import { errorGuide, redirectGuide } from './guide.ts';
+import { errorMessages } from './messages.ts';
 
 /** An error as support looks it up: an answer of the API, an error of the redirect, or the reason of a failed session. */
 export interface ListedError {

@@ -36,7 +36,7 @@ export async function readCommandProcedures(): Promise<Record<string, string[]>>
   );
 }
 
-/** `cli/roles/command-procedures.ts`. */
+/** `cli/roles/procedures.ts`. */
 export function renderCommandProcedures(commands: Readonly<Record<string, readonly string[]>>): string {
   const rows = Object.entries(commands).map(([command, paths]) => {
     const key = /^\w+$/.test(command) ? command : `'${command}'`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, toFailure, usageError } from '../errors/failure.ts';
-import { type Onboarded, onboardPartner, type Plan } from './onboard-partner.ts';
+import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
 /** A row of the file; amounts are decimal dollars there. */
 interface Row {
