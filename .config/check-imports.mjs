@@ -6,7 +6,7 @@ import { cruise } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
 const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
-const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test'];
+const roots = ['server', 'cli', 'contracts', 'embedded-database', 'sdk/typescript/src', 'test', 'bench'];
 const tracked = execFileSync('git', ['ls-files', '--', ...roots], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => path.endsWith('.ts'));

@@ -108,7 +108,13 @@ module.exports = {
       from: { path: '^(server|cli|contracts|embedded-database)/' },
       to: { path: '^(test|bench)/' },
     },
-    { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'every-import-resolves',
+      severity: 'error',
+      // The bench has packages of its own, and its compiler check resolves them.
+      from: { pathNot: '^bench/' },
+      to: { couldNotResolve: true },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -9,7 +9,8 @@ import type { OverloadFigures } from './overload/overload.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import { type Share, sharesOf } from './shares.ts';
-import { names, type Verdict } from './targets.ts';
+import { names } from './subject-names.ts';
+import type { Verdict } from './targets.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US');

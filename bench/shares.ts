@@ -1,7 +1,7 @@
 import type { FlowRow } from './flows/rows.ts';
 import type { Measurement } from './measure.ts';
 import type { Row } from './rounds.ts';
-import { names } from './targets.ts';
+import { names } from './subject-names.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
 /** Microseconds of processor time of server and database, ours beside that of oidc-provider on MongoDB. */

@@ -6,18 +6,8 @@ import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { Measurement } from './measure.ts';
 import type { OverloadFigures } from './overload/overload.ts';
 import type { Row } from './rounds.ts';
+import { names } from './subject-names.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
-
-export const names = {
-  ours: 'SVC Gateway',
-  oidcMongo: 'oidc-provider, MongoDB',
-  oidcMemory: 'oidc-provider, memory',
-  oauth2: 'oauth2-server, MongoDB',
-} as const;
-
-/** What is shown of SVC Gateway at so many server processes. */
-export const oursWith = (processes: number): string =>
-  processes === 1 ? names.ours : `${names.ours}, ${processes} processes`;
 
 /** What can be compared: requests per second, milliseconds, microseconds of processor time. */
 const measures = {

@@ -4,7 +4,7 @@ import type { TokenResponse } from '../../contracts/oauth.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import { freePort, launch, type Program, root, temporaryDirectory } from '../processes.ts';
-import { oursWith } from '../targets.ts';
+import { oursWith } from '../subject-names.ts';
 import { type Contender, partnersInCrowd, tokenRequest, userinfoRequest } from './contender.ts';
 import { checkBooks } from './our-books.ts';
 import { insertCodes } from './our-codes.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseServer } from '../database.ts';
 import { peerClient } from '../peers/clients.ts';
 import { startProgram } from '../remote.ts';
-import { names } from '../targets.ts';
+import { names } from '../subject-names.ts';
 import { type Contender, type PartnerSet, tokenRequest, userinfoRequest } from './contender.ts';
 
 /** What a peer program answers to `start`. */

@@ -1,18 +1,11 @@
 import { commandsSoFar, idleCommands } from '../commands.ts';
 import type { DatabaseServer } from '../database.ts';
-import type { Load } from '../load/load.ts';
-import type { Options } from '../options.ts';
 import { cpuSeconds, pause } from '../processes.ts';
 import { type FlowClient, startFlowClient } from './client.ts';
+import type { FlowContext } from './context.ts';
 import { measureJourneys } from './journeys.ts';
 import { type FlowFigures, type FlowMeasurement, type FlowRow, medianOfFlows } from './rows.ts';
 import { type FlowSubject, returningUsersOf, startSubjects, type Users } from './subjects.ts';
-
-export interface FlowContext extends Pick<Options, 'rounds' | 'seconds' | 'smoke' | 'beside'> {
-  database: DatabaseServer;
-  load: Load;
-  progress: (text: string) => void;
-}
 
 interface FlowCase {
   id: string;

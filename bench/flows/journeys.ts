@@ -3,7 +3,7 @@ import { cpuSeconds, pause } from '../processes.ts';
 import { median } from '../statistics.ts';
 import { type Endpoints, startEndpoints } from '../webhooks/endpoints.ts';
 import type { FlowClient } from './client.ts';
-import type { FlowContext } from './flows.ts';
+import type { FlowContext } from './context.ts';
 import type { JourneyRow } from './rows.ts';
 import { ourFlows, partnersOf, returningUsersOf, type Users } from './subjects.ts';
 
