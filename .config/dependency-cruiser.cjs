@@ -81,13 +81,8 @@ module.exports = {
       severity: 'error',
       from: { path: '^server/demo/' },
       to: {
-        path: '^server/|^contracts/|^cli/',
-        pathNot: [
-          '^server/demo/',
-          '^server/platform/(errors|telemetry/logging)\\.ts$',
-          '^server/platform/http/',
-          '^server/wiring/admin-router\\.ts$',
-        ],
+        path: '^(server|contracts|cli|embedded-database)/',
+        pathNot: '^server/demo/',
       },
     },
     {

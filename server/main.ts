@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { createTRPCClient, httpLink } from '@trpc/client';
 import closeWithGrace from 'close-with-grace';
 import { type Demo, startDemo } from './demo/demo.ts';
 import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
 import { StartFault } from './platform/http/listen.ts';
 import { createLogger } from './platform/telemetry/logging.ts';
 import { type RunningServer, startServer } from './start.ts';
+import type { AdminRouter } from './wiring/admin-router.ts';
 
 /** sysexits.h: the configuration is wrong. */
 const badConfiguration = 78;
@@ -28,9 +30,11 @@ async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): 
   const { demoPort: port, baseUrl, dataDir } = config;
   if (port === undefined || !publicUrl || !adminUrl || config.adminToken === 'off') return undefined;
   const adminToken = config.adminToken ?? readFileSync(join(dataDir, 'admin-token'), 'utf8').trim();
+  const link = httpLink({ url: `${adminUrl}/trpc`, headers: { authorization: `Bearer ${adminToken}` } });
+  const admin = createTRPCClient<AdminRouter>({ links: [link] });
   try {
     const quiet = logger.child({ part: 'demo' }, { level: 'warn' });
-    return await startDemo({ port, baseUrl, adminUrl, adminToken, dataDir, logger: quiet });
+    return await startDemo({ port, baseUrl, admin, dataDir, logger: quiet });
   } catch (err) {
     const isTaken = (err as NodeJS.ErrnoException).code === 'EADDRINUSE';
     if (isTaken) logger.warn({ port }, `no demo partner: port ${port} is taken, and SVC_DEMO_PORT names it`);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TRPCClientError } from '@trpc/client';
-import type { AdminApi } from './admin-api.ts';
+import type { AdminApi, DemoClaim } from './admin-api.ts';
 
 /** What the demo's partner was given when it was set up; kept between runs, 0600. */
 export interface Account {
@@ -29,7 +29,7 @@ const shop = {
   color: '#7b1e3a',
   purpose: 'We may sell wine to adults only, and only in some countries.',
 };
-const claims = ['age_18_plus', 'country', 'identity_verified'] as const;
+const claims: DemoClaim[] = ['age_18_plus', 'country', 'identity_verified'];
 /** Cents. Topped up when less is left than a few verifications cost. */
 const fundsCents = 5_000;
 const lowBalanceCents = 500;
@@ -90,7 +90,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
         keyId,
         name: 'Demo shop',
         redirectUris: [redirectUri],
-        claims: [...claims],
+        claims,
         brandColor: shop.color,
         purpose: shop.purpose,
       });

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createHttpServer } from '../platform/http/server.ts';
-import type { Logger } from '../platform/telemetry/logging.ts';
+import { type FastifyBaseLogger, fastify } from 'fastify';
 import { createAccount } from './account.ts';
-import { createAdminApi } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import { createPublicApi } from './exchange.ts';
 import { createPages } from './pages.ts';
 import { startReceiver } from './receiver.ts';
@@ -15,11 +14,11 @@ interface Settings {
   port: number;
   /** Where the service is, as partners know it. */
   baseUrl: string;
-  adminUrl: string;
-  adminToken: string;
+  /** With the rights of this machine's operator. */
+  admin: AdminApi;
   /** Where the demo keeps what its partner was given. */
   dataDir: string;
-  logger: Logger;
+  logger: FastifyBaseLogger;
 }
 
 export interface Demo {
@@ -43,11 +42,10 @@ function portOfLastTime(file: string): number {
  * @throws where its port is taken
  */
 export async function startDemo(settings: Settings): Promise<Demo> {
-  const { port, baseUrl, adminUrl, adminToken, dataDir, logger } = settings;
-  const app = createHttpServer({ logger, trustProxy: false });
+  const { port, baseUrl, admin, dataDir, logger } = settings;
+  const app = fastify({ loggerInstance: logger, forceCloseConnections: 'idle' });
   const file = join(dataDir, 'demo.json');
   const receiver = await startReceiver(portOfLastTime(file), () => account.signingSecret());
-  const admin = createAdminApi({ url: adminUrl, token: adminToken });
   const url = `http://localhost:${port}`;
   const account = createAccount({
     file,

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Account } from './account.ts';
 import type { Received } from './receiver.ts';
+import type { ShopError, ShopErrorCode } from './shop-error.ts';
 import type { Verification } from './verification-client.ts';
 
 /** Beside this file, in the source tree and in the build alike. */
@@ -25,12 +26,8 @@ interface Problem {
   text: string;
 }
 
-const noPage: Problem = {
-  title: 'There is no such page',
-  text: 'Check the address, or go back to the shop.',
-};
 /** Texts of the error pages of the shop. */
-const problems: Readonly<Record<string, Problem>> = {
+const problems: Readonly<Record<ShopErrorCode, Problem>> = {
   not_found: {
     title: 'Start at the shop',
     text: 'This browser has no verification here, or the shop was restarted since. Choose "Verify my age" again.',
@@ -43,15 +40,15 @@ const problems: Readonly<Record<string, Problem>> = {
     title: 'We could not accept this form',
     text: 'It was not sent from a page of this shop. Nothing has changed: please try again from here.',
   },
-  route_not_found: noPage,
-  method_not_allowed: noPage,
+  route_not_found: {
+    title: 'There is no such page',
+    text: 'Check the address, or go back to the shop.',
+  },
+  service_unavailable: {
+    title: 'We cannot verify your age right now',
+    text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
+  },
 };
-const unavailable: Problem = {
-  title: 'We cannot verify your age right now',
-  text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
-};
-
-const problemOf = (code: string): Problem => problems[code] ?? unavailable;
 
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
@@ -110,7 +107,7 @@ export function createPages(baseUrl: string) {
     },
 
     /** `home` is absolute: the error may be that this site was opened by another name. */
-    problem: (error: { code: string; message: string }, home: string) =>
-      eta.render('./problem', { ...problemOf(error.code), error, home }),
+    problem: (error: ShopError, home: string) =>
+      eta.render('./problem', { ...problems[error.code], error, home }),
   };
 }

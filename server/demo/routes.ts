@@ -1,14 +1,11 @@
 import type {} from '@fastify/cookie';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ApiError } from '../platform/errors.ts';
-import { renderErrors } from '../platform/http/errors.ts';
-import { acceptForms } from '../platform/http/parameters.ts';
 import type { DemoAccount } from './account.ts';
 import { assets, type createPages, wallets } from './pages.ts';
+import { ShopError, toShopError } from './shop-error.ts';
 import type { Verification, Verifications } from './verification-client.ts';
 
 interface Dependencies {
@@ -42,6 +39,23 @@ function returnedBy({ url }: FastifyRequest): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(url.split('?')[1]));
 }
 
+function acceptForms(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, body: string | Buffer) =>
+      Object.fromEntries(new URLSearchParams(body.toString())),
+  );
+}
+
+/** The source that a form names; the sandbox where it names none. */
+function sourceIn(body: unknown): string | null {
+  const { data, success } = Choice.safeParse(body);
+  if (!success)
+    throw new ShopError('invalid_request', 'This form names a source that the shop does not have.');
+  return data?.source ?? null;
+}
+
 /** The demo's site: a page with a button, the callback, and what came of it. */
 export function demoRoutes({
   verifications,
@@ -49,16 +63,14 @@ export function demoRoutes({
   pages,
   baseUrl,
   url,
-}: Dependencies): FastifyPluginAsyncZod {
+}: Dependencies): FastifyPluginAsync {
   const html = (reply: FastifyReply, page: string) => reply.type('text/html; charset=utf-8').send(page);
   const { host } = new URL(url);
 
   function verificationOf({ cookies }: FastifyRequest): Verification {
     const verification = verifications.find(cookies[verificationCookie]);
     if (!verification)
-      throw new ApiError('not_found', {
-        description: 'Start at the shop: this browser has no verification.',
-      });
+      throw new ShopError('not_found', 'Start at the shop: this browser has no verification.');
     return verification;
   }
 
@@ -74,12 +86,18 @@ export function demoRoutes({
     app.addHook('onRequest', async ({ headers, method }, reply) => {
       void reply.header('content-security-policy', policy(baseUrl)).header('cache-control', 'no-store');
       // It holds credentials of this machine: no other site may use it through a name or a form of its own.
-      if (headers.host !== host)
-        throw new ApiError('route_not_found', { description: `This site is ${url}` });
+      if (headers.host !== host) throw new ShopError('route_not_found', `This site is ${url}`);
       if (method === 'POST' && headers.origin !== undefined && headers.origin !== url)
-        throw new ApiError('cross_site_request');
+        throw new ShopError('cross_site_request', `The form was sent from ${headers.origin}`);
     });
-    renderErrors(app, (error, _request, reply) => html(reply, pages.problem(error, `${url}/`)));
+    app.setErrorHandler((thrown, request, reply) => {
+      const error = toShopError(thrown);
+      if (error.status >= 500) request.log.error({ err: thrown }, 'the demo could not answer');
+      return html(reply.status(error.status), pages.problem(error, `${url}/`));
+    });
+    app.setNotFoundHandler(async ({ method, url: asked }) => {
+      throw new ShopError('route_not_found', `No page answers ${method} ${asked}`);
+    });
 
     for (const [name, { type, content }] of Object.entries(assets)) {
       app.get(`/assets/${name}`, async (_request, reply) => reply.type(type).send(content));
@@ -87,8 +105,8 @@ export function demoRoutes({
 
     app.get('/', async (_request, reply) => html(reply, pages.home()));
 
-    app.post('/verify', { schema: { body: Choice } }, async ({ body }, reply) => {
-      const verification = await verifications.begin(body?.source ?? null);
+    app.post('/verify', async ({ body }, reply) => {
+      const verification = await verifications.begin(sourceIn(body));
       void reply.setCookie(verificationCookie, verification.id, {
         path: '/',
         httpOnly: true,
@@ -100,9 +118,7 @@ export function demoRoutes({
     app.get('/callback', async (request, reply) => {
       const verification = verificationOf(request);
       if (!(await verifications.finish(verification, returnedBy(request))))
-        throw new ApiError('invalid_request', {
-          description: 'state or iss does not match this verification',
-        });
+        throw new ShopError('invalid_request', 'state or iss does not match this verification');
       return reply.redirect('/result', 303);
     });
 
@@ -117,10 +133,6 @@ export function demoRoutes({
     app.get('/result/state', async (request, reply) =>
       reply.type('text/plain').send(String(verifications.eventsOf(verificationOf(request)).length)),
     );
-
-    app.get('/*', async () => {
-      throw new ApiError('route_not_found');
-    });
 
     app.post('/revoke', async (request, reply) => {
       await verifications.revoke(verificationOf(request));

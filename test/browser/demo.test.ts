@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../server/demo/demo.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { freePort } from '../harness/free-port.ts';
-import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { accessibilityFaults } from './axe.ts';
 import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
 
@@ -14,9 +14,9 @@ describeInBrowser('the demo partner in a real browser', () => {
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([startTestServer(), launchBrowser()]);
-    const { baseUrl, adminUrl, dataDir } = service;
+    const { baseUrl, admin, dataDir } = service;
     const logger = createLogger('silent');
-    demo = await startDemo({ port: await freePort(), baseUrl, adminUrl, adminToken, dataDir, logger });
+    demo = await startDemo({ port: await freePort(), baseUrl, admin, dataDir, logger });
   });
   afterAll(async () => {
     await browser.close();

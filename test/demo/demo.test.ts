@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../server/demo/demo.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { freePort } from '../harness/free-port.ts';
-import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 
 let service: TestServer;
 let demo: Demo;
 
 async function start(): Promise<Demo> {
-  const { baseUrl, adminUrl, dataDir } = service;
+  const { baseUrl, admin, dataDir } = service;
   const port = await freePort();
-  return startDemo({ port, baseUrl, adminUrl, adminToken, dataDir, logger: createLogger('silent') });
+  return startDemo({ port, baseUrl, admin, dataDir, logger: createLogger('silent') });
 }
 beforeAll(async () => {
   service = await startTestServer();
