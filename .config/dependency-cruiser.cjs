@@ -1,5 +1,6 @@
 /** Import rules of the layout: see "Layout" in the README. */
-const features = 'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site';
+const features =
+  'partners|verification|oauth|billing|storefront|checkbox|account|portal|warnings|webhooks|site';
 
 module.exports = {
   forbidden: [
@@ -22,7 +23,7 @@ module.exports = {
       from: { path: `^server/(${features})/` },
       to: {
         path: '^server/|^cli/',
-        pathNot: ['^server/$1/', '^server/platform/', '^server/identity-wallet/'],
+        pathNot: ['^server/$1/', '^server/platform/', '^server/identity-wallet/port\\.ts$'],
       },
     },
     {
@@ -33,6 +34,18 @@ module.exports = {
         path: '^server/|^cli/',
         pathNot: ['^server/identity-wallet/', '^server/platform/(errors|ids|telemetry/logging)\\.ts$'],
       },
+    },
+    {
+      name: 'the-identity-wallet-has-one-entrance',
+      severity: 'error',
+      from: { path: '^(server|cli)/', pathNot: '^server/identity-wallet/' },
+      to: { path: '^server/identity-wallet/', pathNot: '^server/identity-wallet/port\\.ts$' },
+    },
+    {
+      name: 'admin-imports-itself-platform-and-contracts',
+      severity: 'error',
+      from: { path: '^server/admin/' },
+      to: { path: '^(server|cli|embedded-database)/', pathNot: '^server/(admin|platform)/' },
     },
     {
       name: 'wallets-stands-on-billing',

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
-import type { FetchStatusList } from '../identity-wallet/status-list.ts';
+import { createIdentityWallets, type FetchStatusList } from '../identity-wallet/port.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
@@ -38,7 +38,7 @@ import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.t
 import type { CodeOfSession } from './session/session-store.ts';
 import { createAuthorizationRequests } from './sources/authorization-request.ts';
 import { createIdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
-import { createIdentityWallets } from './sources/identity-wallet/feature.ts';
+import { createIdentityWalletSource } from './sources/identity-wallet/source.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
@@ -113,7 +113,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
-  const wallets = createIdentityWallets({
+  const { verifiers, testWallet } = createIdentityWallets({
     settings: dependencies.identityWalletSources ?? [],
     baseUrl,
     key: keyring.id,
@@ -121,10 +121,14 @@ export function createVerification(dependencies: Dependencies): Verification {
     logger,
     fetchStatusList: dependencies.fetchStatusList ?? (() => Promise.reject(new Error('no way out'))),
   });
-  const sources = new Map(
-    [createSandbox(), ...providers, ...wallets.sources.values()].map((source) => [source.name, source]),
+  const verifierOf = new Map(verifiers.map((each) => [each.name, each]));
+  const wallets = verifiers.map((each) =>
+    createIdentityWalletSource(each, { logger, testWallet: `${baseUrl}/verify/test-wallet` }),
   );
-  const overview = createSourceOverview({ sources, wallets: wallets.sources, sessions, clock });
+  const sources = new Map(
+    [createSandbox(), ...providers, ...wallets].map((source) => [source.name, source]),
+  );
+  const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
   const isKnown = createIsKnown({ isFresh, clock });
@@ -195,7 +199,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
       wallets: createIdentityWalletAnswers({
-        sources: wallets.sources,
+        verifiers: verifierOf,
         sessions,
         claims: stores.claims,
         sessionAccess,
@@ -203,7 +207,7 @@ export function createVerification(dependencies: Dependencies): Verification {
         clock,
         logger,
       }),
-      testWallet: { ...wallets.testWallet, baseUrl, limit },
+      testWallet: { ...testWallet, baseUrl, limit },
       pairing: createPairing({ sessions, authentication, keyring, clock }),
       pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
       findLogo: dependencies.findLogo ?? (async () => undefined),

@@ -17,7 +17,7 @@ import { readLink } from '../../server/identity-wallet/test-wallet/asked.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { keyIdentifiersOf } from '../../server/identity-wallet/trust.ts';
-import { createIdentityWallets } from '../../server/verification/sources/identity-wallet/feature.ts';
+import { createIdentityWallets } from '../../server/identity-wallet/port.ts';
 import type { TestServer } from '../harness/server.ts';
 import { askIdentityWallet, postFields } from './asking.ts';
 import {
@@ -105,7 +105,7 @@ describe('the trusted authorities of a query', () => {
   });
 
   it('are without the test issuer in live mode', async () => {
-    const { sources } = createIdentityWallets({
+    const { verifiers } = createIdentityWallets({
       settings: [ageSettings],
       baseUrl: 'https://verify.test',
       key: new Uint8Array(32),
@@ -113,26 +113,12 @@ describe('the trusted authorities of a query', () => {
       logger: pino({ level: 'silent' }),
       fetchStatusList: () => Promise.reject(new Error('no way out')),
     });
-    const session = {
-      id: `ses_${'0'.repeat(22)}`,
-      partnerId: 'ptr',
-      carried: undefined,
-      language: undefined,
-    };
-    const attempt = {
-      id: 'a',
-      device: 'computer',
-      binding: 'b',
-      state: 's',
-      nonce: 'n',
-      codeVerifier: 'c',
-    } as const;
+    const sessionId = `ses_${'0'.repeat(22)}`;
+    const handle = { source: ageSettings.name, sessionId, device: 'computer', binding: 'b', number: 0 } as const;
     const asked = async (mode: 'live' | 'test') => {
-      const beginning = await sources
-        .get(ageSettings.name)
-        ?.begin({ ...session, mode, claims: ['age_18_plus'] }, attempt);
-      if (beginning?.kind !== 'wallet') throw new Error('no request');
-      const requests = beginning.digital.requests as { data: { dcql_query?: Query } }[];
+      const verifier = verifiers.find(({ name }) => name === ageSettings.name);
+      const made = await verifier?.request(handle, { mode, claims: ['age_18_plus'] });
+      const requests = (made?.digital.requests ?? []) as { data: { dcql_query?: Query } }[];
       return authorities(requests.flatMap(({ data: { dcql_query: query } }) => (query ? [query] : [])));
     };
     expect(await asked('live')).toEqual([[{ type: 'aki', values: [own] }]]);

@@ -125,3 +125,4 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     },
   };
 }
+export type TestIdentityWallet = ReturnType<typeof createTestIdentityWallet>;

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
+import type { Verifier } from '../../identity-wallet/port.ts';
 import { isUnavailable } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import type { IdentityWalletSource } from './identity-wallet/source.ts';
 import type { VerificationSource } from './source.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;
-  wallets: ReadonlyMap<string, IdentityWalletSource>;
+  /** Of the sources that ask identity wallets. */
+  verifiers: ReadonlyMap<string, Verifier>;
   sessions: Pick<SessionStore, 'sourceUse'>;
   clock: { now(): number };
 }
@@ -37,9 +38,9 @@ function undefinedWhereAway(error: unknown): undefined {
 }
 
 /** What operators can know of the verification sources, without any session. */
-export function createSourceOverview({ sources, wallets, sessions, clock }: Dependencies) {
+export function createSourceOverview({ sources, verifiers, sessions, clock }: Dependencies) {
   function certificatesOf(name: string): SourceView['certificates'] {
-    return (wallets.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
+    return (verifiers.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
       use,
       subject: certificate.x509.subject.replaceAll('\n', ', '),
       notAfter: new Date(certificate.notAfter).toISOString(),
@@ -49,9 +50,9 @@ export function createSourceOverview({ sources, wallets, sessions, clock }: Depe
 
   function view(
     { name, modes }: VerificationSource,
-    fault = wallets.get(name)?.fault(clock.now()),
+    fault = verifiers.get(name)?.fault(clock.now()),
   ): Omit<SourceView, 'lastDay'> {
-    const kind = wallets.has(name) ? 'wallet' : name === 'sandbox' ? 'sandbox' : 'oidc';
+    const kind = verifiers.has(name) ? 'wallet' : name === 'sandbox' ? 'sandbox' : 'oidc';
     return { name, kind, modes: [...modes], fault: fault ?? null, certificates: certificatesOf(name) };
   }
 

@@ -1,5 +1,4 @@
-import type { HolderName } from '../../identity-wallet/test-wallet/issuer.ts';
-import type { Act } from '../../identity-wallet/test-wallet/wallet.ts';
+import type { Act, HolderName } from '../../identity-wallet/port.ts';
 import type { Language } from '../pages/languages.ts';
 
 export type BadAct = Exclude<Act, 'present' | 'refuse'>;

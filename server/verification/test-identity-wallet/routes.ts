@@ -2,12 +2,18 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { annexC } from '../../identity-wallet/digital-request.ts';
-import { PresentationRefused } from '../../identity-wallet/refused.ts';
-import { AskedByAnnexC } from '../../identity-wallet/test-wallet/annex-c.ts';
-import { type Asked, pathsToShow, readLink } from '../../identity-wallet/test-wallet/asked.ts';
-import { type HolderName, holders } from '../../identity-wallet/test-wallet/issuer.ts';
-import { acts, type createTestIdentityWallet } from '../../identity-wallet/test-wallet/wallet.ts';
+import {
+  acts,
+  annexC,
+  type Asked,
+  AskedByAnnexC,
+  type HolderName,
+  holders,
+  pathsToShow,
+  PresentationRefused,
+  readLink,
+  type TestIdentityWallet,
+} from '../../identity-wallet/port.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/client-network.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
@@ -18,7 +24,7 @@ import { contentSecurityPolicy } from '../pages/security-headers.ts';
 import { Fault, testIdentityWalletMessages } from './messages.ts';
 
 interface Dependencies {
-  wallet: () => ReturnType<typeof createTestIdentityWallet>;
+  wallet: () => TestIdentityWallet;
   /** The status list of the test issuer. */
   statusList: () => Promise<{ type: string; body: Uint8Array }>;
   /** Root of all links, without a trailing slash. */

@@ -9,8 +9,8 @@ export const wallet = [
   ...inFile(`${source}/answers.ts`, tests('claim', 'request-token'), [
     ['if (!(await claims.claim(session, clock.now()))) return undefined;', ''],
     [
-      'return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;',
-      'return { session, source, handle };',
+      'return verifier.tokenMatches(handle, token) ? { session, verifier, handle } : undefined;',
+      'return { session, verifier, handle };',
     ],
     ["stepOf(session, clock.now()) === 'authenticate' &&\n      !isChoosing", '!isChoosing'],
   ]),

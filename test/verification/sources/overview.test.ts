@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { IdentityWallet, type IdentityWalletSettings } from '../../../contracts/identity-wallet-sources.ts';
 import { createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
+import { createVerifier } from '../../../server/identity-wallet/verifier.ts';
 import { createIdentityWalletSource } from '../../../server/verification/sources/identity-wallet/source.ts';
 import { createSourceOverview } from '../../../server/verification/sources/overview.ts';
 import { createSandbox } from '../../../server/verification/sources/sandbox.ts';
@@ -19,18 +20,20 @@ function overviewAt(now: number) {
     trustAnchors: anchorPem,
   }) as IdentityWalletSettings;
   const clock = { now: () => now };
-  const source = createIdentityWalletSource(settings, {
+  const logger = { error: () => undefined, info: () => undefined, warn: () => undefined } as never;
+  const verifier = createVerifier(settings, {
     baseUrl: 'https://verify.test',
     key: randomBytes(32),
     clock,
-    logger: { error: () => undefined, info: () => undefined, warn: () => undefined } as never,
+    logger,
     check: () => Promise.reject(new Error('asks no server')),
     testAnchors: () => [],
-    testWallet: 'https://verify.test/verify/test-wallet',
   });
-  const wallets = new Map([[source.name, source]]);
+  const testWallet = 'https://verify.test/verify/test-wallet';
+  const source = createIdentityWalletSource(verifier, { logger, testWallet });
+  const verifiers = new Map([[verifier.name, verifier]]);
   const sources = new Map([createSandbox(), source].map((each) => [each.name, each]));
-  return createSourceOverview({ sources, wallets, sessions: { sourceUse: async () => new Map() }, clock });
+  return createSourceOverview({ sources, verifiers, sessions: { sourceUse: async () => new Map() }, clock });
 }
 
 describe('what operators know of sources', () => {

@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Device } from '../../../../contracts/verification.ts';
-import { annexC } from '../../../identity-wallet/digital-request.ts';
-import { destinationOfToken, type Handle } from '../../../identity-wallet/handles.ts';
-import { PresentationRefused } from '../../../identity-wallet/refused.ts';
-import type { IdentityWalletAnswer, IdentityWalletResponse } from '../../../identity-wallet/response.ts';
+import {
+  annexC,
+  destinationOfToken,
+  type Handle,
+  type IdentityWalletAnswer,
+  type IdentityWalletResponse,
+  PresentationRefused,
+  type Proof,
+  type Verifier,
+} from '../../../identity-wallet/port.ts';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
 import { isTokenOf } from '../../../platform/http/csrf.ts';
 import { sameText, sha256 } from '../../../platform/ids.ts';
@@ -16,13 +22,13 @@ import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import type { Session, Transition } from '../../session/transitions.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
-import { authenticatedBy, type IdentityWalletSource, type Proof } from './source.ts';
+import { authenticatedBy } from './source.ts';
 
 /** What an answer comes to. */
 type Outcome = Extract<IdentityWalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
 
 interface Dependencies {
-  sources: ReadonlyMap<string, IdentityWalletSource>;
+  verifiers: ReadonlyMap<string, Verifier>;
   sessions: Pick<SessionStore, 'find'>;
   claims: ClaimStore;
   sessionAccess: SessionAccess;
@@ -34,7 +40,7 @@ interface Dependencies {
 /** Where a request that is open now belongs. */
 interface Open {
   session: Session;
-  source: IdentityWalletSource;
+  verifier: Verifier;
   handle: Handle;
 }
 
@@ -69,15 +75,15 @@ const isAt = ({ handoff }: Session, device: Device): boolean =>
 
 /** What identity wallets send, and how the browser comes back after it. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
-  const { sources, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
+  const { verifiers, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
   /** The request of a session that a token is for; undefined where it is not open: answered, or out of date. */
   function openIn(session: Session, token: string): Open | undefined {
     const destination = destinationOfToken(token);
-    const source = sources.get(session.source);
-    if (!destination || !source) return undefined;
+    const verifier = verifiers.get(session.source);
+    if (!destination || !verifier) return undefined;
     const { device, number } = destination;
     const binding = bindingOf(session, device);
     const isOpen =
@@ -87,7 +93,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       pendingIn(session.carried).number === number;
     if (!isOpen || binding === undefined) return undefined;
     const handle = { source: session.source, sessionId: session._id, device, binding, number };
-    return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;
+    return verifier.tokenMatches(handle, token) ? { session, verifier, handle } : undefined;
   }
 
   /** @throws ApiError `session_not_found` for a request that is not open: unknown, answered, or out of date */
@@ -139,11 +145,11 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
   }
 
   async function verifyAnswer(
-    { handle, session, source }: Open,
-    presented: Parameters<IdentityWalletSource['verifyPresentation']>[2],
+    { handle, session, verifier }: Open,
+    presented: Parameters<Verifier['verifyPresentation']>[2],
   ): Promise<Outcome | PresentationRefused> {
     try {
-      return { kind: 'proven', ...(await source.verifyPresentation(handle, asked(session), presented)) };
+      return { kind: 'proven', ...(await verifier.verifyPresentation(handle, asked(session), presented)) };
     } catch (error) {
       if (!(error instanceof PresentationRefused)) throw error;
       logger.warn(
@@ -162,8 +168,8 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
    */
   async function take(open: Open, answer: IdentityWalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
-    const { session, source, handle } = open;
-    const response = await source.read(handle, answer);
+    const { session, verifier, handle } = open;
+    const response = await verifier.read(handle, answer);
     if (!(await claims.claim(session, clock.now()))) return undefined;
     const outcome =
       response.kind === 'error'
@@ -185,8 +191,8 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
   return {
     /** @throws ApiError `session_not_found` where the request is not open, or not signed */
     async request(name: string, token: string, walletNonce?: string): Promise<string> {
-      const { session, source, handle } = await find(name, token);
-      const signed = await source.signedRequest(handle, asked(session), walletNonce);
+      const { session, verifier, handle } = await find(name, token);
+      const signed = await verifier.signedRequest(handle, asked(session), walletNonce);
       if (signed === undefined) throw new ApiError('session_not_found');
       return signed;
     },

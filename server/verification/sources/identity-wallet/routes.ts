@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Device } from '../../../../contracts/verification.ts';
-import { requestObjectType } from '../../../identity-wallet/request.ts';
+import { requestObjectType } from '../../../identity-wallet/port.ts';
 import { ApiError, generalBody } from '../../../platform/errors.ts';
 import { isOwnOrigin } from '../../../platform/http/csrf.ts';
 import { renderErrors } from '../../../platform/http/errors.ts';

@@ -1,21 +1,32 @@
-import type { IdentityWalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import {
   IdentityWallet as SourceSchema,
   testIdentityWalletSources,
-} from '../../../../contracts/identity-wallet-sources.ts';
-import { parsePem } from '../../../identity-wallet/certificates.ts';
-import { createPresentationCheck } from '../../../identity-wallet/presentation.ts';
-import { createStatusLists, type FetchStatusList } from '../../../identity-wallet/status-list.ts';
-import { statusListTypes } from '../../../identity-wallet/status-token.ts';
+} from '../../contracts/identity-wallet-sources.ts';
+import { parsePem } from './certificates.ts';
+import { createPresentationCheck } from './presentation.ts';
+import { createStatusLists, type FetchStatusList } from './status-list.ts';
+import { statusListTypes } from './status-token.ts';
 import {
   accessCertificate,
   createTestIssuer,
   type TestIssuer,
-} from '../../../identity-wallet/test-wallet/issuer.ts';
-import { testStatusList } from '../../../identity-wallet/test-wallet/status.ts';
-import { createTestIdentityWallet } from '../../../identity-wallet/test-wallet/wallet.ts';
-import type { Logger } from '../../../platform/telemetry/logging.ts';
-import { createIdentityWalletSource, type IdentityWalletSource } from './source.ts';
+} from './test-wallet/issuer.ts';
+import { testStatusList } from './test-wallet/status.ts';
+import { createTestIdentityWallet, type TestIdentityWallet } from './test-wallet/wallet.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { createVerifier, type Proof, type Verifier } from './verifier.ts';
+
+export { annexC } from './digital-request.ts';
+export { destinationOfToken, type Handle } from './handles.ts';
+export { PresentationRefused } from './refused.ts';
+export { requestObjectType } from './request.ts';
+export type { IdentityWalletAnswer, IdentityWalletResponse } from './response.ts';
+export { AskedByAnnexC } from './test-wallet/annex-c.ts';
+export { type Asked, pathsToShow, readLink } from './test-wallet/asked.ts';
+export { type HolderName, holders } from './test-wallet/issuer.ts';
+export { type Act, acts } from './test-wallet/wallet.ts';
+export { type FetchStatusList, type Proof, statusListTypes, type TestIdentityWallet, type Verifier };
 
 interface Dependencies {
   settings: readonly IdentityWalletSettings[];
@@ -28,12 +39,6 @@ interface Dependencies {
 }
 
 const day = 86_400_000;
-
-/** Sources that partners may choose besides the configured ones. */
-export const testIdentityWalletSettings = testIdentityWalletSources.map(({ name }) => ({
-  name,
-  modes: ['test'] as const,
-}));
 
 function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
   const access = accessCertificate(key, now);
@@ -52,7 +57,10 @@ function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
   }));
 }
 
-/** All sources that ask identity wallets, and the test wallet. */
+/**
+ * The room's one entrance: a verifier for each source, and the test wallet. The rest of the server imports no other file
+ * of this folder.
+ */
 export function createIdentityWallets(dependencies: Dependencies) {
   const { settings, baseUrl, key, clock, logger, fetchStatusList } = dependencies;
   const testWallet = `${baseUrl}/verify/test-wallet`;
@@ -81,17 +89,14 @@ export function createIdentityWallets(dependencies: Dependencies) {
     logger,
     check: createPresentationCheck(lists),
     testAnchors: () => parsePem(testIssuer().anchorPem),
-    testWallet,
   };
-  const configured = settings.map((each) => createIdentityWalletSource(each, common));
   const builtIn = testSettings(key, clock.now()).map((each) =>
-    createIdentityWalletSource(each, common, { trustAnchors: undefined }),
+    createVerifier(each, common, { trustAnchors: undefined }),
   );
-  const sources: readonly IdentityWalletSource[] = [...builtIn, ...configured];
+  const configured = settings.map((each) => createVerifier(each, common));
 
   return {
-    sources: new Map(sources.map((source) => [source.name, source])),
-    configured: configured as readonly IdentityWalletSource[],
+    verifiers: [...builtIn, ...configured] as readonly Verifier[],
     testWallet: {
       wallet: () =>
         createTestIdentityWallet({ issuer: testIssuer(), clock, origin: new URL(baseUrl).origin }),

@@ -1,0 +1,130 @@
+import type { ClaimName, Claims } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { IdentityWalletSettings, TrustAnchors } from '../../contracts/identity-wallet-sources.ts';
+import { hmac } from '../platform/ids.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { accessOf } from './access.ts';
+import type { Certificate } from './certificates.ts';
+import type { AskedSession, DigitalRequest } from './digital-request.ts';
+import { createHandles, type Handle } from './handles.ts';
+import type { PresentationCheck } from './presentation.ts';
+import { type Channel, createRequests } from './request.ts';
+import {
+  type IdentityWalletAnswer,
+  type IdentityWalletResponse,
+  type Presented,
+  readResponse,
+} from './response.ts';
+import { createTrust, keyIdentifiersOf } from './trust.ts';
+
+export interface VerifierDependencies {
+  baseUrl: string;
+  /** Key from which requests and subjects are derived. */
+  key: Uint8Array;
+  clock: { now(): number };
+  logger: Pick<Logger, 'error' | 'info' | 'warn'>;
+  check: PresentationCheck;
+  /** Trusted besides, for sessions in test mode: issues what the test wallet holds. */
+  testAnchors: () => readonly Certificate[];
+}
+
+/** What a presentation proves: the claims, and the user where the attestation has a number for them. */
+export interface Proof {
+  claims: Claims;
+  subject: string | undefined;
+}
+
+/** A verifier of OpenID4VP: it asks identity wallets for the credentials of one source, and checks what they present. */
+export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' | 'modes' | 'profile'> {
+  /** Whether it asks for a personal number, by which it recognises the user. */
+  asksNumber: boolean;
+  /** Whether the credential supports any of these claims. */
+  suits(claims: readonly ClaimName[]): boolean;
+  /** Those of the claims that the credential attests. */
+  answers(claims: readonly ClaimName[]): ClaimName[];
+  /** What opens the identity wallet, and the requests for the Digital Credentials API. */
+  request(
+    handle: Handle,
+    session: AskedSession,
+  ): Promise<{ url: string; digital: { token: string; requests: DigitalRequest[] } }>;
+  tokenMatches(handle: Handle, token: string): boolean;
+  /** Undefined where requests of this source are not fetched. */
+  signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
+  /** @throws ApiError `invalid_request` for what is no answer to this request */
+  read(handle: Handle, answer: IdentityWalletAnswer): Promise<IdentityWalletResponse>;
+  /** @throws PresentationRefused */
+  verifyPresentation(
+    handle: Handle,
+    session: AskedSession,
+    answer: { channel: Channel; presented: Presented },
+  ): Promise<Proof>;
+  /** Certificates that the source depends on. */
+  certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
+  /** Why it cannot work; undefined where it can. */
+  fault(now: number): string | undefined;
+}
+
+/** The verifier of one source, by configuration alone. */
+export function createVerifier(
+  settings: IdentityWalletSettings,
+  dependencies: VerifierDependencies,
+  own: { trustAnchors: TrustAnchors | undefined } = settings,
+): Verifier {
+  const { name, label, modes, profile } = settings;
+  const { baseUrl, key, clock, logger, check, testAnchors } = dependencies;
+  const trust = createTrust({
+    given: own.trustAnchors,
+    docType: settings.docType,
+    source: name,
+    logger,
+    clock,
+  });
+  const access = settings.access && accessOf(settings.access, baseUrl);
+  const handles = createHandles(key);
+
+  const anchorsFor = (mode: Mode) => [...trust.anchors(), ...(mode === 'test' ? testAnchors() : [])];
+  const authorities = (mode: Mode) => keyIdentifiersOf(anchorsFor(mode));
+  const requests = createRequests({ settings, access, handles, authorities, baseUrl });
+
+  return {
+    ...{ name, label, modes, profile },
+    asksNumber: settings.stableIdentifier,
+    suits: requests.suits,
+    answers: requests.answers,
+    tokenMatches: handles.isTokenOf,
+    signedRequest: requests.signed,
+
+    async request(handle, session) {
+      const digital = await requests.digital(handle, session);
+      return {
+        url: requests.linkOf(handle, session),
+        digital: { token: handles.tokenOf(handle), requests: digital },
+      };
+    },
+
+    async read(handle, answer) {
+      if (answer.channel !== 'annex-c')
+        return readResponse(answer, access && handles.decryptionKeyOf(handle));
+      return { kind: 'presented', presented: await requests.openAnnexC(handle, String(answer.body)) };
+    },
+
+    async verifyPresentation(handle, { mode, claims }, { channel, presented }) {
+      const { claims: proven, person } = await check(presented, {
+        settings,
+        claims,
+        handover: await requests.handoverOf(handle, channel),
+        anchors: anchorsFor(mode),
+        now: clock.now(),
+      });
+      // Derived here, so that the number itself is never stored.
+      const subject = person && hmac(key, JSON.stringify(['wallet', person.issuer, person.identifier]));
+      return { claims: proven, subject };
+    },
+
+    certificates: () => [
+      ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
+      ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
+    ],
+    fault: (now) => (own.trustAnchors === undefined ? undefined : trust.fault(now)),
+  };
+}
