@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
-import { type Finding, findingOf, judgeDatabase, judgeShards } from '../doctor/findings.ts';
+import type { StatusView } from '../../contracts/admin/status.ts';
 import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
@@ -44,7 +45,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         api.sources.list.query(),
       ]);
       // The only one that needs the database.
-      const shards = status.database === 'up' ? judgeShards(await api.schema.shards.query()) : [];
+      const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
       const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
       const sameVersion = status.version === this.config.version;
       const reachable = {
@@ -69,12 +70,12 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
           `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
           'let the machine keep time by NTP',
         ]),
-        judgeDatabase(status),
+        checkDatabase(status),
         findingOf("the server's clock", status.clockTrusted, [
           status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
           'let server and database keep time by NTP',
         ]),
-        judgeSources(sources),
+        checkSources(sources),
         ...shards,
       ];
     } catch (error) {
@@ -85,7 +86,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
 }
 
 /** Sources that cannot work, and certificates that expire within 30 days. */
-function judgeSources(sources: readonly SourceView[]): Finding {
+function checkSources(sources: readonly SourceView[]): Finding {
   const faults = sources.flatMap(({ name, fault, certificates }) => [
     ...(fault === null ? [] : [`${name}: ${fault}`]),
     ...certificates
@@ -96,4 +97,42 @@ function judgeSources(sources: readonly SourceView[]): Finding {
     faults.length === 0 ? `${sources.length}, nothing wrong with them` : faults.join('; '),
     'look with svcadmin sources check NAME, and renew what expires',
   ]);
+}
+
+/** What was looked at, what was found, and what mends it where it is not well. */
+interface Finding {
+  check: string;
+  ok: boolean;
+  found: string;
+  fix: string | null;
+}
+
+function findingOf(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
+  return { check, ok, found, fix: ok ? null : fix };
+}
+
+/** A database that is away, with the reason and since when. A server before this build names neither. */
+function checkDatabase({ database, away }: Pick<StatusView, 'database'> & Partial<StatusView>): Finding {
+  const found = away ? `${database} since ${away.since}: ${away.reason}` : database;
+  return findingOf('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
+}
+
+/** A shard key, or what else is known of where a collection is. */
+const byKey = (found: string | null) => (found?.startsWith('{') ? `sharded by ${found}` : found);
+
+/** Nothing where the database is no sharded cluster. What cannot be read is no fault of the cluster. */
+export function checkShards({ sharded, differences, unread }: ShardsView): Finding[] {
+  if (!sharded) return [];
+  const found = differences.map(
+    (each) =>
+      `${each.collection} is ${byKey(each.found) ?? 'not sharded'}, and should be ${byKey(each.expected) ?? 'unsharded'}`,
+  );
+  const differing = findingOf('sharding', found.length === 0, [
+    found.join('; ') || (unread.length === 0 ? 'as declared' : 'nothing differs as far as it can be read'),
+    'see "Sharded clusters" in docs/operations.md',
+  ]);
+  if (unread.length === 0) return [differing];
+  const rest = `not compared, because the user of MONGODB_URI may not read them: ${unread.join(', ')}`;
+  const grant = 'grant it the role clusterMonitor, or compare in mongosh with sh.status()';
+  return [differing, { check: 'sharding', ok: true, found: rest, fix: grant }];
 }

@@ -3,9 +3,9 @@ import { errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { adviseStatus } from '../../contracts/receiver-advice.ts';
 import { CommandError, exits } from '../errors/failure.ts';
 import { type ListedError, listedErrors, searchErrors } from '../errors/search.ts';
-import { refuseSecret } from '../list/searches.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { closest } from '../program/closest.ts';
+import { refuseSecret } from '../secrets/input.ts';
 
 const columns = ['code', 'httpStatus', 'kind', 'retryable', 'meaning'] as const;
 

@@ -2,8 +2,8 @@ import { Args } from '@oclif/core';
 import { isErrorCode } from '../../contracts/errors.ts';
 import { usageError } from '../errors/failure.ts';
 import { readReason } from '../flags/flags.ts';
-import { refuseSecret } from '../list/searches.ts';
 import { AdminCommand } from '../program/base-command.ts';
+import { refuseSecret } from '../secrets/input.ts';
 import { identify } from '../show/identify.ts';
 import { loaders } from '../show/loaders.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
+import { requestFilters } from '../flags/filters.ts';
 import { given, moment } from '../flags/flags.ts';
-import { requestFilters } from '../flags/request-filters.ts';
 import { formatValue, localTime } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { usageError } from '../errors/failure.ts';
+import { localTime } from '../output/format.ts';
 import { parseDollars } from './amounts.ts';
 import { parseMoment, parseSeconds, parseTime } from './durations.ts';
 
@@ -151,3 +152,7 @@ export function words(values: readonly string[]): string[] {
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
+
+/** The time until which a secret is kept that is rotated now. */
+export const untilAfter = (seconds: number): string =>
+  localTime(new Date(Date.now() + seconds * 1000).toISOString());

@@ -1,6 +1,9 @@
 import type { Total } from '../../contracts/admin/references.ts';
 import { formatValue } from '../output/format.ts';
-import { continueHint } from './searches.ts';
+
+/** What a search that looked through as many records as one may says about the rest. */
+const continueHint = (stoppedAfter: string): string =>
+  `There may be more: this looked through as many as one search may. Go on with --after ${stoppedAfter}, or narrow it.`;
 
 const grouped = (number: number): string => number.toLocaleString('en-US');
 

@@ -1,5 +1,6 @@
 import { answer } from '../careful/confirmation.ts';
-import { usageError } from '../errors/failure.ts';
+import { CommandError, exits, usageError } from '../errors/failure.ts';
+import { findSecret } from '../show/identify.ts';
 
 /** Characters that are read at most: more is no secret, and no line of a log that holds one. */
 const longestInput = 65_536;
@@ -20,4 +21,16 @@ export async function readStdin(): Promise<string> {
 export async function typeHidden(message: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
   return answer(password({ message }, { output: process.stderr }));
+}
+
+/** @throws CommandError where the text holds a secret: it is not sent anywhere */
+export function refuseSecret(text: string): void {
+  const secret = findSecret(text);
+  if (!secret) return;
+  throw new CommandError({
+    code: 'secret_given',
+    message: `${secret.masked} is ${secret.name}: it was not looked up, and not sent anywhere`,
+    exit: exits.usage,
+    hint: `${secret.advice} It is in the history of your shell now: delete it there.`,
+  });
 }

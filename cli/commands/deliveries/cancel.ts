@@ -3,7 +3,7 @@ import { count } from '../../careful/previews.ts';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
-import { eventFilters } from '../../flags/event-filters.ts';
+import { eventFilters } from '../../flags/filters.ts';
 
 export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCancel> {
   static override summary =

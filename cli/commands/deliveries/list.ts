@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { explainWaiting, listedDelivery } from '../../deliveries/views.ts';
-import { eventFilters } from '../../flags/event-filters.ts';
+import { eventFilters } from '../../flags/filters.ts';
 import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
-import { eventFilters } from '../../flags/event-filters.ts';
+import { eventFilters } from '../../flags/filters.ts';
 import { dueAt, given, newTime } from '../../flags/flags.ts';
 
 export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {

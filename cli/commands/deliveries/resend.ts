@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
-import { eventFilters } from '../../flags/event-filters.ts';
+import { eventFilters } from '../../flags/filters.ts';
 import { given } from '../../flags/flags.ts';
 
 export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResend> {

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { waitReasons } from '../../../contracts/wait-reasons.ts';
-import { adviseOn, answerLines, attemptColumns } from '../../deliveries/attempts.ts';
+import { adviseOn, answerLines, attemptColumns } from '../../deliveries/views.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { eventFilters } from '../../flags/event-filters.ts';
+import { eventFilters } from '../../flags/filters.ts';
 import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 

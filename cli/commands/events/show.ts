@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { attemptColumns } from '../../deliveries/attempts.ts';
+import { attemptColumns } from '../../deliveries/views.ts';
 import { readReason } from '../../flags/flags.ts';
 import { harmless } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';

@@ -1,7 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { duration, outFile } from '../../flags/flags.ts';
-import { untilAfter } from '../../flags/keep-old.ts';
+import { duration, outFile, untilAfter } from '../../flags/flags.ts';
 
 export default class IntegrationsRotateSecret extends CarefulCommand<typeof IntegrationsRotateSecret> {
   static override summary =

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { given, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
-import { refuseSecret } from '../../list/searches.ts';
+import { refuseSecret } from '../../secrets/input.ts';
 
 export default class PartnersList extends ListCommand<typeof PartnersList> {
   static override summary = 'List partners, newest first, or search them.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
+import { requestFilters } from '../../flags/filters.ts';
 import { given, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
-import { requestFilters } from '../../flags/request-filters.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class RequestsList extends ListCommand<typeof RequestsList> {

@@ -1,10 +1,9 @@
 import { Args } from '@oclif/core';
 import { OwnedSecretKind } from '../../../contracts/admin/secrets.ts';
 import { usageError } from '../../errors/failure.ts';
-import { refuseSecret } from '../../list/searches.ts';
 import { isInteractive } from '../../output/terminal.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-import { readStdin, typeHidden } from '../../secrets/input.ts';
+import { readStdin, refuseSecret, typeHidden } from '../../secrets/input.ts';
 import { findSecret } from '../../show/identify.ts';
 
 export default class SecretsFind extends AdminCommand<typeof SecretsFind> {

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
 import { pageFlags, readReason } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
-import { refuseSecret } from '../../list/searches.ts';
+import { refuseSecret } from '../../secrets/input.ts';
 
 export default class UsersFind extends ListCommand<typeof UsersFind> {
   static override summary =

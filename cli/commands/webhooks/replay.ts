@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf } from '../../deliveries/bulk.ts';
-import { eventFilters } from '../../flags/event-filters.ts';
+import { eventFilters } from '../../flags/filters.ts';
 import { given } from '../../flags/flags.ts';
 
 const { event, since, until } = eventFilters;

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { judgeShards } from '../../../cli/doctor/findings.ts';
+import { checkShards } from '../../../cli/commands/doctor.ts';
 
 const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
 
-it('a database that is no cluster has nothing to judge', () => {
-  expect(judgeShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
+it('a database that is no cluster has nothing to check', () => {
+  expect(checkShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
 });
 
 it('shard keys are as declared, or differ', () => {
-  expect(judgeShards({ sharded: true, differences: [], unread: [] })).toEqual([
+  expect(checkShards({ sharded: true, differences: [], unread: [] })).toEqual([
     { check: 'sharding', ok: true, found: 'as declared', fix: null },
   ]);
   const differences = [
@@ -16,7 +16,7 @@ it('shard keys are as declared, or differ', () => {
     { ...difference, collection: 'users', expected: '{_id: 1}', found: null },
     { ...difference, collection: 'meta', expected: null, found: 'on 2 shards' },
   ];
-  expect(judgeShards({ sharded: true, differences, unread: [] })).toEqual([
+  expect(checkShards({ sharded: true, differences, unread: [] })).toEqual([
     {
       check: 'sharding',
       ok: false,
@@ -31,12 +31,12 @@ it('shard keys are as declared, or differ', () => {
 });
 
 it('a check that may not be read is reported, and is no fault', () => {
-  const found = judgeShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
+  const found = checkShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
   expect(found.map(({ ok }) => ok)).toEqual([true, true]);
   expect(found.at(-1)).toMatchObject({
     found: expect.stringContaining('shard keys, shards of meta'),
     fix: expect.stringContaining('clusterMonitor'),
   });
-  const [differing] = judgeShards({ sharded: true, differences: [difference], unread: ['shard keys'] });
+  const [differing] = checkShards({ sharded: true, differences: [difference], unread: ['shard keys'] });
   expect(differing?.ok).toBe(false);
 });
