@@ -35,6 +35,8 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
   /** Endpoints that wait for a retry slot of the pool, in order. */
   const waitingForRetrySlot = new Set<string>();
   const running = new Set<Promise<void>>();
+  /** The endpoint of each slot that became free in this turn of the event loop. */
+  let freed: string[] = [];
   /** Paused endpoints, and until when nothing is leased for them, by `performance.now()`. */
   const held = new Map<string, number>();
   let reserved = 0;
@@ -97,6 +99,20 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       logger.warn({ err: error, deliveryId: delivery._id }, 'an attempt could not be sent');
     } finally {
       limiter.free(keyId, lane);
+      leaseFreed(keyId);
+    }
+  }
+
+  /** Attempts that were recorded together give their slots back together: one lease takes them all. */
+  function leaseFreed(keyId: string): void {
+    if (freed.length === 0) setImmediate(leaseAllFreed);
+    freed.push(keyId);
+  }
+
+  function leaseAllFreed(): void {
+    const keyIds = freed;
+    freed = [];
+    for (const keyId of keyIds) {
       leaseIfFree(keyId);
       resumeWaiting();
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Capacity } from './concurrency-limits.ts';
+import { type Capacity, defaultLimits } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
 import type { LeaseResult } from './dispatcher.ts';
@@ -13,6 +13,12 @@ interface Settings {
   /** Milliseconds until another process may take over. */
   leaseTime: number;
 }
+
+/**
+ * The end of an attempt waits this long for others, so that most are recorded together: as many as an endpoint has slots, or
+ * more. Each write to the journal makes an exchange wait that is written at the same time.
+ */
+const recordTogether = { ms: 5, items: defaultLimits.perEndpoint };
 
 /** Leases and records the attempts of all endpoints in group commits. */
 export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
@@ -33,6 +39,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
     },
   });
   const record = createGroupCommit<Ending, undefined>({
+    flushAfter: recordTogether,
     run: async (endings) => {
       await deliveries.record(endings);
       return endings.map(() => undefined);

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createLogger } from '../../../server/platform/telemetry/logging.ts';
+import type { Leased } from '../../../server/webhooks/delivery/delivery.ts';
+import type { Ending } from '../../../server/webhooks/delivery/delivery-store.ts';
+import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.ts';
+import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
+
+/** Each write to the journal delays the exchanges of the same moment: bulk work has to be few of them. */
+it('attempts that end in the same turn are followed by one lease for all their slots', async () => {
+  const asked: number[] = [];
+  let ended: (() => void) | undefined;
+  const together = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  let left = 8;
+  const { notify } = createDispatcher({
+    limits: { perEndpoint: 4, pool: 100 },
+    logger: createLogger('silent'),
+    async lease({ keyId, slots }) {
+      asked.push(slots);
+      const count = Math.min(slots, left);
+      left -= count;
+      const leased = Array.from({ length: count }, () => ({ _id: 'dlv', keyId, lane: 'first' }) as Leased);
+      return { leased, more: left > 0 };
+    },
+    sendAttempt: () => together,
+  });
+  notify(['key']);
+  await sleep(20);
+  expect(asked).toEqual([4]);
+  ended?.();
+  await sleep(20);
+  expect(asked.slice(0, 2)).toEqual([4, 4]);
+});
+
+it('attempts that end within a few milliseconds are written down together', async () => {
+  const written: number[] = [];
+  const { record } = createLeasing({
+    deliveries: {
+      due: async () => [],
+      lease: async () => [],
+      async record(endings) {
+        written.push(endings.length);
+      },
+    },
+    clock: { now: Date.now },
+    leaseTime: 20_000,
+  });
+  const ending = {} as Ending;
+  const first = record(ending);
+  await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all([first, record(ending), record(ending)]);
+  expect(written).toEqual([3]);
+});
