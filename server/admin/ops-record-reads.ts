@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
+import { createRememberedRead, type Remembered } from '../platform/database/remembered-read.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { type OpsApi, type RecordPage, recordPages } from './ops-records.ts';
-import { createRememberedRead, type Remembered } from './remembered-read.ts';
 
 interface Dependencies {
   api: OpsApi;

@@ -3,6 +3,8 @@ import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import { mayCall } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
+import { createRememberedRead } from '../platform/database/remembered-read.ts';
+import { createSharedRead } from '../platform/database/shared-read.ts';
 import { ApiError } from '../platform/errors.ts';
 import { asGeneral, renderErrors } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
@@ -13,8 +15,6 @@ import { opsPagePolicy, opsRefreshSeconds, renderOpsPage, renderRecordPage } fro
 import { createRecordReads } from './ops-record-reads.ts';
 import type { OpsApi } from './ops-records.ts';
 import type { OverviewStore } from './overview-store.ts';
-import { createRememberedRead } from './remembered-read.ts';
-import { createSharedRead } from './shared-read.ts';
 
 interface Dependencies {
   authenticate: Authenticate;

@@ -2,9 +2,9 @@ import { type ProcessView, StatusView } from '../../contracts/admin/status.ts';
 import { procedure } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
+import { createRememberedRead } from '../platform/database/remembered-read.ts';
 import type { Processes, ProcessRecord } from '../platform/jobs/processes.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { createRememberedRead } from './remembered-read.ts';
 
 const viewProcess = ({
   _id,

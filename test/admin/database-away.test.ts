@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthentication } from '../../server/admin/authentication.ts';
 import type { Operator } from '../../server/admin/operator-store.ts';
-import { createRememberedRead } from '../../server/admin/remembered-read.ts';
 import type { DatabaseFault } from '../../server/platform/database/availability.ts';
+import { createRememberedRead } from '../../server/platform/database/remembered-read.ts';
 import { randomSecret } from '../../server/platform/ids.ts';
 import { adminToken, manualClock, refusal, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';

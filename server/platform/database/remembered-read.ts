@@ -1,7 +1,7 @@
-import type { Clock } from '../platform/clock.ts';
-import type { DatabaseFault, ReadDatabaseFault } from '../platform/database/availability.ts';
-import { isUnavailable } from '../platform/database/connect.ts';
-import type { Logger } from '../platform/telemetry/logging.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../telemetry/logging.ts';
+import type { DatabaseFault, ReadDatabaseFault } from './availability.ts';
+import { isUnavailable } from './connect.ts';
 
 interface Dependencies<T> {
   read: () => Promise<T>;
