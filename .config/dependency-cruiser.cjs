@@ -1,6 +1,6 @@
 /** Import rules of the layout: see "Layout" in the README. */
 const features =
-  'partners|verification|oauth|billing|storefront|checkbox|account|portal|warnings|webhooks|site';
+  'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site';
 
 module.exports = {
   forbidden: [
@@ -15,7 +15,7 @@ module.exports = {
       name: 'platform-knows-no-feature',
       severity: 'error',
       from: { path: '^server/platform/' },
-      to: { path: `^server/(${features}|wallets|admin|wiring)/|^server/[a-z-]+\\.ts$` },
+      to: { path: `^server/(${features}|portal|wallets|admin|wiring)/|^server/[a-z-]+\\.ts$` },
     },
     {
       name: 'a-feature-imports-itself-platform-and-contracts',
@@ -46,6 +46,22 @@ module.exports = {
       severity: 'error',
       from: { path: '^server/admin/' },
       to: { path: '^(server|cli|embedded-database)/', pathNot: '^server/(admin|platform)/' },
+    },
+    {
+      // Its pages and its browser code are a client of the admin API, as the command line is.
+      name: 'the-portal-imports-itself-platform-contracts-and-one-type',
+      severity: 'error',
+      from: { path: '^server/portal/' },
+      to: {
+        path: '^(server|cli|embedded-database)/',
+        pathNot: ['^server/(portal|platform)/', '^server/wiring/admin-router\\.ts$'],
+      },
+    },
+    {
+      name: 'the-portal-takes-only-types-from-wiring',
+      severity: 'error',
+      from: { path: '^server/portal/' },
+      to: { path: '^server/wiring/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'wallets-stands-on-billing',

@@ -1,3 +1,4 @@
+import type { AnyRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
@@ -8,12 +9,12 @@ import type { Sweep } from '../platform/database/event-draft.ts';
 import type { Upgrade } from '../platform/database/upgrade.ts';
 import type { KeyRotation } from '../platform/keys/key-rotation.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { type AdminParts, type AdminRouter, createAdminRouter } from '../wiring/admin-router.ts';
 import { type AuditLog, createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
 import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
+import type { OpsApi } from './ops-api.ts';
 import { opsRoutes, processMetricsRoutes } from './ops-routes.ts';
 import { createRequestLog } from './request-log.ts';
 import type { NameLists, NameOwner } from './request-names.ts';
@@ -48,19 +49,28 @@ interface Dependencies {
   findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
   /** Why the database is away; undefined where it is not. */
   databaseFault: ReadDatabaseFault;
-  /** The routers of the features. */
-  features: Omit<
-    AdminParts,
-    'operators' | 'keyring' | 'auditLog' | 'requests' | 'schema' | 'secrets' | 'status'
-  >;
+}
+
+interface AdminProcedures {
+  operators: ReturnType<typeof createOperatorProcedures>;
+  keyring: ReturnType<typeof createKeyringProcedures>;
+  auditLog: ReturnType<typeof createAuditLogProcedures>;
+  requests: ReturnType<typeof createRequestProcedures>;
+  schema: ReturnType<typeof createSchemaProcedures>;
+  secrets: ReturnType<typeof createSecretProcedures>;
+  status: ReturnType<typeof createStatusProcedure>;
 }
 
 export interface Admin {
-  router: AdminRouter;
+  /** Its own part of the admin API. */
+  procedures: AdminProcedures;
   /** Notes calls that are made by another listener. */
   auditLog: Pick<AuditLog, 'recordCall'>;
-  /** To be registered on the admin listener. */
-  routes: FastifyPluginAsync;
+  /**
+   * To be registered on the admin listener.
+   * @param api the whole admin API, and its caller with the role ops
+   */
+  routesOf(api: { router: AnyRouter; ops: OpsApi }): FastifyPluginAsync;
   /** To be registered on the health listener. */
   metricsRoutes: FastifyPluginAsync;
   /** Call this before the routes of the public listener are registered: records and counts its answers. */
@@ -89,11 +99,9 @@ export function createAdmin(dependencies: Dependencies): Admin {
     shards,
     findSecret,
     databaseFault,
-    features,
   } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
-  const router = createAdminRouter({
-    ...features,
+  const procedures = {
     operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
     keyring: createKeyringProcedures(rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit),
@@ -106,7 +114,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     schema: createSchemaProcedures(upgrade, shards),
     secrets: createSecretProcedures({ find: findSecret, firstToken }),
     status: createStatusProcedure({ ...status, clock, log, databaseFault }),
-  });
+  };
   const authenticate = createAuthentication({
     store: stores.operators,
     clock,
@@ -122,18 +130,17 @@ export function createAdmin(dependencies: Dependencies): Admin {
     flushEvery: requestsEvery,
     existing,
   });
-  const routes: FastifyPluginAsync = async (scope) => {
-    await scope.register(
-      adminRoutes({ environment: status.about.environment, router, authenticate, clock, auditLog }),
-    );
-    const { overview, backlog } = stores;
-    const guides = `${status.about.baseUrl}/docs`;
-    // The role ops: what it reads tells of no person, and needs no entry in the audit log.
-    const operator = { id: 'ops', name: '/ops', role: 'ops' as const };
-    const api = router.createCaller({ operator, requestId: '/ops', address: '' });
-    const figures = { overview, backlog, readEndpoints, api, metrics, clock, log, databaseFault };
-    await scope.register(opsRoutes({ authenticate, ...figures, guides }));
-  };
+  const routesOf: Admin['routesOf'] =
+    ({ router, ops }) =>
+    async (scope) => {
+      await scope.register(
+        adminRoutes({ environment: status.about.environment, router, authenticate, clock, auditLog }),
+      );
+      const { overview, backlog } = stores;
+      const guides = `${status.about.baseUrl}/docs`;
+      const figures = { overview, backlog, readEndpoints, api: ops, metrics, clock, log, databaseFault };
+      await scope.register(opsRoutes({ authenticate, ...figures, guides }));
+    };
   const metricsRoutes = processMetricsRoutes({ authenticate, metrics });
-  return { router, auditLog, routes, metricsRoutes, observe, flush, sweep: auditLog };
+  return { procedures, auditLog, routesOf, metricsRoutes, observe, flush, sweep: auditLog };
 }

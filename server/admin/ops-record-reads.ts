@@ -4,7 +4,8 @@ import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { createRememberedRead, type Remembered } from '../platform/database/remembered-read.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { type OpsApi, type RecordPage, recordPages } from './ops-records.ts';
+import type { OpsApi } from './ops-api.ts';
+import { type RecordPage, recordPages } from './ops-records.ts';
 
 interface Dependencies {
   api: OpsApi;

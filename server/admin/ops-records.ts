@@ -1,9 +1,6 @@
 import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
-import type { AdminRouter } from '../wiring/admin-router.ts';
+import type { OpsApi } from './ops-api.ts';
 import { dollars, timeOf } from './ops-text.ts';
-
-/** The admin API as a page calls it: with the role ops, which sees no person. */
-export type OpsApi = ReturnType<AdminRouter['createCaller']>;
 
 /** A text, which may lead to another page; or a command. */
 export type RecordCell = { text: string | number; to?: string } | { command: string };

@@ -11,9 +11,9 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Authenticate } from './authentication.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { Metrics } from './metrics.ts';
+import type { OpsApi } from './ops-api.ts';
 import { opsPagePolicy, opsRefreshSeconds, renderOpsPage, renderRecordPage } from './ops-page.ts';
 import { createRecordReads } from './ops-record-reads.ts';
-import type { OpsApi } from './ops-records.ts';
 import type { OverviewStore } from './overview-store.ts';
 
 interface Dependencies {

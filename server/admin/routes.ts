@@ -1,3 +1,4 @@
+import type { AnyRouter } from '@trpc/server';
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { StatusView } from '../../contracts/admin/status.ts';
@@ -7,7 +8,6 @@ import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { noteFailure } from '../platform/http/answer-log.ts';
-import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Authenticate } from './authentication.ts';
 
@@ -20,7 +20,7 @@ const warnedBeforeMs = 7 * 86_400_000;
 interface Dependencies {
   /** Goes with every answer to an operator, so that `svcadmin` can warn of a live server. */
   environment: StatusView['environment'];
-  router: AdminRouter;
+  router: AnyRouter;
   authenticate: Authenticate;
   clock: Pick<Clock, 'now'>;
   auditLog: Pick<AuditLog, 'recordCall' | 'recordRead'>;
@@ -59,7 +59,7 @@ export function adminRoutes({
     }
   }
 
-  const trpcOptions: FastifyTRPCPluginOptions<AdminRouter>['trpcOptions'] = {
+  const trpcOptions: FastifyTRPCPluginOptions<AnyRouter>['trpcOptions'] = {
     router,
     allowBatching: false,
     createContext: async ({ req, res, info }): Promise<AdminContext> => ({

@@ -3,18 +3,14 @@ import {
   IdentityWallet as SourceSchema,
   testIdentityWalletSources,
 } from '../../contracts/identity-wallet-sources.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import { parsePem } from './certificates.ts';
 import { createPresentationCheck } from './presentation.ts';
 import { createStatusLists, type FetchStatusList } from './status-list.ts';
 import { statusListTypes } from './status-token.ts';
-import {
-  accessCertificate,
-  createTestIssuer,
-  type TestIssuer,
-} from './test-wallet/issuer.ts';
+import { accessCertificate, createTestIssuer, type TestIssuer } from './test-wallet/issuer.ts';
 import { testStatusList } from './test-wallet/status.ts';
 import { createTestIdentityWallet, type TestIdentityWallet } from './test-wallet/wallet.ts';
-import type { Logger } from '../platform/telemetry/logging.ts';
 import { createVerifier, type Proof, type Verifier } from './verifier.ts';
 
 export { annexC } from './digital-request.ts';

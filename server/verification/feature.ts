@@ -125,9 +125,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const wallets = verifiers.map((each) =>
     createIdentityWalletSource(each, { logger, testWallet: `${baseUrl}/verify/test-wallet` }),
   );
-  const sources = new Map(
-    [createSandbox(), ...providers, ...wallets].map((source) => [source.name, source]),
-  );
+  const sources = new Map([createSandbox(), ...providers, ...wallets].map((source) => [source.name, source]));
   const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);

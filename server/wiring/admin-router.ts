@@ -1,10 +1,4 @@
-import type { createAuditLogProcedures } from '../admin/audit-log.ts';
-import type { createKeyringProcedures } from '../admin/keyring.ts';
-import type { createOperatorProcedures } from '../admin/operators.ts';
-import type { createRequestProcedures } from '../admin/request-queries.ts';
-import type { createSchemaProcedures } from '../admin/schema.ts';
-import type { createSecretProcedures } from '../admin/secrets.ts';
-import type { createStatusProcedure } from '../admin/status.ts';
+import type { Admin } from '../admin/feature.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
 import type { createMemberProcedures } from '../portal/admin.ts';
@@ -15,7 +9,7 @@ import type { createWarningProcedures } from '../warnings/admin.ts';
 import type { createWebhookProcedures } from '../webhooks/admin.ts';
 
 /** The routers that features built, each from its own `admin.ts`. */
-export interface AdminParts {
+interface AdminParts {
   partners: ReturnType<typeof createPartnersProcedures>;
   wallets: ReturnType<typeof createWalletsProcedures>;
   verification: ReturnType<typeof createVerificationProcedures>;
@@ -23,17 +17,11 @@ export interface AdminParts {
   webhooks: ReturnType<typeof createWebhookProcedures>;
   members: ReturnType<typeof createMemberProcedures>;
   warnings: ReturnType<typeof createWarningProcedures>;
-  operators: ReturnType<typeof createOperatorProcedures>;
-  keyring: ReturnType<typeof createKeyringProcedures>;
-  auditLog: ReturnType<typeof createAuditLogProcedures>;
-  requests: ReturnType<typeof createRequestProcedures>;
-  schema: ReturnType<typeof createSchemaProcedures>;
-  secrets: ReturnType<typeof createSecretProcedures>;
-  status: ReturnType<typeof createStatusProcedure>;
+  admin: Admin['procedures'];
 }
 
 /** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
-export function createAdminRouter({ partners, wallets, verification, ...parts }: AdminParts) {
+export function createAdminRouter({ partners, wallets, verification, admin, ...parts }: AdminParts) {
   const { webhooks, storefront } = parts;
   return router({
     partners: partners.partners,
@@ -53,14 +41,14 @@ export function createAdminRouter({ partners, wallets, verification, ...parts }:
     bulk: webhooks.bulk,
     jobs: webhooks.jobs,
     members: parts.members,
-    operators: parts.operators,
-    keyring: parts.keyring,
-    auditLog: parts.auditLog,
-    requests: parts.requests,
+    operators: admin.operators,
+    keyring: admin.keyring,
+    auditLog: admin.auditLog,
+    requests: admin.requests,
     warnings: parts.warnings,
-    schema: parts.schema,
-    secrets: parts.secrets,
-    status: parts.status,
+    schema: admin.schema,
+    secrets: admin.secrets,
+    status: admin.status,
   });
 }
 

@@ -3,6 +3,7 @@ import { accountRoutes } from '../account/routes.ts';
 import { viewEntry } from '../admin/audit-log.ts';
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
+import { opsContext } from '../admin/ops-api.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { statusListTypes } from '../identity-wallet/port.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
@@ -40,6 +41,7 @@ import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createEndpointHealth } from '../webhooks/operators/health.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
+import { createAdminRouter } from './admin-router.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
@@ -284,28 +286,29 @@ export function createServices(foundation: Foundation) {
     shards: () => reportShards(db),
     databaseFault,
     findSecret: createSecretOwners({ db, stores, sealing, clock }),
-    features: {
-      partners: partners.procedures,
-      wallets: wallets.procedures,
-      verification: verification.procedures,
-      storefront: createStorefrontProcedures(integrations, clock),
-      warnings: warnings.procedures,
-      members: members.procedures,
-      webhooks: createWebhookProcedures({
-        webhooks,
-        findKey: directory.apiKey,
-        partnerNames,
-        pauses,
-        subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
-      }),
-    },
+  });
+  const router = createAdminRouter({
+    admin: admin.procedures,
+    partners: partners.procedures,
+    wallets: wallets.procedures,
+    verification: verification.procedures,
+    storefront: createStorefrontProcedures(integrations, clock),
+    warnings: warnings.procedures,
+    members: members.procedures,
+    webhooks: createWebhookProcedures({
+      webhooks,
+      findKey: directory.apiKey,
+      partnerNames,
+      pauses,
+      subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
+    }),
   });
 
   const portal = config.portal
     ? createPortal({
         ...{ stores: stores.portal, clock, keyring, baseUrl: config.baseUrl, limit, logger },
         members: members.members,
-        router: admin.router,
+        router,
         recordCall: admin.auditLog.recordCall,
         isOwn: createOwnRecords(stores, clock),
         onShed: metrics.shed,
@@ -326,7 +329,7 @@ export function createServices(foundation: Foundation) {
     ...endpoints,
     account: { routes: account },
     verification,
-    admin,
+    admin: { ...admin, router, routes: admin.routesOf({ router, ops: router.createCaller(opsContext) }) },
     billing,
     wallets,
     partners,

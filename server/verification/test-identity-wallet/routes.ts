@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
-  acts,
-  annexC,
   type Asked,
   AskedByAnnexC,
+  acts,
+  annexC,
   type HolderName,
   holders,
-  pathsToShow,
   PresentationRefused,
+  pathsToShow,
   readLink,
   type TestIdentityWallet,
 } from '../../identity-wallet/port.ts';

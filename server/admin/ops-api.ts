@@ -1,0 +1,51 @@
+import type { BulkView } from '../../contracts/admin/bulk.ts';
+import type { DeliveryView, ListedDelivery } from '../../contracts/admin/deliveries.ts';
+import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
+import type { EndpointView, KeyView } from '../../contracts/admin/keys.ts';
+import type { PartnerView } from '../../contracts/admin/partners.ts';
+import type { SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
+import type { LimitsView, WalletView } from '../../contracts/admin/wallets.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+
+type Read<Input, Output> = (input: Input) => Promise<Output>;
+interface Page {
+  limit: number;
+}
+interface OfPartner {
+  partnerId: string;
+}
+interface OfKey {
+  keyId: string;
+}
+interface OfBulk {
+  bulkId: string;
+}
+type OfWallet = OfPartner & { mode: Mode };
+
+/** The procedures of the admin API that the pages of `/ops` read. The whole router has them. */
+export interface OpsApi {
+  partners: { show: Read<OfPartner, PartnerView> };
+  keys: { list: Read<OfPartner & Page, KeyView[]> };
+  wallets: { show: Read<OfWallet, WalletView> };
+  limits: { show: Read<OfWallet, LimitsView> };
+  webhooks: {
+    show: Read<OfKey, EndpointView>;
+    health: Read<Page & Partial<OfPartner & OfKey>, EndpointHealth[]>;
+  };
+  deliveries: {
+    list: Read<OfKey & Page, ListedDelivery[]>;
+    show: Read<{ deliveryId: string }, DeliveryView>;
+  };
+  sessions: {
+    list: Read<OfPartner & Page, { rows: SessionSummary[] }>;
+    show: Read<{ sessionId: string }, SessionView>;
+  };
+  bulk: { list: Read<Page, BulkView[]>; show: Read<OfBulk, BulkView> };
+}
+
+/** Role ops: what it reads tells of no person, and needs no entry in the audit log. */
+export const opsContext = {
+  operator: { id: 'ops', name: '/ops', role: 'ops' as const },
+  requestId: '/ops',
+  address: '',
+};
