@@ -172,11 +172,11 @@ export const es: Messages = {
   },
   passkey: {
     use: 'Permitir, con una llave de acceso',
-    title: 'La próxima vez, ¿con su huella, su cara o su PIN?',
-    lead: 'Guarde una llave de acceso en este dispositivo. La próxima vez bastará un toque, aquí y en otros sitios que consultan a SVC Identity.',
-    kept: (time) => `Con ella guardamos sus respuestas hasta ${time}: ningún documento ni ninguna foto suya.`,
+    title: 'La próxima vez, ¿con tu huella, tu cara o tu PIN?',
+    lead: 'Guarda una llave de acceso en este dispositivo. La próxima vez bastará un toque, aquí y en otros sitios que consultan a SVC Identity.',
+    kept: (time) => `Con ella guardamos tus respuestas hasta ${time}: ningún documento ni ninguna foto tuya.`,
     points: [
-      'Su huella y su cara nunca salen de su dispositivo.',
+      'Tu huella y tu cara nunca salen de tu dispositivo.',
       'Quien pueda desbloquear este dispositivo puede usar la llave.',
     ],
     save: 'Guardar una llave de acceso',
@@ -321,16 +321,16 @@ export const es: Messages = {
       text: 'Desde tu red se han iniciado muchas verificaciones en un minuto. Espera un minuto y empieza de nuevo desde el sitio o la aplicación de donde vienes.',
     },
     passkeyRefused: {
-      title: 'No se aceptó su llave de acceso',
-      text: 'Inténtelo de nuevo o continúe sin ella.',
+      title: 'No se aceptó tu llave de acceso',
+      text: 'Inténtalo de nuevo o continúa sin ella.',
     },
     passkeyUnknown: {
       title: 'No conocemos esta llave de acceso',
-      text: 'Se eliminó. Continúe sin ella.',
+      text: 'Se eliminó. Continúa sin ella.',
     },
     passkeyOtherMode: {
       title: 'Esta llave de acceso no sirve aquí',
-      text: 'Se guardó en el modo de prueba de un sitio, o esta página está en modo de prueba. Continúe sin ella.',
+      text: 'Se guardó en el modo de prueba de un sitio, o esta página está en modo de prueba. Continúa sin ella.',
     },
     unavailable: {
       title: 'Ahora mismo no podemos continuar',
