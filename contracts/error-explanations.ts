@@ -33,7 +33,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   invalid_grant: {
     cause:
-      'The code is unknown to this client, older than 10 minutes, already used, or of a storefront client. Or the `code_verifier` is wrong; five wrong ones invalidate the code.',
+      'The code is unknown to this client, older than 10 minutes, already used, or of a storefront client. Or its user has withdrawn the consent. Or the `code_verifier` is wrong; five wrong ones invalidate the code.',
     fix: `For a used code, the description names the time and the charge. If its answer was lost, ask support for a refund. Otherwise: ${startOver}`,
   },
   unsupported_grant_type: {
@@ -117,7 +117,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   code_not_found: {
     cause:
-      'The code is unknown, expired, of a client of another integration, or already used with another body or integration.',
+      'The code is unknown, expired, of a client of another integration, or already used with another body or integration. Or its user has withdrawn the consent.',
     fix: `Repeat a lost answer with the very same body. Otherwise: ${startOver}`,
   },
   enrollment_not_found: {

@@ -23,7 +23,8 @@ export interface Grant {
   returning: boolean;
   /** Everything that is known of the user; what a client may see of it is for the exchange to choose. */
   evaluatedClaims: Claims;
-  enrollment: { id: string; status: 'active' | 'blocked'; rehearse?: Rehearsal | undefined };
+  /** `withdrawn`: the user has withdrawn the consent that the code was issued for. */
+  enrollment: { id: string; status: 'active' | 'blocked' | 'withdrawn'; rehearse?: Rehearsal | undefined };
 }
 
 /** So many wrong verifiers invalidate a code. */

@@ -17,6 +17,8 @@ export const EnrollmentView = z.strictObject({
   status: EnrollmentStatus,
   blockReason: z.string().nullable(),
   consentedClaims: z.array(ClaimName),
+  /** When the user stopped sharing last; null where never. What was consented to by then counts no more. */
+  withdrawnAt: DateTime.nullable(),
   firstSession: z.string(),
   createdAt: DateTime,
 });

@@ -21,11 +21,27 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
 
     /** Revokes a person's accesses, then removes their grants. Idempotent. @returns how many there were */
     async erase(traces: Traces): Promise<number> {
-      const ids = await grants.idsOf(traces);
+      const ids = (await grants.ofPerson(traces)).map(({ id }) => id);
       if (ids.length === 0) return 0;
       await revocations.add(ids, new Date(clock.now()), 'removed grant');
       await grants.remove(traces.walletId, ids);
       return ids.length;
+    },
+
+    /**
+     * Revokes what the charges with these ids and, up to a time, the checkboxes of the enrollments have bought, and what has not
+     * expired. The grants stay. Idempotent.
+     */
+    async end(traces: Traces, chargedBy: Date): Promise<void> {
+      const now = new Date(clock.now());
+      const isEnded = ({ id, kind, at }: { id: string; kind: string; at: Date }) =>
+        traces.ids.includes(id) || (kind === 'checkbox' && at <= chargedBy);
+      const open = (await grants.ofPerson(traces)).filter(
+        (entry) => isEnded(entry) && entry.grant.expiresAt > now,
+      );
+      if (open.length === 0) return;
+      const ids = open.map(({ id }) => id);
+      await revocations.add(ids, now, 'withdrawn consent');
     },
   };
 }

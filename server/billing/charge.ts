@@ -108,6 +108,9 @@ export function createCharges(settings: Settings) {
   return {
     ...charging,
 
+    /** The id that the charge of a cause has. */
+    idOf: chargeIdOf,
+
     /** An access that was not revoked, by the partner and mode that paid for it. Its expiry is for the caller to judge. */
     async access({ partnerId, mode }: Omit<Cause, 'cause'>, id: string): Promise<Access | undefined> {
       const walletId = walletIdOf(partnerId, mode);

@@ -86,6 +86,7 @@ export function createBillingFeature(dependencies: Dependencies) {
     handOver,
     publishing,
     eraseAccesses: removal.erase,
+    endAccesses: removal.end,
     sweeps: [publishing.sweep, removal.retention],
 
     /** Call this when the database's primary has changed or is away. */

@@ -1,5 +1,5 @@
 import type { Db, Filter } from 'mongodb';
-import type { LedgerPage } from './ledger-page.ts';
+import type { Grant, LedgerEntry, LedgerPage } from './ledger-page.ts';
 import { among } from './ledger-store.ts';
 
 /** Grants of a user in one wallet's ledger. */
@@ -10,6 +10,9 @@ export interface Traces {
   enrollmentIds: readonly string[];
 }
 
+type Granting = LedgerEntry & { grant: Grant };
+const isGranting = (entry: LedgerEntry): entry is Granting => entry.grant !== undefined;
+
 const pagesAtOnce = 500;
 
 /** The grants in the `ledger` collection, which alone of its entries are ever removed. */
@@ -17,8 +20,8 @@ export function createGrantStore(db: Db) {
   const ledger = db.collection<LedgerPage>('ledger');
 
   return {
-    /** Ids of the entries that grant something to a person. */
-    async idsOf({ walletId, ids, enrollmentIds }: Traces): Promise<string[]> {
+    /** The entries that grant something to a person. */
+    async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<Granting[]> {
       const concerned: Filter<LedgerPage>[] = [
         { walletId, 'entries.id': { $in: [...ids] } },
         { walletId, 'entries.kind': 'checkbox', 'entries.grant.enrollmentId': { $in: [...enrollmentIds] } },
@@ -27,11 +30,9 @@ export function createGrantStore(db: Db) {
         concerned.map((filter) => ledger.find(filter).project<LedgerPage>({ entries: 1 }).toArray()),
       );
       const [named, enrolled] = [new Set(ids), new Set(enrollmentIds)];
-      const entries = found.flat().flatMap((page) => page.entries);
-      const theirs = entries.filter(
-        ({ id, grant }) => grant && (named.has(id) || enrolled.has(grant.enrollmentId)),
-      );
-      return [...new Set(theirs.map(({ id }) => id))];
+      const entries = found.flat().flatMap((page) => page.entries.filter(isGranting));
+      const theirs = entries.filter(({ id, grant }) => named.has(id) || enrolled.has(grant.enrollmentId));
+      return [...new Map(theirs.map((entry) => [entry.id, entry])).values()];
     },
 
     async remove(walletId: string, ids: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { storedAnswerLifetimeSeconds } from '../../contracts/checkbox.ts';
 import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
@@ -20,6 +21,8 @@ interface Revocation {
 export const revocationRetentionMs = {
   /** 10 minutes longer than a token lives: processes expire tokens by clocks of their own. */
   token: (accessTokenLifetimeSeconds + 600) * 1_000,
+  /** An hour longer than the answer of a checkbox can be repeated: no access lives longer. */
+  'withdrawn consent': (storedAnswerLifetimeSeconds + 3_600) * 1_000,
   /** Longer than grants are kept: until then an audit asks why this one is missing. */
   'removed grant': 31 * 86_400_000,
 };
@@ -47,7 +50,7 @@ export function createRevocationStore(db: Db) {
 
     /**
      * Revokes accesses. Idempotent.
-     * @param of what ends: tokens alone, or accesses whose grants are removed too
+     * @param of what ends: tokens alone, accesses of any kind, or accesses whose grants are removed too
      */
     async add(ids: readonly string[], at: Date, of: keyof typeof revocationRetentionMs): Promise<void> {
       const purgeAt = new Date(at.getTime() + revocationRetentionMs[of]);

@@ -72,6 +72,8 @@ function codeFault(
       description: `This client may no longer ask for ${lost.join(', ')}`,
     });
   }
+  if (grant.enrollment.status === 'withdrawn')
+    return invalidGrant('The user has withdrawn the consent that this code was issued for');
   return grant.enrollment.status === 'active' ? undefined : new ApiError('access_denied');
 }
 

@@ -44,6 +44,10 @@ function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiE
 
 /** Nothing is billed for a user of whom nothing positive is known, or who must not pass. */
 function requireSuccess(grant: Grant, claims: ClaimsMap): void {
+  if (grant.enrollment.status === 'withdrawn')
+    throw new ApiError('code_not_found', {
+      description: 'Authorization code not found: the user has withdrawn the consent',
+    });
   if (grant.enrollment.status !== 'active') throw new ApiError('enrollment_blocked');
   if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');
 }

@@ -31,6 +31,7 @@ import { createFreshness, type Lifetimes, longestLifetime } from './people/fresh
 import { createKeepUser } from './people/keep-user.ts';
 import { createIsKnown } from './people/known-claims.ts';
 import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
+import { createEndingOfAccesses } from './people/withdrawal.ts';
 import { pageRoutes } from './routes.ts';
 import type { MethodOutcome } from './session/methods.ts';
 import { createOutbox } from './session/outbox.ts';
@@ -45,6 +46,9 @@ import { createSandbox } from './sources/sandbox.ts';
 import { createAskedOf, createOfferedTo, createSourceOf } from './sources/session-source.ts';
 import type { VerificationStores } from './store.ts';
 import type { Charge } from './views.ts';
+import { createYourDataFeature } from './your-data/feature.ts';
+
+type YourDataSettings = Parameters<typeof createYourDataFeature>[0];
 
 interface Dependencies {
   stores: VerificationStores;
@@ -85,6 +89,12 @@ interface Dependencies {
   onMethod?: (source: string, outcome: MethodOutcome) => void;
   /** Who runs this installation. */
   imprint?: Imprint;
+  /** Ends accesses of a person that were charged by a time. Idempotent. */
+  endAccesses: Parameters<typeof createEndingOfAccesses>[0]['endAccesses'];
+  /** What partners have bought of a person and the ledger still names, in any order. */
+  sharedOf: YourDataSettings['sharedOf'];
+  /** Adds entries to the audit log. Idempotent. */
+  record: YourDataSettings['record'];
   /** Takes a person out of what other features keep. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
 }
@@ -131,7 +141,10 @@ export function createVerification(dependencies: Dependencies): Verification {
   const isFresh = createFreshness(claimLifetimes);
   const isKnown = createIsKnown({ isFresh, clock });
   const findSnapshot = createSnapshots({ users, enrollments });
-  const invalidate = createSnapshotInvalidation({ sessions, users, enrollments, clock, logger });
+  const invalidate = createSnapshotInvalidation({
+    ...{ sessions, users, enrollments, clock, logger },
+    endAccesses: createEndingOfAccesses({ enrollments, sessions, endAccesses: dependencies.endAccesses }),
+  });
   const block = createBlocking({ enrollments, invalidate, clock });
   const { eraseElsewhere, passkeyRpId, onPasskey = () => undefined } = dependencies;
   const { origin, hostname } = new URL(baseUrl);
@@ -192,6 +205,8 @@ export function createVerification(dependencies: Dependencies): Verification {
     clock,
   });
 
+  const pages = createPages({ directory, baseUrl, clock, imprint, claimLifetime });
+
   return {
     routes: pageRoutes({
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
@@ -207,7 +222,14 @@ export function createVerification(dependencies: Dependencies): Verification {
       }),
       testWallet: { ...testWallet, baseUrl, limit },
       pairing: createPairing({ sessions, authentication, keyring, clock }),
-      pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
+      pages,
+      yourData: createYourDataFeature({
+        ...{ stores, passkeys, directory, invalidate, erasure, imprint, limit, clock },
+        isOn: passkeyRpId !== undefined,
+        sharedOf: dependencies.sharedOf,
+        record: dependencies.record,
+        plain: pages.plain,
+      }),
       findLogo: dependencies.findLogo ?? (async () => undefined),
       findSession: sessions.find,
       ownsSession: sessionAccess.owns,

@@ -28,6 +28,7 @@ import { destinationOf } from './sources/authorization-request.ts';
 import type { IdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
 import { identityWalletReturnRoutes, identityWalletRoutes } from './sources/identity-wallet/routes.ts';
 import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
+import { yourDataRoutes } from './your-data/routes.ts';
 
 export interface PageDependencies {
   start: ReturnType<typeof createStart>;
@@ -36,6 +37,7 @@ export interface PageDependencies {
   wallets: IdentityWalletAnswers;
   testWallet: Parameters<typeof testIdentityWalletRoutes>[0];
   pages: Pages;
+  yourData: Parameters<typeof yourDataRoutes>[0];
   findLogo: (id: string) => Promise<Buffer | undefined>;
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
@@ -172,11 +174,11 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
 
 /**
  * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}`, for the phone
- * `p/{link}` and `phone/{id}`, for identity wallets `wallet/{source}/{token}`, `test-wallet`, and `assets/…`.
+ * `p/{link}` and `phone/{id}`, for identity wallets `wallet/{source}/{token}`, `test-wallet`, for users `you`, and `assets/…`.
  * Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, pairing, pages, findLogo, wallets, testWallet } = dependencies;
+  const { start, flow, pairing, pages, findLogo, wallets, testWallet, yourData } = dependencies;
   const responses = createResponses(dependencies);
   const { secure, path, bind, sendError } = responses;
 
@@ -205,6 +207,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(identityWalletRoutes(wallets, responses), { prefix: '/wallet' });
     await app.register(testIdentityWalletRoutes(testWallet, responses), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
+    await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
 
     app.get(
       '/start',

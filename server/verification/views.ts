@@ -108,6 +108,7 @@ export function viewEnrollment(enrollment: Enrollment): EnrollmentView {
     status,
     blockReason: blockReason ?? null,
     consentedClaims,
+    withdrawnAt: enrollment.withdrawnAt?.toISOString() ?? null,
     firstSession,
     createdAt: enrollment.createdAt.toISOString(),
   };

@@ -47,6 +47,7 @@ import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
 import { createOwnRecords } from './own-records.ts';
 import { createPartnerNames } from './partner-names.ts';
+import { createEndAccesses, createSharedOf } from './person-accesses.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { createSecretOwners } from './secret-owners.ts';
@@ -218,6 +219,9 @@ export function createServices(foundation: Foundation) {
     isCodeUsed: async ({ codeHash, ...payer }) =>
       (await charges.past({ ...payer, cause: codeHash })) !== undefined,
     chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
+    endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),
+    sharedOf: createSharedOf({ charges, grantsOf: stores.billing.grants.ofPerson }),
+    record: stores.admin.audit.add,
     eraseElsewhere: createErasureElsewhere({
       charges,
       eraseAccesses: billing.eraseAccesses,

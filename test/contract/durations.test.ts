@@ -28,12 +28,13 @@ import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
 import { markDays } from '../../server/verification/flow/submit.ts';
 import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';
 import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.ts';
-import { secondLookAfterMs } from '../../server/verification/people/erasure.ts';
 import { gracePeriodMs as forgottenWithin } from '../../server/verification/people/forgetting.ts';
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
+import { secondLookAfterMs } from '../../server/verification/people/snapshot-invalidation.ts';
 import { keepFinished, keepUnfinished } from '../../server/verification/session/session-store.ts';
 import { claimMs } from '../../server/verification/sources/identity-wallet/claim-store.ts';
 import { successSpanMs } from '../../server/verification/sources/overview.ts';
+import { signInLifetimeMs } from '../../server/verification/your-data/sign-in.ts';
 import { warningRetentionMs } from '../../server/warnings/warning.ts';
 import { keptMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
 import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
@@ -197,8 +198,13 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     defaultPace.usesEvery,
     ['secret and process, TIME late', 'uses of these TIME'],
   ],
-  ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange']],
+  ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange', 'was read in the last TIME']],
   ['revocations of tokens are kept', revocationRetentionMs.token, ["TIME after a token's"]],
+  [
+    'revocations after a withdrawal are kept',
+    revocationRetentionMs['withdrawn consent'],
+    ['a withdrawal are deleted TIME after it'],
+  ],
   [
     'revocations of removed grants are kept',
     revocationRetentionMs['removed grant'],
@@ -253,7 +259,12 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'an erased user is looked at again',
     secondLookAfterMs,
-    ['keyed hash, TIME later', 'last references after TIME'],
+    [
+      'keyed hash, TIME later',
+      'last references after TIME',
+      'its token ends TIME later',
+      'second look, TIME later',
+    ],
   ],
   ['expired claims are deleted', forgottenWithin, ['Claims are deleted within TIME after they expire']],
   ['sweeps come', sweepEvery, ['server does it every TIME', 'sweep of the server, every TIME']],
@@ -294,6 +305,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     'a sign-in to the portal lasts',
     sessionLifetimeMs,
     ['a stolen cookie \\| TIME, kept as a hash', 'TIME after the sign-in'],
+  ],
+  [
+    'a sign-in to the own data lasts',
+    signInLifetimeMs,
+    ['are signed in for TIME', 'the sign-in ends TIME later'],
   ],
   ['a removed member is kept', removedRetentionMs, ['TIME after the member was removed']],
   ['a passkey of a member counts as fresh', freshForMs, ['need a passkey of the last TIME']],

@@ -68,6 +68,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
       return { action, fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])) };
     },
     request,
+    follow,
     open: async (url: string) => follow(await request(url)),
     start: async (clientId: string, changes: Record<string, string | undefined> = {}) =>
       browser.open(`/verify/start?${startQuery(clientId, changes)}`),

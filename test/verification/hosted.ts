@@ -95,13 +95,19 @@ export async function addClient(
   return (await admin.clients.create.mutate({ partnerId, keyId, ...shop })).id;
 }
 
-/** The exchange of a code by its partner, who pays for it. */
-export async function exchange({ admin, send }: Hosted, partner: TestPartner, code = ''): Promise<void> {
+/** The answer to the exchange of a code by its partner, who can pay for it. */
+export async function sendCode({ admin, send }: Hosted, partner: TestPartner, code = '') {
   const { partnerId } = partner;
   await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'opening' });
   const body = new URLSearchParams(tokenForm(partner, { code, codeVerifier })).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  expect((await send('/api/oauth/token', { method: 'POST', headers, body })).status).toBe(200);
+  const answer = await send('/api/oauth/token', { method: 'POST', headers, body });
+  return { status: answer.status, body: JSON.parse(answer.body) as Record<string, string> };
+}
+
+/** The exchange of a code by its partner, who pays for it. */
+export async function exchange(hosted: Hosted, partner: TestPartner, code = ''): Promise<void> {
+  expect((await sendCode(hosted, partner, code)).status).toBe(200);
 }
 
 /** A well-formed query of `/verify/start`; `changes` replace parameters, undefined removes one. */

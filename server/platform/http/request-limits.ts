@@ -19,7 +19,7 @@ export type RequestLimit = (name: string, id: string, max: number) => Promise<Al
 export const windowRetentionMs = 2 * minute;
 
 /** Callers without credentials choose the ids of these: they can be long, and never come again. */
-const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start']);
+const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start', 'sign-in']);
 
 /** Digests and counters that a process remembers: some 2 MB each. */
 const remembered = 10_000;

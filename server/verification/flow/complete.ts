@@ -3,6 +3,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
+import { isWithdrawn } from '../people/enrollment-store.ts';
 import { codeOf } from '../session/code.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
@@ -112,6 +113,8 @@ export function createCompletion(dependencies: Dependencies) {
     const at = new Date(clock.now());
     // Erased since they authenticated.
     if (!snapshot) return { transition: failed(session, 'abandoned', at) };
+    if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))
+      return { transition: failed(session, 'consent_declined', at) };
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(codeOf(bytes, session._id)), keyId };
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};

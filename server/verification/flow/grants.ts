@@ -1,6 +1,7 @@
 import type { Grant } from '../../../contracts/grant.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { claimsOf, type FindSnapshot } from '../people/claims-snapshot.ts';
+import { isWithdrawn } from '../people/enrollment-store.ts';
 import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
@@ -28,7 +29,9 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
     }
     const { user, enrollment } = (await findSnapshot(session)) ?? {};
     if (!user || !enrollment) return undefined;
-    const { _id, status, rehearse } = enrollment;
+    const { _id, rehearse } = enrollment;
+    const isEnded = enrollment.status === 'active' && isWithdrawn(enrollment, session);
+    const status = isEnded ? 'withdrawn' : enrollment.status;
     return { evaluatedClaims: claimsOf(user), enrollment: { id: _id, status, rehearse } };
   }
 

@@ -22,9 +22,18 @@ function loadAsset(name: string, type: string, files: readonly string[]): Asset 
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
-const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wallet', 'narrow', 'consent'].map(
-  (name) => `${name}.css`,
-);
+const sheets = [
+  'theme',
+  'parts',
+  'devices',
+  'people',
+  'problem',
+  'legal',
+  'wallet',
+  'narrow',
+  'consent',
+  'you',
+].map((name) => `${name}.css`);
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
 const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
 const identityWalletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);

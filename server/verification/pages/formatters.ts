@@ -16,6 +16,25 @@ const unitFormat = (unit: 'minute' | 'hour' | 'day') =>
 const units = { minute: unitFormat('minute'), hour: unitFormat('hour'), day: unitFormat('day') };
 const relative = once((language: string) => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }));
 
+const dayFormat = once(
+  (language: string) =>
+    new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' }),
+);
+
+/** A day of UTC in words: "24 November 2026". */
+export const dayInWords = (language: string, at: Date): string => dayFormat(language).format(at);
+
+const momentFormat = once(
+  (language: string) =>
+    new Intl.DateTimeFormat(language, {
+      ...{ year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+      ...{ timeZone: 'UTC', timeZoneName: 'short' },
+    } as const),
+);
+
+/** A minute of UTC in words: "24 November 2026 at 14:03 UTC". */
+export const momentInWords = (language: string, at: Date): string => momentFormat(language).format(at);
+
 /** A time in words: "12 minutes". */
 export const timeInWords = (language: string, count: number, unit: keyof typeof units): string =>
   units[unit](language).format(count);

@@ -67,6 +67,12 @@ export interface Pages {
   show(view: View, context: PageContext): Promise<Page>;
   /** Where a phone types the code of its link. */
   link(link: OpenLink, context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean }): Promise<Page>;
+  /** A page about no session. @param own what its template needs beyond what every page has */
+  plain(
+    template: string,
+    context: Pick<PageContext, 'language' | 'choiceAddress'>,
+    own: { status?: number; passkey?: string | undefined } & Record<string, unknown>,
+  ): Page;
   error(error: ApiError, failure: Failure): Promise<string>;
 }
 
@@ -77,6 +83,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
   const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
     ...files,
+    yourData: `${basePath}/verify/you`,
     m: languages[language],
     languages: languageNames.map((each) => ({ ...each, href: choiceAddress + each.code })),
     ...legalOf(imprint, languages[language]),
@@ -147,6 +154,12 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         html: eta.render('./code', { ...data, step: 'verify', computer, claims, wrong: context.wrong }),
       };
     },
+
+    plain: (template, context, { status = 200, ...own }) => ({
+      status,
+      html: eta.render(`./${template}`, { ...common(context), ...context, ...own }),
+      scripted: own.passkey !== undefined,
+    }),
 
     async error(error, { language, choiceAddress, requestId, retryAt, from, ...place }) {
       const { name, outcome, ...rest } = problemOf(error, place);

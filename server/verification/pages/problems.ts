@@ -32,6 +32,7 @@ const byFailure: Record<FailureReason, ProblemName> = {
 const retryable: readonly ProblemName[] = [
   'forged',
   'sourceDown',
+  'tooManyTries',
   'unavailable',
   'passkeyRefused',
   'passkeyUnknown',
@@ -52,17 +53,21 @@ export interface ProblemContext {
   device: Device | undefined;
   /** That session, where it is known and this browser's. */
   session: Session | undefined;
+  /** Whether it is about the pages of a user's own data. */
+  isYourData?: boolean;
 }
 
-function nameOf({ code }: ApiError, { device, session }: ProblemContext): ProblemName {
+function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemContext): ProblemName {
+  if (isYourData && code === 'rate_limited') return 'tooManyTries';
   if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session it is a form that is wrong, not the request of the partner's application.
-  if (device && code === 'invalid_request') return 'forged';
+  if ((device || isYourData) && code === 'invalid_request') return 'forged';
   return byCode[code] ?? 'unavailable';
 }
 
-function outcomeOf(name: ProblemName, { device, session }: ProblemContext): Problem['outcome'] {
+function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemContext): Problem['outcome'] {
+  if (isYourData) return undefined;
   if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
   if (session?.authenticatedAt) return 'signedIn';
@@ -75,7 +80,7 @@ export function problemOf(error: ApiError, context: ProblemContext): Problem {
   return {
     name,
     outcome: outcomeOf(name, context),
-    retry: context.device !== undefined && retryable.includes(name),
+    retry: (context.device !== undefined || context.isYourData === true) && retryable.includes(name),
     detail: name === 'invalid' ? error.message : undefined,
   };
 }

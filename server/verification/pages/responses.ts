@@ -74,6 +74,8 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     return segment === 'session' ? 'computer' : 'phone';
   }
 
+  const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(url.split('?')[0] ?? '');
+
   /** The site whose link or form led here, as the browser names it; undefined for our own pages. */
   function cameFrom({ headers }: FastifyRequest): URL | undefined {
     const { referer = '' } = headers;
@@ -107,6 +109,19 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     markPasskey(reply: FastifyReply, { value, days }: { value: string; days: number }): void {
       setCookie(reply, { name: passkeyCookie, value, at: `${root}/session`, maxAge: days * 86_400 });
     },
+
+    /** Asks this browser's users again to save a passkey. */
+    forgetPasskeyMark: (reply: FastifyReply) =>
+      void reply.clearCookie(passkeyCookie, { path: `${root}/session` }),
+
+    /** Cookies of pages at and below a path, which no link of another site brings along. */
+    strictCookies: (at: string) => ({
+      set(reply: FastifyReply, name: string, value: string, maxAge?: number): void {
+        const kept = maxAge === undefined ? {} : { maxAge };
+        void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'strict', secure, ...kept });
+      },
+      clear: (reply: FastifyReply, name: string) => void reply.clearCookie(name, { path: at }),
+    }),
 
     languageOf,
 
@@ -147,6 +162,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
         choiceAddress: choiceAddress(request),
         requestId: request.id,
         retryAt: device && sessionId ? path({ device, sessionId }) : `${basePath}${request.url}`,
+        ...(isYourData(request.url) ? { retryAt: `${root}/you`, isYourData: true } : {}),
         device,
         session,
         from: session ? undefined : cameFrom(request),

@@ -16,6 +16,8 @@ export interface Passkey extends Omit<PasskeyKey, 'publicKey'> {
   lastUsedAt?: Date;
   /** Time of issue of the newest challenge that it answered, in ms since 1970. */
   answeredAt: number;
+  /** The browser that has signed in by it to see its user's data: SHA-256 of its cookie's secret. */
+  signIn?: { hash: string; until: Date };
   /** With its user, where the user is not kept for ever. */
   purgeAt?: Date;
 }
@@ -71,6 +73,17 @@ export function createPasskeyStore(db: Db) {
         },
       );
       return matchedCount === 1;
+    },
+
+    /** Signs a browser in, and out the one before. @returns false where the passkey was removed since it was read */
+    async signIn({ _id, userId }: Passkey, signIn: NonNullable<Passkey['signIn']>): Promise<boolean> {
+      const { matchedCount } = await passkeys.updateOne({ _id, userId }, { $set: { signIn } });
+      return matchedCount === 1;
+    },
+
+    /** Signs the browser with this hash out. */
+    async signOut(id: string, hash: string): Promise<void> {
+      await passkeys.updateOne({ _id: id, 'signIn.hash': hash }, { $unset: { signIn: '' } });
     },
 
     /** @returns whether it was there */

@@ -7,7 +7,7 @@ import { claimsAskedFor } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';
 import type { Authenticated } from '../sources/source.ts';
 import type { FindSnapshot, Snapshot } from './claims-snapshot.ts';
-import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import { type Enrollment, type EnrollmentStore, isWithdrawn } from './enrollment-store.ts';
 import { keptClaims, type User, type UserStore } from './user-store.ts';
 
 /** `sub` and the `user_id` of events: stable for a partner, and of no use to two partners who compare. */
@@ -91,7 +91,9 @@ export function createEnrolling(dependencies: Dependencies) {
     const { enrollment: existing } = snapshot;
     if (existing && wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name)))
       return existing;
-    return enrollments.enroll(wanted, existing !== undefined);
+    if (existing && isWithdrawn(existing, session)) return existing;
+    const { consentedAt = session.createdAt } = session;
+    return enrollments.enroll(wanted, { known: existing !== undefined, consentedAt });
   }
 
   return {

@@ -33,6 +33,8 @@ export interface Enrollment extends SnapshotOwner {
   /** Sandbox people only: what the exchange of their code shall rehearse. */
   rehearse?: Rehearsal;
   consentedClaims: ClaimName[];
+  /** When the user withdrew the consent last. What was consented to by then counts no more. */
+  withdrawnAt?: Date;
   /** The session that made it. In every other one the user is a returning user. */
   firstSession: string;
   customerHash?: string;
@@ -59,10 +61,11 @@ export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export interface EnrollmentStore {
   /**
-   * Makes the enrollment, or adds the claims consented to to the one that is there. Idempotent.
+   * Makes the enrollment, or adds the claims consented to to the one that is there. Idempotent. A consent that was withdrawn since adds
+   * nothing.
    * @param known whether there is one, as far as the caller knows
    */
-  enroll(enrollment: Enrollment, known: boolean): Promise<Enrollment>;
+  enroll(enrollment: Enrollment, consent: { known: boolean; consentedAt: Date }): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
   /** Those of `ids` that are there. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
@@ -87,9 +90,17 @@ export interface EnrollmentStore {
   block(id: string, how: { reason: string; at: Date; entry?: AuditEntry | undefined }): Promise<Enrollment>;
   /** @throws ApiError `not_found` */
   unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
+  /** Ends the consent of a user's enrollment. Its sessions have to be told then, and its accesses ended. @returns undefined where it is gone */
+  withdraw(enrollment: Enrollment, at: Date, entry: AuditEntry): Promise<Enrollment | undefined>;
   /** Keeps a hash of whom a shop knows this user as; the last one stays. */
   rememberCustomer(id: string, customerHash: string): Promise<void>;
 }
+
+/** Whether the user has withdrawn a consent that was given then. */
+export const isWithdrawn = (
+  { withdrawnAt }: Pick<Enrollment, 'withdrawnAt'>,
+  { consentedAt }: { consentedAt?: Date },
+): boolean => withdrawnAt !== undefined && !(consentedAt && consentedAt > withdrawnAt);
 
 /** Enrollments of one person that are looked at. */
 const mostOfOne = 1_000;
@@ -100,9 +111,12 @@ const pushed = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {}
 export function createEnrollmentStore(db: Db): EnrollmentStore {
   const enrollments = db.collection<Enrollment>(collection);
 
-  async function upsert({ _id, consentedClaims, ...fields }: Enrollment): Promise<Enrollment> {
+  async function upsert(
+    { _id, consentedClaims, ...fields }: Enrollment,
+    consentedAt: Date,
+  ): Promise<Enrollment> {
     const enrolled = await enrollments.findOneAndUpdate(
-      { _id },
+      { _id, withdrawnAt: { $not: { $gte: consentedAt } } },
       { $setOnInsert: fields, $addToSet: { consentedClaims: { $each: consentedClaims } } },
       { upsert: true, returnDocument: 'after' },
     );
@@ -125,13 +139,15 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
   });
 
   return {
-    async enroll(enrollment, known) {
+    async enroll(enrollment, { known, consentedAt }) {
       if (!known && (await insert(enrollment))) return enrollment;
       try {
-        return await upsert(enrollment);
+        return await upsert(enrollment, consentedAt);
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        return upsert(enrollment);
+        // It was made meanwhile, or its user has withdrawn this consent.
+        const there = await enrollments.findOne({ _id: enrollment._id });
+        return there && isWithdrawn(there, { consentedAt }) ? there : upsert(enrollment, consentedAt);
       }
     },
 
@@ -188,6 +204,13 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         $unset: { blockReason: '' },
         ...pushed(entry),
       }),
+
+    async withdraw({ _id, userId }, at, entry) {
+      const ended = { consentedClaims: [], withdrawnAt: at, invalidateAt: at, auditAt: entry.at };
+      const change = { $set: ended, $push: { audit: entry } };
+      const options = { returnDocument: 'after' } as const;
+      return (await enrollments.findOneAndUpdate({ _id, userId }, change, options)) ?? undefined;
+    },
 
     async rememberCustomer(id, customerHash) {
       await enrollments.updateOne(

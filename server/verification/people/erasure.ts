@@ -4,7 +4,7 @@ import type { CodeOfSession, SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
 import { distinct } from './claims-snapshot.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
-import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
+import { type SnapshotInvalidation, secondLookAfterMs } from './snapshot-invalidation.ts';
 import type { UserStore } from './user-store.ts';
 
 /** What other features keep of a user, by the names under which they know them. */
@@ -37,8 +37,6 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** An exchange or an event that was under way when a user was erased is written by then. */
-export const secondLookAfterMs = 60_000;
 const perSweep = 100;
 
 /**

@@ -5,12 +5,14 @@ import type { SnapshotOwner } from './invalidation-store.ts';
 import type { UserStore } from './user-store.ts';
 
 type ChangedUser = Required<SnapshotOwner> & { erasedAt?: Date };
-type ChangedEnrollment = Required<SnapshotOwner> & { userId: string };
+type ChangedEnrollment = Required<SnapshotOwner> & { userId: string; withdrawnAt?: Date };
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'invalidateSnapshots'>;
   users: Pick<UserStore, 'invalidations'>;
   enrollments: Pick<EnrollmentStore, 'invalidations'>;
+  /** Ends what was bought of an enrollment for a consent that is withdrawn. Idempotent. */
+  endAccesses: (enrollment: { _id: string; userId: string; withdrawnAt: Date }) => Promise<void>;
   clock: { now(): number };
   logger: Pick<Logger, 'warn'>;
 }
@@ -19,20 +21,37 @@ interface Dependencies {
 const gracePeriodMs = 5_000;
 const perSweep = 200;
 
+/** An exchange or an event that was under way when a user was erased, or withdrew a consent, is written by then. */
+export const secondLookAfterMs = 60_000;
+
 /**
  * Invalidates the claims snapshots of a user's sessions after a change of the user or an enrollment. The sweep resumes
  * interrupted invalidations. Idempotent.
  */
-export function createSnapshotInvalidation({ sessions, users, enrollments, clock, logger }: Dependencies) {
+export function createSnapshotInvalidation(dependencies: Dependencies) {
+  const { sessions, users, enrollments, endAccesses, clock, logger } = dependencies;
+
   async function user(changed: ChangedUser): Promise<void> {
     const { _id: userId, invalidateAt, erasedAt } = changed;
     await sessions.invalidateSnapshots({ userId }, invalidateAt, erasedAt ? 'user erased' : 'claims changed');
     await users.invalidations.done(changed);
   }
 
+  /** After a withdrawal, accesses end too. It is done with the second look, which finds the exchanges that were under way. */
   async function enrollment(changed: ChangedEnrollment): Promise<void> {
-    const { _id: enrollmentId, userId, invalidateAt } = changed;
-    await sessions.invalidateSnapshots({ userId, enrollmentId }, invalidateAt, 'enrollment blocked');
+    const { _id, userId, invalidateAt, withdrawnAt } = changed;
+    const whose = { userId, enrollmentId: _id };
+    if (withdrawnAt?.getTime() === invalidateAt.getTime())
+      await sessions.invalidateSnapshots(
+        { ...whose, consentedBy: withdrawnAt },
+        invalidateAt,
+        'consent withdrawn',
+      );
+    else await sessions.invalidateSnapshots(whose, invalidateAt, 'enrollment blocked');
+    if (withdrawnAt && invalidateAt.getTime() - withdrawnAt.getTime() < secondLookAfterMs) {
+      await endAccesses({ _id, userId, withdrawnAt });
+      if (clock.now() - withdrawnAt.getTime() < secondLookAfterMs) return;
+    }
     await enrollments.invalidations.done(changed);
   }
 

@@ -52,6 +52,7 @@ const ofCode = [
   'sub',
   'returning',
   'enrollmentId',
+  'consentedAt',
 ] as const;
 const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1]));
 export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
@@ -61,10 +62,11 @@ export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }
 
-/** Whose sessions: a user's, all of them or those with one client. */
+/** Whose sessions: a user's, all of them or those with one client; or those alone that were consented to by then. */
 export interface Whose {
   userId: string;
   enrollmentId?: string;
+  consentedBy?: Date;
 }
 
 export interface SessionStore {
@@ -254,9 +256,13 @@ export function createSessionStore(db: Db): SessionStore {
 
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
-    async invalidateSnapshots(whose, at, note) {
+    async invalidateSnapshots({ consentedBy, ...whose }, at, note) {
       const completing = { status: 'verified' as const, failure: { $exists: false } };
-      const affected: Filter<Session> = { ...whose, $or: [completing, { snapshot: { $exists: true } }] };
+      const affected: Filter<Session> = {
+        ...whose,
+        ...(consentedBy ? { consentedAt: { $lte: consentedBy } } : {}),
+        $or: [completing, { snapshot: { $exists: true } }],
+      };
       const entry = { at, event: 'snapshot_invalidated' as const, note };
       await sessions.updateMany(affected, { $unset: { snapshot: '' }, $push: { timeline: entry } });
     },

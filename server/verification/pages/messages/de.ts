@@ -258,6 +258,7 @@ export const de: Messages = {
     go: (partner) => `Weiter zu ${partner}`,
   },
   cancel: (partner) => `Abbrechen und zurück zu ${partner}`,
+  yourData: 'Ansehen, was Sie weitergeben, und es beenden',
   footer: 'Wir behalten die Auskünfte, nie Ihre Ausweise.',
   legal: {
     by: (name) => `Ein Dienst von ${name}`,
@@ -329,6 +330,10 @@ export const de: Messages = {
     tooMany: {
       title: 'Zu viele Prüfungen auf einmal',
       text: 'Aus Ihrem Netz wurden innerhalb einer Minute viele Prüfungen begonnen. Warten Sie eine Minute und beginnen Sie dann auf der Seite oder in der App neu, von der Sie kamen.',
+    },
+    tooManyTries: {
+      title: 'Zu viele Versuche',
+      text: 'Warten Sie eine Minute und versuchen Sie es dann noch einmal.',
     },
     passkeyRefused: {
       title: 'Ihr Passkey wurde nicht angenommen',

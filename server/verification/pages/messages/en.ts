@@ -237,6 +237,7 @@ export const en: Messages = {
     go: (partner) => `Continue to ${partner}`,
   },
   cancel: (partner) => `Cancel and go back to ${partner}`,
+  yourData: 'See what you share, and end it',
   footer: 'We keep the answers, never your documents.',
   legal: {
     by: (name) => `A service of ${name}`,
@@ -309,6 +310,7 @@ export const en: Messages = {
       title: 'Too many verifications at once',
       text: 'Many verifications were started from your network within a minute. Wait a minute, then start again from the site or app that you came from.',
     },
+    tooManyTries: { title: 'Too many tries', text: 'Wait a minute, then try again.' },
     passkeyRefused: {
       title: 'Your passkey was not accepted',
       text: 'Please try again, or go on without it.',

@@ -248,6 +248,7 @@ export const es: Messages = {
     go: (partner) => `Continuar a ${partner}`,
   },
   cancel: (partner) => `Cancelar y volver a ${partner}`,
+  yourData: 'Ver lo que compartes, y terminarlo',
   footer: 'Guardamos las respuestas, nunca tus documentos.',
   legal: {
     by: (name) => `Un servicio de ${name}`,
@@ -320,6 +321,7 @@ export const es: Messages = {
       title: 'Demasiadas verificaciones a la vez',
       text: 'Desde tu red se han iniciado muchas verificaciones en un minuto. Espera un minuto y empieza de nuevo desde el sitio o la aplicación de donde vienes.',
     },
+    tooManyTries: { title: 'Demasiados intentos', text: 'Espera un minuto y vuelve a intentarlo.' },
     passkeyRefused: {
       title: 'No se aceptó tu llave de acceso',
       text: 'Inténtalo de nuevo o continúa sin ella.',

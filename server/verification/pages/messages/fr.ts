@@ -256,6 +256,7 @@ export const fr: Messages = {
     go: (partner) => `Continuer vers ${partner}`,
   },
   cancel: (partner) => `Annuler et revenir à ${partner}`,
+  yourData: 'Voir ce que vous partagez, et y mettre fin',
   footer: 'Nous gardons les réponses, jamais vos documents.',
   legal: {
     by: (name) => `Un service de ${name}`,
@@ -328,6 +329,7 @@ export const fr: Messages = {
       title: 'Trop de vérifications à la fois',
       text: 'De nombreuses vérifications ont été commencées depuis votre réseau en une minute. Attendez une minute, puis recommencez depuis le site ou l’application d’où vous venez.',
     },
+    tooManyTries: { title: 'Trop de tentatives', text: 'Attendez une minute, puis réessayez.' },
     passkeyRefused: {
       title: 'Votre clé d’accès n’a pas été acceptée',
       text: 'Veuillez réessayer, ou continuer sans elle.',

@@ -19,6 +19,7 @@ export type ProblemName =
   | 'notFound'
   | 'invalid'
   | 'tooMany'
+  | 'tooManyTries'
   | 'passkeyRefused'
   | 'passkeyUnknown'
   | 'passkeyOtherMode'
@@ -163,6 +164,8 @@ export interface Messages {
   devices: { named: (browser: string, system: string) => string; browser: string; system: string };
   done: { title: string; text: AboutPartner; stopped: string; stoppedText: AboutPartner; go: AboutPartner };
   cancel: AboutPartner;
+  /** The link to the user's own data, where they can withdraw. */
+  yourData: string;
   footer: string;
   /** Who runs the service, and its notices; `privacyOf` is the partner's own notice. */
   legal: {

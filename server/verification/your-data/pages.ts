@@ -1,0 +1,140 @@
+import type { ClaimValue } from '../../../contracts/claims.ts';
+import type { Imprint } from '../../platform/config/imprint.ts';
+import { dayInWords, momentInWords } from '../pages/formatters.ts';
+import { isolated, type Language, languages, withoutDirectionControls } from '../pages/languages.ts';
+import { helpOf } from '../pages/legal.ts';
+import type { Page, Pages } from '../pages/pages.ts';
+import { ar } from './messages/ar.ts';
+import { de } from './messages/de.ts';
+import { en } from './messages/en.ts';
+import { es } from './messages/es.ts';
+import { fr } from './messages/fr.ts';
+import type { YourDataMessages } from './messages/messages.ts';
+import type { SignedIn } from './sign-in.ts';
+import type { PartnerShare, YourData } from './your-data.ts';
+
+export const yourDataMessages: Record<Language, YourDataMessages> = { en, de, fr, es, ar };
+
+/** Accesses of a client that are listed. */
+const mostListed = 10;
+
+interface Dependencies {
+  plain: Pages['plain'];
+  imprint: Imprint;
+}
+
+/** Where a page is shown. */
+export interface PlainContext {
+  language: Language;
+  choiceAddress: string;
+  /** The path of `/verify/you`. */
+  root: string;
+  /** The token of its forms. */
+  csrf: string;
+}
+
+/** What a user is about to end. */
+export type Ending =
+  | { kind: 'stop'; partner: PartnerShare }
+  | { kind: 'remove'; passkeyId: string; isLast: boolean }
+  | { kind: 'erase' };
+
+/** The pages at `/verify/you`. */
+export function createYourDataPages({ plain, imprint }: Dependencies) {
+  const time = (language: Language, at: Date, words = dayInWords) =>
+    `<time datetime="${at.toISOString()}">${words(language, at)}</time>`;
+
+  const isolatedName = (name: string, language: Language) =>
+    isolated(withoutDirectionControls(name), languages[language]);
+
+  function valueInWords(value: ClaimValue, { kept }: YourDataMessages): string {
+    if (value === null) return kept.unknown;
+    if (typeof value === 'boolean') return value ? kept.yes : kept.no;
+    return String(value);
+  }
+
+  function partnerOf({ name, clients, ...rest }: PartnerShare, language: Language) {
+    const { shared: t } = yourDataMessages[language];
+    const at = (date: Date) => time(language, date);
+    return {
+      ...rest,
+      name: isolatedName(name, language),
+      clients: clients.map((client) => ({
+        name: isolatedName(client.name, language),
+        claims: client.claims,
+        since: t.mayRead(at(client.since)),
+        stopped: client.withdrawnAt && t.stopped(at(client.withdrawnAt)),
+        shared: client.shared.slice(0, mostListed).map(({ at: when, claims }) => ({
+          at: time(language, when, momentInWords),
+          claims,
+        })),
+        more:
+          client.shared.length > mostListed
+            ? t.more(new Intl.NumberFormat(language).format(client.shared.length - mostListed))
+            : undefined,
+      })),
+    };
+  }
+
+  const helpful = (words: { help: string; alone: string }) => {
+    const help = helpOf(imprint);
+    return { help, ask: help ? words.help : words.alone };
+  };
+
+  return {
+    /** @param passkey what the browser is asked for; undefined where there are no passkeys */
+    signIn(
+      context: PlainContext,
+      { passkey, fault }: { passkey: string | undefined; fault?: 'refused' | 'unknown' | undefined },
+    ): Page {
+      const t = yourDataMessages[context.language];
+      return plain('you-sign-in', context, {
+        ...{ t, passkey },
+        lead: passkey === undefined ? t.off.lead : t.signIn.lead,
+        fault: fault && t.signIn[fault],
+        status: fault ? 401 : 200,
+        ...helpful(passkey === undefined ? t.off : t.signIn.without),
+      });
+    },
+
+    show(context: PlainContext, { user, passkey }: SignedIn, data: YourData): Page {
+      const { language } = context;
+      const t = yourDataMessages[language];
+      const { saved, used, neverUsed } = t.passkeys;
+      return plain('you', context, {
+        t,
+        testMode: user.mode === 'test',
+        partners: data.partners.map((partner) => partnerOf(partner, language)),
+        claims: data.claims.map(({ name, value, at }) => ({
+          name,
+          value: valueInWords(value, t),
+          at: t.kept.at(time(language, at)),
+        })),
+        passkeys: data.passkeys.map(({ id, createdAt, lastUsedAt, synced }) => ({
+          ...{ id, synced, isThis: id === passkey._id },
+          about: `${saved(time(language, createdAt))}, ${lastUsedAt ? used(time(language, lastUsedAt)) : neverUsed}`,
+        })),
+      });
+    },
+
+    ask(context: PlainContext & { action: string }, ending: Ending): Page {
+      const t = yourDataMessages[context.language];
+      const { action } = context;
+      if (ending.kind === 'erase')
+        return plain('you-question', context, { t, action, question: t.eraseQuestion });
+      if (ending.kind === 'remove') {
+        const { last, ...question } = t.removeQuestion;
+        const points = ending.isLast ? [...question.points, last] : question.points;
+        return plain('you-question', context, { t, action, question: { ...question, points } });
+      }
+      const name = isolatedName(ending.partner.name, context.language);
+      const question = { ...t.stopQuestion, title: t.stopQuestion.title(name) };
+      return plain('you-question', context, { t, action, question });
+    },
+
+    /** The user is signed out. */
+    done: (context: PlainContext, done: 'erased' | 'removed'): Page =>
+      plain('you-done', context, { done: yourDataMessages[context.language][done] }),
+  };
+}
+export type YourDataPages = ReturnType<typeof createYourDataPages>;

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.ts';
+import { noteFailure } from '../../platform/http/answer-log.ts';
+import { subscriberOf } from '../../platform/http/client-network.ts';
+import { isOwnOrigin, issueToken, isTokenOf } from '../../platform/http/csrf.ts';
+import { codeHeader } from '../../platform/http/errors.ts';
+import type { RequestLimit } from '../../platform/http/request-limits.ts';
+import { choiceAddress } from '../pages/language-choice.ts';
+import type { Page } from '../pages/pages.ts';
+import type { Responses } from '../pages/responses.ts';
+import type { Ending, PlainContext, YourDataPages } from './pages.ts';
+import { type SignedIn, signInLifetimeMs, type UserSignIn } from './sign-in.ts';
+import type { YourData, YourDataOfUser } from './your-data.ts';
+
+interface Dependencies {
+  /** Whether this installation has passkeys. */
+  isOn: boolean;
+  signIn: UserSignIn;
+  yourData: YourDataOfUser;
+  pages: YourDataPages;
+  limit: RequestLimit;
+}
+
+const signInCookie = 'svc_you';
+/** Binds a challenge, and the form of whoever is not signed in, to the browser. */
+const nonceCookie = 'svc_you_nonce';
+
+const Form = z.object({ csrf: z.string().max(256).optional() });
+const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() });
+const Partner = z.object({ partner: z.string().max(64) });
+const PasskeyParams = z.object({ passkey: z.string().max(64) });
+
+/** Sign-ins that one address may try, and requests of one user, in a minute. */
+const perMinute = { signIn: 30, user: 60 };
+
+/** The pages of a user's own data, to be mounted at `/verify/you`. */
+export function yourDataRoutes(dependencies: Dependencies, responses: Responses): FastifyPluginAsyncZod {
+  const { isOn, signIn, yourData, pages, limit } = dependencies;
+  const { origin, sendPage, languageOf, strictCookies, forgetPasskeyMark } = responses;
+  const root = `${responses.root}/you`;
+  const cookies = strictCookies(root);
+
+  const contextOf = (request: FastifyRequest, secret: string): PlainContext => ({
+    language: languageOf(request, undefined),
+    choiceAddress: choiceAddress(request),
+    root,
+    csrf: issueToken(secret),
+  });
+
+  /** The browser's nonce; a new one where it has none. */
+  function nonceOf(request: FastifyRequest, reply: FastifyReply): string {
+    const known = request.cookies[nonceCookie];
+    if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
+    const nonce = randomBytes(32).toString('base64url');
+    cookies.set(reply, nonceCookie, nonce);
+    return nonce;
+  }
+
+  function requireOwnForm(request: FastifyRequest, secret: string): void {
+    const { csrf = '' } = (request.body ?? {}) as z.infer<typeof Form>;
+    if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))
+      throw new ApiError('cross_site_request');
+  }
+
+  async function admit(name: 'sign-in' | 'your data', id: string, max: number): Promise<void> {
+    const { allowed, retryAfter } = await limit(name, id, max);
+    if (!allowed) throw new ApiError('rate_limited', { description: 'Too many requests', retryAfter });
+  }
+
+  /** The user of a request. Where no one is signed in, the request is answered with the way to sign in. */
+  async function user(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
+    const found = isOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
+    if (found) await admit('your data', found.user._id, perMinute.user);
+    else if (request.method === 'GET' && request.routeOptions.url?.endsWith('/you')) askIn(request, reply);
+    else void reply.redirect(`${origin}${root}`, 303);
+    return found;
+  }
+
+  function askIn(request: FastifyRequest, reply: FastifyReply, fault?: 'refused' | 'unknown') {
+    const nonce = isOn ? nonceOf(request, reply) : '';
+    const passkey = isOn ? JSON.stringify(signIn.ask(nonce)) : undefined;
+    return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault }));
+  }
+
+  type Act = (signedIn: SignedIn, request: FastifyRequest, reply: FastifyReply) => Promise<Page | undefined>;
+  type Find = (data: YourData, params: Record<string, string>) => Ending | undefined;
+
+  /** A page that asks, and the form that does it. The form leads to the page of an act, or back to all data. */
+  function routeOf(path: string, params: z.ZodObject, { find, act }: { find: Find; act: Act }) {
+    const routes: FastifyPluginAsyncZod = async (app) => {
+      app.get(path, { schema: { params }, exposeHeadRoute: false }, async (request, reply) => {
+        const signedIn = await user(request, reply);
+        if (!signedIn) return reply;
+        const given = request.params as Record<string, string>;
+        const ending = find(await yourData.of(signedIn.user), given);
+        if (!ending) throw new ApiError('route_not_found');
+        const action = `${root}${path.replace(/:(\w+)/, (_, name) => given[name] ?? '')}`;
+        return sendPage(reply, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
+      });
+      app.post(path, { schema: { params, body: Form } }, async (request, reply) => {
+        const signedIn = await user(request, reply);
+        if (!signedIn) return reply;
+        requireOwnForm(request, signedIn.cookie);
+        const page = await act(signedIn, request, reply);
+        return page ? sendPage(reply, page) : reply.redirect(`${origin}${root}`, 303);
+      });
+    };
+    return routes;
+  }
+
+  const callOf = ({ id: requestId }: FastifyRequest) => ({ requestId });
+
+  const stop = routeOf('/stop/:partner', Partner, {
+    find({ partners }, { partner: id }) {
+      const partner = partners.find(({ partnerId, isOpen }) => partnerId === id && isOpen);
+      return partner && { kind: 'stop', partner };
+    },
+    async act({ user: who }, request) {
+      await yourData.stopSharing(who, (request.params as z.infer<typeof Partner>).partner, callOf(request));
+      return undefined;
+    },
+  });
+
+  const remove = routeOf('/passkeys/:passkey', PasskeyParams, {
+    find({ passkeys }, { passkey: id }) {
+      const passkey = passkeys.find((one) => one.id === id);
+      return passkey && { kind: 'remove', passkeyId: passkey.id, isLast: passkeys.length === 1 };
+    },
+    async act({ user: who, passkey }, request, reply) {
+      const { passkey: id } = request.params as z.infer<typeof PasskeyParams>;
+      await yourData.removePasskey(who, id, callOf(request));
+      forgetPasskeyMark(reply);
+      if (id !== passkey._id) return undefined;
+      cookies.clear(reply, signInCookie);
+      return pages.done(contextOf(request, ''), 'removed');
+    },
+  });
+
+  const erase = routeOf('/erase', z.object({}), {
+    find: () => ({ kind: 'erase' }),
+    async act({ user: who }, request, reply) {
+      await yourData.erase(who, callOf(request));
+      forgetPasskeyMark(reply);
+      cookies.clear(reply, signInCookie);
+      return pages.done(contextOf(request, ''), 'erased');
+    },
+  });
+
+  return async (app) => {
+    app.get('', { exposeHeadRoute: false }, async (request, reply) => {
+      const signedIn = await user(request, reply);
+      if (!signedIn) return reply;
+      const data = await yourData.of(signedIn.user);
+      return sendPage(reply, pages.show(contextOf(request, signedIn.cookie), signedIn, data));
+    });
+
+    // A challenge of a page lasts two minutes.
+    app.get('/options', { exposeHeadRoute: false }, async (request, reply) => {
+      if (!isOn) throw new ApiError('route_not_found');
+      return signIn.ask(nonceOf(request, reply));
+    });
+
+    app.post('/sign-in', { schema: { body: SignInForm } }, async (request, reply) => {
+      if (!isOn) throw new ApiError('route_not_found');
+      const nonce = request.cookies[nonceCookie] ?? '';
+      requireOwnForm(request, nonce);
+      await admit('sign-in', subscriberOf(request.ip), perMinute.signIn);
+      try {
+        const cookie = await signIn.signIn(request.body.credential ?? '', nonce);
+        await signIn.end(request.cookies[signInCookie]);
+        cookies.clear(reply, nonceCookie);
+        cookies.set(reply, signInCookie, cookie, signInLifetimeMs / 1000);
+        return reply.redirect(`${origin}${root}`, 303);
+      } catch (error) {
+        const code = error instanceof ApiError ? error.code : undefined;
+        if (code !== 'passkey_refused' && code !== 'passkey_unknown') throw error;
+        noteFailure(request, error as ApiError);
+        void reply.header(codeHeader, code);
+        return askIn(request, reply, code === 'passkey_unknown' ? 'unknown' : 'refused');
+      }
+    });
+
+    app.post('/sign-out', { schema: { body: Form } }, async (request, reply) => {
+      const signedIn = await user(request, reply);
+      if (!signedIn) return reply;
+      requireOwnForm(request, signedIn.cookie);
+      await signIn.end(signedIn.cookie);
+      cookies.clear(reply, signInCookie);
+      return reply.redirect(`${origin}${root}`, 303);
+    });
+
+    for (const routes of [stop, remove, erase]) await app.register(routes);
+  };
+}

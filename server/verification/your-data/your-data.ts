@@ -1,0 +1,154 @@
+import { type ClaimName, type ClaimValue, isClaimName } from '../../../contracts/claims.ts';
+import { groupBy } from '../../platform/batching/group-by.ts';
+import type { Actor, AuditEntry } from '../../platform/database/audit-entry.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { ClientDirectory } from '../flow/start.ts';
+import type { Passkeys } from '../passkeys/passkeys.ts';
+import type { Enrollment, EnrollmentStore } from '../people/enrollment-store.ts';
+import type { Erasure, Traces } from '../people/erasure.ts';
+import type { User } from '../people/user-store.ts';
+import type { Withdraw } from '../people/withdrawal.ts';
+import type { SessionStore } from '../session/session-store.ts';
+
+/** What a partner has got of a user, once. */
+export interface SharedOnce {
+  enrollmentId: string;
+  at: Date;
+  claims: readonly string[];
+}
+
+interface Dependencies {
+  enrollments: Pick<EnrollmentStore, 'ofUser'>;
+  sessions: Pick<SessionStore, 'ofUser'>;
+  directory: Pick<ClientDirectory, 'client'>;
+  passkeys: Pick<Passkeys, 'ofUser' | 'remove'>;
+  /** What partners have bought of a user and the ledger still names, in any order. */
+  sharedOf: (traces: Pick<Traces, 'codes' | 'enrollments'>) => Promise<SharedOnce[]>;
+  withdraw: Withdraw;
+  erasure: Pick<Erasure, 'erase'>;
+  /** Adds entries to the audit log. Idempotent. */
+  record: (entries: readonly AuditEntry[]) => Promise<void>;
+  clock: { now(): number };
+}
+
+/** A client that a user is enrolled with. */
+interface ClientShare {
+  name: string;
+  /** What it may read now. */
+  claims: readonly ClaimName[];
+  since: Date;
+  withdrawnAt: Date | undefined;
+  /** The newest first. */
+  shared: { at: Date; claims: readonly ClaimName[] }[];
+}
+
+export interface PartnerShare {
+  partnerId: string;
+  name: string;
+  /** Whether a client of it may read something. */
+  isOpen: boolean;
+  clients: ClientShare[];
+}
+
+export interface YourData {
+  claims: { name: ClaimName; value: ClaimValue; at: Date }[];
+  partners: PartnerShare[];
+  passkeys: { id: string; createdAt: Date; lastUsedAt: Date | undefined; synced: boolean }[];
+}
+
+/** The request by which a user acts. */
+export type UserCall = Pick<Actor, 'requestId'>;
+
+/** The audit log is kept for good: it names the user by the id alone, and no address. */
+const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor => ({
+  operatorId: userId,
+  operatorName: 'user',
+  action,
+  requestId,
+  address: '',
+});
+
+/** What a signed-in user sees of themselves, and ends. */
+export function createYourData(dependencies: Dependencies) {
+  const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
+    dependencies;
+
+  async function clientOf(enrollment: Enrollment, shared: readonly SharedOnce[]) {
+    const { _id, clientId, partnerId, consentedClaims, createdAt, withdrawnAt } = enrollment;
+    const { client, partner } = (await directory.client(clientId)) ?? {};
+    const own = shared.filter(({ enrollmentId }) => enrollmentId === _id);
+    return {
+      partnerId,
+      partner: partner?.name ?? partnerId,
+      name: client?.brandName ?? client?.name ?? clientId,
+      claims: consentedClaims,
+      since: createdAt,
+      withdrawnAt,
+      shared: own
+        .sort((a, b) => b.at.getTime() - a.at.getTime())
+        .map(({ at, claims }) => ({ at, claims: claims.filter(isClaimName) })),
+    };
+  }
+
+  async function partnersOf(userId: string): Promise<PartnerShare[]> {
+    const [enrolled, all] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
+    const shared = await sharedOf({
+      codes: all.flatMap(({ partnerId, mode, code }) =>
+        code ? { partnerId, mode, codeHash: code.hash } : [],
+      ),
+      enrollments: enrolled.map(({ _id: enrollmentId, partnerId, mode }) => ({
+        partnerId,
+        mode,
+        enrollmentId,
+      })),
+    });
+    const found = await Promise.all(enrolled.map((enrollment) => clientOf(enrollment, shared)));
+    return [...groupBy(found, ({ partnerId }) => partnerId)].map(([partnerId, clients]) => ({
+      partnerId,
+      name: clients[0]?.partner ?? partnerId,
+      isOpen: clients.some(({ claims }) => claims.length > 0),
+      clients: clients.map(({ partnerId: _id, partner: _name, ...client }) => client),
+    }));
+  }
+
+  return {
+    async of({ _id, claims }: User): Promise<YourData> {
+      const [partners, own] = await Promise.all([partnersOf(_id), passkeys.ofUser(_id)]);
+      return {
+        claims: Object.entries(claims).map(([name, { value, evaluatedAt: at }]) => ({
+          name: name as ClaimName,
+          value,
+          at,
+        })),
+        partners,
+        passkeys: own.map(({ _id: id, createdAt, lastUsedAt, synced }) => ({
+          id,
+          createdAt,
+          lastUsedAt,
+          synced,
+        })),
+      };
+    },
+
+    /** Ends the consent with all clients of a partner. @throws ApiError `route_not_found` for one that the user does not know */
+    async stopSharing({ _id }: User, partnerId: string, call: UserCall): Promise<void> {
+      const ended = await withdraw(_id, partnerId, actorOf(_id, 'users.stopSharing', call));
+      if (ended.length === 0) throw new ApiError('route_not_found');
+    },
+
+    /** Noted first: a removal that cannot be noted is not made. Idempotent. */
+    async removePasskey({ _id }: User, passkeyId: string, call: UserCall): Promise<void> {
+      if (!(await passkeys.ofUser(_id)).some((passkey) => passkey._id === passkeyId)) return;
+      const actor = actorOf(_id, 'users.removePasskey', call);
+      const at = new Date(clock.now());
+      await record([{ ...actor, id: `${call.requestId}:${_id}`, at, target: _id, before: { passkeyId } }]);
+      await passkeys.remove(_id, passkeyId);
+    },
+
+    /** As `svcadmin users erase` does. Idempotent. */
+    async erase({ _id }: User, call: UserCall): Promise<void> {
+      await erasure.erase(_id, actorOf(_id, 'users.erase', call));
+    },
+  };
+}
+export type YourDataOfUser = ReturnType<typeof createYourData>;

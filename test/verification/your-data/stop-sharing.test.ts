@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestPartner } from '../../harness/partner.ts';
+import { addClient, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
+import { saved } from '../passkeys/passkey-browser.ts';
+import { root, signedIn } from './signed-in.ts';
+
+let hosted: Hosted;
+let partner: TestPartner;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted({ env: { SVC_PASSKEYS: 'on' } });
+  partner = await onboard(hosted);
+  ({ clientId } = partner);
+});
+afterAll(() => hosted.close());
+
+type Saved = Awaited<ReturnType<typeof saved>>;
+
+const codeOf = ({ location }: { location: string }) => returned(location)['code'] ?? '';
+const enrollmentOf = (userId: string, client = clientId) =>
+  hosted.db.collection('enrollments').findOne({ userId, clientId: client });
+
+/** The user ends the sharing with the partner, at a browser of their own. */
+async function stop({ authenticator }: Saved, { partnerId } = partner) {
+  const browser = await signedIn(hosted, authenticator);
+  const page = await browser.confirm(`/stop/${partnerId}`);
+  expect(page.status).toBe(200);
+  hosted.clock.advance(1_000);
+  return page;
+}
+
+/** A visit by passkey. @returns the code */
+async function visitAgain({ authenticator, browser }: Saved, client = clientId): Promise<string> {
+  await browser.start(client);
+  return codeOf((await browser.sendPasskey((options) => authenticator.get(options))).answer);
+}
+
+async function tokenOf(code: string): Promise<string> {
+  const { status, body } = await sendCode(hosted, partner, code);
+  expect(status).toBe(200);
+  return body['access_token'] ?? '';
+}
+
+const userinfo = async (token: string) => {
+  const headers = { authorization: `Bearer ${token}` };
+  const { status, body } = await hosted.send('/api/oauth/userinfo', { headers });
+  return { status, body: JSON.parse(body) as Record<string, string> };
+};
+
+async function resolve(enrollmentId: unknown, key: string) {
+  const headers = {
+    authorization: `Bearer ${partner.apiKey}`,
+    'idempotency-key': key,
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ enrollment_id: enrollmentId, claims: ['age_18_plus'] });
+  return (await hosted.send('/api/checkbox/resolve', { method: 'POST', headers, body })).status;
+}
+
+/** The sweep after the time in which an exchange that was under way is written. */
+async function secondLook() {
+  hosted.clock.advance(61_000);
+  await hosted.sweepFlow();
+}
+
+describe('a user who stops sharing with a partner', () => {
+  it('ends tokens, and what the partner reads without the user', async () => {
+    const user = await saved(hosted, clientId);
+    const token = await tokenOf(codeOf(user.browser.page));
+    const enrollment = await enrollmentOf(user.userId);
+    expect(await resolve(enrollment?._id, 'before')).toBe(200);
+    expect((await userinfo(token)).status).toBe(200);
+    const page = await stop(user);
+    expect(page.body).toContain('You stopped sharing on');
+    expect(page.body).not.toContain(`/stop/${partner.partnerId}`);
+    const answer = await userinfo(token);
+    expect(answer.status).toBe(401);
+    expect(answer.body['error_description']).toContain('was revoked at');
+    expect(await resolve(enrollment?._id, 'after')).toBe(422);
+    expect(await resolve(enrollment?._id, 'before')).toBe(422);
+  });
+
+  it('makes a code of before useless', async () => {
+    const user = await saved(hosted, clientId);
+    await stop(user);
+    const { status, body } = await sendCode(hosted, partner, codeOf(user.browser.page));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      error: 'invalid_grant',
+      error_description: 'The user has withdrawn the consent that this code was issued for',
+    });
+  });
+
+  it('ends the token of an exchange that was under way, by the second look', async () => {
+    const user = await saved(hosted, clientId);
+    const code = codeOf(user.browser.page);
+    const session = { _id: user.browser.sessionId() as never };
+    const sessions = hosted.db.collection('sessions');
+    const read = await sessions.findOne(session);
+    await stop(user);
+    // As it was read by the exchange before the withdrawal.
+    await sessions.updateOne(session, { $set: { snapshot: read?.['snapshot'] } });
+    const token = await tokenOf(code);
+    expect((await userinfo(token)).status).toBe(200);
+    await secondLook();
+    expect((await userinfo(token)).status).toBe(401);
+  });
+
+  it('is asked again at the next visit, which counts from then on', async () => {
+    const user = await saved(hosted, clientId);
+    await stop(user);
+    const page = await user.browser.start(clientId);
+    expect(page.body).toContain('Allow and continue');
+    const token = await tokenOf(await visitAgain(user));
+    await secondLook();
+    expect((await userinfo(token)).status).toBe(200);
+    expect(await enrollmentOf(user.userId)).toMatchObject({
+      consentedClaims: ['age_18_plus', 'country'],
+      status: 'active',
+    });
+    expect(await resolve((await enrollmentOf(user.userId))?._id, 'again')).toBe(200);
+  });
+
+  it('ends a session that was under way, as a user who says no', async () => {
+    const user = await saved(hosted, clientId, 'adult');
+    const { browser } = user;
+    browser.jar.delete('svc_passkey');
+    await browser.start(clientId);
+    await browser.press({ decision: 'accept', passkey: 'can' });
+    const question = await browser.press({ person: 'adult' });
+    expect(question.body).toContain('Save a passkey');
+    await stop(user);
+    await browser.open(`/verify/session/${browser.sessionId()}`);
+    expect(returned((await browser.decline()).location)).toMatchObject({ error: 'access_denied' });
+    expect((await enrollmentOf(user.userId))?.['consentedClaims']).toEqual([]);
+  });
+
+  it('ends the sharing with all clients of the partner, and with no other partner', async () => {
+    const user = await saved(hosted, clientId);
+    const second = await addClient(hosted, partner);
+    const other = await onboard(hosted);
+    for (const client of [second, other.clientId]) await visitAgain(user, client);
+    await stop(user);
+    for (const client of [clientId, second])
+      expect(await enrollmentOf(user.userId, client)).toMatchObject({ consentedClaims: [] });
+    expect((await enrollmentOf(user.userId, other.clientId))?.['consentedClaims']).toHaveLength(2);
+    expect((await enrollmentOf(user.userId, other.clientId))?.['withdrawnAt']).toBeUndefined();
+  });
+
+  it('does so by an act of their own, in the audit log without personal data', async () => {
+    const user = await saved(hosted, clientId);
+    await stop(user);
+    await hosted.services.admin.sweep.sweep();
+    const action = 'users.stopSharing';
+    const entries = await hosted.db
+      .collection('auditLog')
+      .find({ action, operatorId: user.userId })
+      .toArray();
+    expect(entries).toMatchObject([
+      {
+        operatorName: 'user',
+        target: (await enrollmentOf(user.userId))?._id,
+        address: '',
+        before: { consentedClaims: ['age_18_plus', 'country'] },
+        after: { consentedClaims: [] },
+      },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(user.sub);
+  });
+
+  it('does not lift a block', async () => {
+    const user = await saved(hosted, clientId);
+    const enrollment = await enrollmentOf(user.userId);
+    await hosted.admin.enrollments.block.mutate({ enrollmentId: String(enrollment?._id), reason: 'fraud' });
+    await stop(user);
+    const { status, body } = await sendCode(hosted, partner, codeOf(user.browser.page));
+    expect([status, body['error']]).toEqual([403, 'access_denied']);
+  });
+
+  it('is refused for a partner that the user does not know', async () => {
+    const user = await saved(hosted, clientId);
+    const other = await onboard(hosted);
+    const browser = await signedIn(hosted, user.authenticator);
+    const { fields } = browser.form();
+    const answer = await browser.request(`${root}/stop/${other.partnerId}`, fields);
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe('a withdrawal that a crash interrupts', () => {
+  it('is finished by the sweep', async () => {
+    const user = await saved(hosted, clientId);
+    const token = await tokenOf(codeOf(user.browser.page));
+    const code = await visitAgain(user);
+    const at = new Date(hosted.clock.now());
+    const ended = { consentedClaims: [], withdrawnAt: at, invalidateAt: at };
+    await hosted.db.collection('enrollments').updateOne({ userId: user.userId }, { $set: ended });
+    hosted.clock.advance(6_000);
+    await hosted.sweepFlow();
+    expect((await userinfo(token)).status).toBe(401);
+    expect((await sendCode(hosted, partner, code)).body['error']).toBe('invalid_grant');
+    expect((await enrollmentOf(user.userId))?.['invalidateAt']).toEqual(at);
+    await secondLook();
+    expect((await enrollmentOf(user.userId))?.['invalidateAt']).toBeUndefined();
+  });
+});
+
+it('a session that completed before a withdrawal adds no claim after it', async () => {
+  const user = await saved(hosted, clientId);
+  await visitAgain(user);
+  const sessionId = user.browser.sessionId();
+  await stop(user);
+  const due = { $set: { enrollmentDueAt: new Date(hosted.clock.now() - 10_000) } };
+  await hosted.db.collection('sessions').updateOne({ _id: sessionId as never }, due);
+  await hosted.sweepFlow();
+  expect((await enrollmentOf(user.userId))?.['consentedClaims']).toEqual([]);
+  const enrollments = hosted.stores.enrollments;
+  const enrollment =
+    (await enrollments.find(String((await enrollmentOf(user.userId))?._id))) ?? expect.fail();
+  const before = { known: true, consentedAt: new Date(Number(enrollment.withdrawnAt) - 1) };
+  const late = await enrollments.enroll({ ...enrollment, consentedClaims: ['country'] }, before);
+  expect(late.consentedClaims).toEqual([]);
+});
