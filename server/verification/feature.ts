@@ -17,6 +17,7 @@ import { createGrants, type Grants } from './flow/grants.ts';
 import { type ClientDirectory, createStart } from './flow/start.ts';
 import { createVerify } from './flow/verify.ts';
 import { createPairing } from './handoff/pairing.ts';
+import { createConsentPreview } from './pages/consent-preview.ts';
 import { createPages } from './pages/pages.ts';
 import { type Ceremony, type CeremonyOutcome, createPasskeys } from './passkeys/passkeys.ts';
 import { createSessionPasskeys } from './passkeys/session-passkeys.ts';
@@ -104,6 +105,8 @@ export interface Verification {
   routes: FastifyPluginAsyncZod;
   /** To be mounted at `/api/verify`. */
   sessionQueryRoutes: FastifyPluginAsyncZod;
+  /** What the consent page of a client looks like with some settings. */
+  previewConsent: ReturnType<typeof createConsentPreview>;
   grants: Grants;
   rememberCustomer: EnrollmentStore['rememberCustomer'];
   enrolled: ReturnType<typeof createEnrolledUsers>;
@@ -235,6 +238,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       ownsSession: sessionAccess.owns,
       baseUrl,
     }),
+    previewConsent: createConsentPreview({ baseUrl, imprint, claimLifetime }),
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
     grants: createGrants({ sessions, findSnapshot }),
     rememberCustomer: enrollments.rememberCustomer,

@@ -10,8 +10,9 @@ import { claimsAskedFor, formVersionOf, stepOf } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { timeInWords } from './formatters.ts';
-import { isolated, type Language, languageNames, languages, withoutDirectionControls } from './languages.ts';
+import { isolated, type Language, languageNames, languages } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
+import { partnerOnPages } from './partner-on-pages.ts';
 import { type ProblemContext, problemOf } from './problems.ts';
 import type { PageContent } from './security-headers.ts';
 import { timeLeft } from './time-left.ts';
@@ -92,21 +93,12 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   /** The partner as its users know it, by the client's settings. */
   async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
     const { client, partner } = (await directory.client(clientId)) ?? {};
-    const name = withoutDirectionControls(client?.brandName ?? partner?.name ?? '');
-    const { origin, host } = new URL(redirectUri);
-    const m = languages[language];
-    const own = client?.privacyUrl && { partner: isolated(name, m), privacyUrl: client.privacyUrl };
-    return {
-      ...(own ? legalOf(imprint, m, own) : {}),
-      partner: isolated(name, m),
-      initial: Array.from(name)[0]?.toUpperCase() ?? '',
-      logo: partner?.logo && logo(partner.logo),
-      brandStyle: client?.brandColor && brandStyle(client.brandColor),
-      purpose: client?.purpose && withoutDirectionControls(client.purpose),
-      origin,
-      host,
-      isolatedHost: isolated(host, m),
-    };
+    const { brandName, brandColor, purpose, privacyUrl } = client ?? {};
+    const settings = { brandName, brandColor, purpose, privacyUrl, redirectUri };
+    return partnerOnPages(
+      { name: partner?.name ?? '', logo: partner?.logo, ...settings },
+      { language, imprint, addresses: { brandStyle, logo } },
+    );
   }
 
   function timeOf({ expiresAt }: Session, language: Language) {
