@@ -48,6 +48,11 @@ export type InviteMember = z.infer<typeof InviteMember>;
 export const MemberReference = z.strictObject({ memberId: reference('member') });
 export const SetMemberRole = z.strictObject({ memberId: reference('member'), role: MemberRole });
 export type SetMemberRole = z.infer<typeof SetMemberRole>;
+/** What a member wants to get: e-mails about warnings of the partner's live mode. */
+export const MemberWishes = z.strictObject({ memberId: z.string(), warnings: z.boolean() });
+export type MemberWishes = z.infer<typeof MemberWishes>;
+export const SetMemberWishes = z.strictObject({ memberId: reference('member'), warnings: z.boolean() });
+export type SetMemberWishes = z.infer<typeof SetMemberWishes>;
 export const ListMembers = z.strictObject({
   partnerId: reference('partner'),
   status: MemberStatus.optional(),

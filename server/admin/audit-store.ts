@@ -22,6 +22,10 @@ export type NewEntry = Omit<AuditEntry, 'target'> & {
 
 interface Outbox {
   _id: string;
+  /** Whose the record is. */
+  partnerId?: string;
+  /** Of a bulk job. */
+  filter?: { partnerId?: string };
   audit: AuditEntry[];
   auditAt?: Date;
 }
@@ -31,8 +35,15 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { at: -1, _id: -1 } },
   { collection, key: { target: 1, at: -1, _id: -1 } },
   { collection, key: { operatorId: 1, at: -1, _id: -1 } },
+  { collection, key: { partnerId: 1, at: -1, _id: -1 } },
   { collection, key: { requestId: 1 } },
 ];
+
+/** The partner whose record, or whose wallet, an entry is about. */
+function partnerOf({ partnerId, target }: Pick<NewEntry, 'partnerId' | 'target'>): { partnerId?: string } {
+  const named = partnerId ?? (target?.startsWith('ptr_') ? target.split(':', 1)[0] : undefined);
+  return named === undefined ? {} : { partnerId: named };
+}
 
 /** What a partner's money is filed under, apart by mode. */
 const walletsOf = (target: string): string[] =>
@@ -41,19 +52,19 @@ const walletsOf = (target: string): string[] =>
 export interface AuditFilter extends Unpaged<ListAuditLog> {
   /** Only what this operator did, and what all operators changed of partners' records. */
   seenBy?: string | undefined;
-  /** What any of these did. */
-  actors?: readonly string[] | undefined;
+  /** What was changed, or was to be, of this partner. Reads of operators are not among it. */
+  partnerId?: string | undefined;
 }
 
 /** Records of partners, and their wallets. Reads and users are not among them. */
 const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
 
 /** The query of a filter. */
-const conditionsOf = ({ target, actor, action, since, seenBy, actors }: AuditFilter): Document => ({
+const conditionsOf = ({ target, actor, action, since, seenBy, partnerId }: AuditFilter): Document => ({
   $and: [
     target ? { target: { $in: [target, ...walletsOf(target)] } } : {},
     action ? { action } : {},
-    actors ? { operatorId: { $in: [...actors] } } : {},
+    partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
     actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
     since ? { at: { $gte: new Date(since) } } : {},
     seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},
@@ -70,7 +81,7 @@ export function createAuditStore(db: Db) {
   async function add(entries: readonly NewEntry[]): Promise<void> {
     await insertMissing(
       log,
-      entries.map(({ id, ...entry }) => ({ _id: id, ...entry })),
+      entries.map(({ id, ...entry }) => ({ _id: id, ...entry, ...partnerOf(entry) })),
     );
   }
 
@@ -93,14 +104,25 @@ export function createAuditStore(db: Db) {
     /** Copies the entries that wait in the documents of `source`, then removes them there. Idempotent. */
     async drain(source: string): Promise<void> {
       const records = db.collection<Outbox>(source);
-      const options = { projection: { audit: 1 }, sort: { auditAt: 1 }, limit: outboxesAtOnce } as const;
+      const options = {
+        projection: { audit: 1, partnerId: 1, 'filter.partnerId': 1 },
+        sort: { auditAt: 1 },
+        limit: outboxesAtOnce,
+      } as const;
       for (;;) {
         const waiting = await records.find({ auditAt: { $gt: new Date(0) } }, options).toArray();
-        await add(waiting.flatMap(({ audit }) => audit));
+        await add(
+          waiting.flatMap(({ partnerId, filter, audit }) => {
+            const owner = partnerId ?? filter?.partnerId;
+            return audit.map((entry) => (owner === undefined ? entry : { ...entry, partnerId: owner }));
+          }),
+        );
         if (waiting.length > 0) await records.bulkWrite(waiting.map(emptied), { ordered: false });
         if (waiting.length < outboxesAtOnce) return;
       }
     },
+
+    find: (id: string): Promise<StoredEntry | null> => log.findOne({ _id: id }),
 
     ofRequest: (requestId: string): Promise<StoredEntry[]> =>
       log.find({ requestId }).sort({ at: 1, _id: 1 }).toArray(),

@@ -7,9 +7,12 @@ import {
   ListMembers,
   MemberReference,
   MemberView,
+  MemberWishes,
   SetMemberRole,
+  SetMemberWishes,
 } from '../../contracts/admin/members.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
+import { masked } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Member } from './member-store.ts';
@@ -22,12 +25,18 @@ interface Dependencies {
   /** Where an invitation is used, by its secret. */
   linkOf: (secret: string) => string;
   clock: { now(): number };
-  /** Entries of these operators or members, newest first. */
+  /** What members and operators changed of a partner, newest first. */
   actsOf: (
-    actors: readonly string[],
+    partnerId: string,
     page: { limit: number; after?: string | undefined },
   ) => Promise<AuditLogEntry[]>;
 }
+
+/** An entry for the partner: who an operator is, where they were and what they noted stays with the operators. */
+const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
+  entry.operatorId.startsWith('mem_')
+    ? entry
+    : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
 
 /** `svcadmin members`. */
 export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }: Dependencies) {
@@ -42,6 +51,11 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }:
       removedAt: member.removedAt?.toISOString() ?? null,
     };
   }
+
+  const wishesOf = ({ _id: memberId, warnings }: Member): MemberWishes => ({
+    memberId,
+    warnings: warnings ?? false,
+  });
 
   return router({
     invite: procedure
@@ -68,6 +82,14 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }:
       .input(SetMemberRole)
       .output(MemberView)
       .mutation(async ({ input, ctx }) => view(await members.setRole(input, ctx.actor))),
+    wishes: procedure
+      .input(MemberReference)
+      .output(MemberWishes)
+      .query(async ({ input }) => wishesOf(await members.show(input.memberId))),
+    setWishes: procedure
+      .input(SetMemberWishes)
+      .output(MemberWishes)
+      .mutation(async ({ input, ctx }) => wishesOf(await members.setWishes(input, ctx.actor))),
     remove: procedure
       .input(MemberReference)
       .output(MemberView)
@@ -75,6 +97,6 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }:
     acts: procedure
       .input(ListActs)
       .output(z.array(AuditLogEntry))
-      .query(async ({ input: { partnerId, ...page } }) => actsOf(await members.idsOf(partnerId), page)),
+      .query(async ({ input: { partnerId, ...page } }) => (await actsOf(partnerId, page)).map(seenByPartner)),
   });
 }

@@ -4,6 +4,7 @@ import { identifyingFields, type OwnedKind, scope } from './scope.ts';
 
 /** Who calls, as far as the scope decides by it. */
 export interface Caller {
+  memberId: string;
   partnerId: string;
   role: MemberRole;
   /** Whether the passkey was asked for lately. */
@@ -29,6 +30,7 @@ const nouns: Readonly<Record<OwnedKind, string>> = {
   request: 'request',
   member: 'member',
   warning: 'warning',
+  act: 'audit entry',
 };
 
 const isFields = (value: unknown): value is Fields =>
@@ -76,6 +78,8 @@ export function createInputBinding(isOwn: IsOwn) {
       throw new ApiError('bad_input', { description: `Unrecognized key: "${other.slice(0, 64)}"` });
     const { after, fields } = row;
     await requireOwnFields(input, after, caller);
+    if (row.self && input['memberId'] !== caller.memberId)
+      throw new ApiError('not_permitted', { description: `${path} is for your own membership` });
     const own = fields.includes('partnerId') ? { partnerId: caller.partnerId } : {};
     if (!fields.includes('filter') || !isFields(input['filter'])) return { ...input, ...own };
     await requireOwnFields(input['filter'], undefined, caller);

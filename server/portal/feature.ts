@@ -13,6 +13,7 @@ import { createMemberProcedures } from './admin.ts';
 import { createInputBinding, type IsOwn } from './bind-input.ts';
 import { createBrowser } from './browser.ts';
 import { createMemberCalls } from './member-calls.ts';
+import type { Member } from './member-store.ts';
 import { createMembers, type Members } from './members.ts';
 import type { Language } from './messages/languages.ts';
 import { pageRoutes } from './page-routes.ts';
@@ -22,14 +23,22 @@ import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
 import type { PortalStores } from './store.ts';
 import { memberApiRoutes } from './trpc-routes.ts';
+import { bulkPages } from './views/bulk.ts';
+import { clientDocuments, clientPage } from './views/client.ts';
 import { clientPages } from './views/clients.ts';
 import { deliveryPages } from './views/deliveries.ts';
+import { integrationPages } from './views/integrations.ts';
 import { keyPages } from './views/keys.ts';
+import { logPages } from './views/log.ts';
 import { memberPages } from './views/members.ts';
+import { newsPages } from './views/news.ts';
 import { overviewPages } from './views/overview.ts';
+import type { About, PreviewConsent } from './views/page.ts';
 import { requestPages } from './views/requests.ts';
 import { sessionPages } from './views/sessions.ts';
+import { userPages } from './views/users.ts';
 import { walletPages } from './views/wallet.ts';
+import { warningPages } from './views/warnings.ts';
 import { webhookPages } from './views/webhooks.ts';
 
 interface Dependencies {
@@ -43,7 +52,7 @@ interface Dependencies {
   /** @throws ApiError `not_found` */
   requirePartner: (partnerId: string) => Promise<unknown>;
   actsOf: (
-    actors: readonly string[],
+    partnerId: string,
     page: { limit: number; after?: string | undefined },
   ) => Promise<AuditLogEntry[]>;
 }
@@ -69,20 +78,30 @@ interface PortalDependencies extends Pick<Dependencies, 'stores' | 'clock' | 'ke
   logger: Pick<Logger, 'warn'>;
   onShed: (kind: CallerKind) => void;
   acceptedLanguage: (header: string | undefined) => Language;
+  previewConsent: PreviewConsent;
+  about: About;
 }
 
 /** The pages, in the order of the navigation. */
 const pages = [
   ...overviewPages,
+  ...warningPages,
   ...clientPages,
+  ...clientPage,
+  ...integrationPages,
   ...keyPages,
   ...webhookPages,
   ...deliveryPages,
+  ...bulkPages,
   ...requestPages,
   ...sessionPages,
+  ...userPages,
   ...walletPages,
   ...memberPages,
+  ...logPages,
+  ...newsPages,
 ];
+const documents = clientDocuments;
 
 /** Requests in flight of members: apart from those of partners' programs and of users. */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
@@ -90,6 +109,7 @@ const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning
 /** What members reach: to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
   const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
+  const { previewConsent, about } = dependencies;
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
   const signIn = createSignIn({
@@ -102,11 +122,14 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     bindInput: createInputBinding(isOwn),
   });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
-  const noteSignIn = (id: string, role: string, { id: requestId, ip: address }: FastifyRequest) =>
+  const noteSignIn = (
+    { _id: id, partnerId, role }: Member,
+    { id: requestId, ip: address }: Pick<FastifyRequest, 'id' | 'ip'>,
+  ) =>
     recordCall(
       {
         ...{ operatorId: id, operatorName: `member (${role})`, action: 'members.signIn' },
-        ...{ requestId, address },
+        ...{ requestId, address, partnerId },
       },
       { memberId: id },
       { outcome: 'done', repeated: false },
@@ -122,7 +145,10 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     api: memberApiRoutes({ router, browser, calls }),
     pages: [
       passkeyRoutes({ signIn, browser, calls, responses, noteSignIn }),
-      pageRoutes({ router, browser, calls, responses, pages, clock }),
+      pageRoutes({
+        ...{ router, browser, calls, responses, pages, documents },
+        ...{ previewConsent, about, clock },
+      }),
     ],
   });
 }

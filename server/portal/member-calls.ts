@@ -45,12 +45,12 @@ export function createMemberCalls({ signIn, browser, bindInput, limit, recordCal
     contextOf(request: FastifyRequest, { member, isFresh }: SignedIn): AdminContext {
       const { _id: id, partnerId, role } = member;
       return {
-        operator: { id, name: `member (${role})`, role: 'ops' },
+        operator: { id, name: `member (${role})`, role: 'ops', partnerId },
         requestId: request.id,
         address: request.ip,
         failed: (error) => noteFailure(request, error),
         recordCall,
-        bindInput: (path, input) => bindInput({ partnerId, role, isFresh }, path, input),
+        bindInput: (path, input) => bindInput({ memberId: id, partnerId, role, isFresh }, path, input),
       };
     },
   };

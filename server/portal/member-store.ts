@@ -22,6 +22,10 @@ export interface Member extends AuditedRecord {
     addedAt: Date;
     answeredAt: number;
   };
+  /** Whether they want e-mails about warnings. */
+  warnings?: true;
+  /** Until then they are changing another owner, and cannot be changed themselves. */
+  actingUntil?: Date;
   lastSignInAt?: Date;
   removedAt?: Date;
   purgeAt?: Date;
@@ -41,13 +45,30 @@ export function createMemberStore(db: Db) {
   return {
     ...createRecordStore<Member>(db, collection, 'member'),
 
-    /** Ids of all members of a partner, also of those removed lately. */
-    async idsOf(partnerId: string): Promise<string[]> {
+    /** Addresses of the active members who want e-mails about warnings. */
+    async wanting(partnerId: string): Promise<string[]> {
+      const wanted = { partnerId, status: 'active' as const, warnings: true as const };
       const found = await members
-        .find({ partnerId }, { projection: { _id: 1 } })
+        .find(wanted, { projection: { email: 1 } })
         .limit(1_000)
         .toArray();
-      return found.map(({ _id }) => _id);
+      return found.flatMap(({ email }) => email ?? []);
+    },
+
+    /**
+     * Has an owner change another one: until then the owner cannot be changed.
+     * @returns false where the owner is none any more
+     */
+    async act(memberId: string, until: Date): Promise<boolean> {
+      const { matchedCount } = await members.updateOne(
+        { _id: memberId, status: 'active', role: 'owner' },
+        { $set: { actingUntil: until }, $inc: { revision: 1 } },
+      );
+      return matchedCount > 0;
+    },
+
+    async endAct(memberId: string): Promise<void> {
+      await members.updateOne({ _id: memberId }, { $unset: { actingUntil: '' }, $inc: { revision: 1 } });
     },
 
     findInvited: async (hash: string): Promise<Member | undefined> =>

@@ -1,4 +1,9 @@
-import type { InviteMember, ListMembers, SetMemberRole } from '../../contracts/admin/members.ts';
+import type {
+  InviteMember,
+  ListMembers,
+  SetMemberRole,
+  SetMemberWishes,
+} from '../../contracts/admin/members.ts';
 import type { Total } from '../../contracts/admin/references.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
@@ -11,6 +16,8 @@ import type { PortalStores } from './store.ts';
 
 /** How long an invitation can be used. */
 export const invitationLifetimeMs = 48 * 3_600_000;
+/** How long a change of another member takes at most. */
+const actsForMs = 10_000;
 /** How long a removed member stays in the list, without the e-mail address. */
 export const removedRetentionMs = 30 * 86_400_000;
 
@@ -34,6 +41,31 @@ const removed = (memberId: string) =>
 /** The people of partners who may sign in. All methods throw ApiError. */
 export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
   const { members, memberSessions } = stores;
+
+  /**
+   * A change of a member by an operator, or by an owner. An owner is not changed while changing another one: two who remove each
+   * other at once would leave none.
+   */
+  async function changeOther(
+    memberId: string,
+    actor: Actor,
+    decide: Parameters<typeof members.change>[1],
+  ): Promise<Member> {
+    const { operatorId } = actor;
+    const isMember = operatorId.startsWith('mem_');
+    const until = new Date(clock.now() + actsForMs);
+    if (isMember && !(await members.act(operatorId, until))) throw new ApiError('not_permitted');
+    try {
+      return await members.change(memberId, (before) => {
+        const isActing = before.actingUntil && before.actingUntil.getTime() > clock.now();
+        if (isActing && isMember)
+          throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
+        return decide(before);
+      });
+    } finally {
+      if (isMember) await members.endAct(operatorId);
+    }
+  }
 
   function refuseSelf(memberId: string, actor: Actor): void {
     if (memberId === actor.operatorId)
@@ -98,12 +130,11 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       members.list({ partnerId, status }, page),
     count: ({ partnerId, status }: Pick<ListMembers, 'partnerId' | 'status'>): Promise<Total> =>
       members.count({ partnerId, status }),
-    idsOf: members.idsOf,
 
     /** Holds from the member's next request. */
     async setRole({ memberId, role }: SetMemberRole, actor: Actor): Promise<Member> {
       refuseSelf(memberId, actor);
-      return members.change(memberId, (before) => {
+      return changeOther(memberId, actor, (before) => {
         if (before.status === 'removed') throw removed(memberId);
         if (before.role === role) return undefined;
         const difference = { before: { role: before.role }, after: { role } };
@@ -111,13 +142,23 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       });
     },
 
+    /** Whether the member is sent e-mails about warnings. */
+    setWishes: ({ memberId, warnings }: SetMemberWishes, actor: Actor): Promise<Member> =>
+      members.change(memberId, (before) => {
+        if (before.status === 'removed') throw removed(memberId);
+        if ((before.warnings ?? false) === warnings) return undefined;
+        const difference = { before: { warnings: !warnings }, after: { warnings } };
+        const entry = auditEntry(actor, { id: memberId, at: clock.now() }, difference);
+        return { set: { warnings: warnings ? true : undefined }, entry };
+      }),
+
     /** Ends the member's sessions, passkey and invitation, and erases the e-mail address. Idempotent. */
     async remove(memberId: string, actor: Actor): Promise<Member> {
       refuseSelf(memberId, actor);
-      const member = await members.change(memberId, ({ status }) => {
+      const member = await changeOther(memberId, actor, ({ status }) => {
         if (status === 'removed') return undefined;
         const at = clock.now();
-        const gone = { email: undefined, passkey: undefined, invitation: undefined };
+        const gone = { email: undefined, passkey: undefined, invitation: undefined, warnings: undefined };
         return {
           set: {
             ...gone,

@@ -6,11 +6,12 @@ import { noteFailure } from '../platform/http/answer-log.ts';
 import { issueToken } from '../platform/http/csrf.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
+import { wordsOf } from './error-words.ts';
 import type { MemberCalls } from './member-calls.ts';
 import type { Responses } from './responses.ts';
 import { scope as table } from './scope.ts';
 import type { SignedIn } from './sign-in.ts';
-import type { Done, Given, PageContext, PageRow } from './views/page.ts';
+import type { About, DocumentRow, Done, Given, PageContext, PageRow, PreviewConsent } from './views/page.ts';
 
 interface Dependencies {
   router: AdminRouter;
@@ -18,6 +19,9 @@ interface Dependencies {
   calls: MemberCalls;
   responses: Responses;
   pages: readonly PageRow[];
+  documents: readonly DocumentRow[];
+  about: About;
+  previewConsent: PreviewConsent;
   clock: { now(): number };
 }
 
@@ -53,14 +57,15 @@ export function pageRoutes({
   calls,
   responses,
   pages,
+  documents,
+  about,
+  previewConsent,
   clock,
 }: Dependencies): FastifyPluginAsync {
   const { root } = browser;
-  const brandStyle = (color: string) =>
-    `${root.replace(/\/portal$/, '')}/verify/assets/brand/${color.slice(1)}.css`;
   const isAllowed = ({ member: { role } }: SignedIn, procedure: string) =>
     table[procedure]?.roles.includes(role) === true;
-  const may = (signedIn: SignedIn, { needs }: PageRow) => isAllowed(signedIn, needs);
+  const may = (signedIn: SignedIn, { needs }: Pick<PageRow, 'needs'>) => isAllowed(signedIn, needs);
 
   /** Leads who is not signed in to the sign-in, and back. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
@@ -73,12 +78,12 @@ export function pageRoutes({
   }
 
   function contextOf(request: FastifyRequest, signedIn: SignedIn): PageContext {
-    const { role, partnerId } = signedIn.member;
+    const { _id: memberId, role, partnerId } = signedIn.member;
     return {
       api: router.createCaller(calls.contextOf(request, signedIn)),
       m: responses.messagesOf(request),
       language: responses.languageOf(request),
-      ...{ role, partnerId, now: clock.now() },
+      ...{ role, memberId, partnerId, about, previewConsent, now: clock.now() },
       params: textsOf(request.params),
       query: textsOf(request.query),
     };
@@ -89,8 +94,7 @@ export function pageRoutes({
     { request, reply, signedIn }: { request: FastifyRequest; reply: FastifyReply; signedIn: SignedIn },
     { done, error, given = {} }: Outcome = {},
   ) {
-    if (!may(signedIn, page))
-      throw new ApiError('not_permitted', { description: responses.messagesOf(request).notPermitted });
+    if (!may(signedIn, page)) throw new ApiError('not_permitted');
     const context = contextOf(request, signedIn);
     const view = await page.view(context).catch((thrown: unknown) => {
       throw toApiError(thrown);
@@ -106,7 +110,7 @@ export function pageRoutes({
       sections: isAllowed(signedIn, page.changes ?? page.needs)
         ? view.sections
         : view.sections.map((section) => ({ ...section, forms: [] })),
-      brandStyle: view.brandStyle && brandStyle(view.brandStyle),
+      framed: view.sections.some(({ frame }) => frame !== undefined),
       csrf: issueToken(signedIn.secret),
       self: request.url.split('?', 1)[0],
       who: { partner, email, role: m[role] },
@@ -119,7 +123,8 @@ export function pageRoutes({
         })),
       told: 'done' in context.query && !error,
       secret: done?.secret,
-      error: error && { detail: error.message, again: error.code === 'passkey_required' },
+      result: done?.result,
+      error: error && { ...wordsOf(error, m), again: error.code === 'passkey_required' },
       given,
     });
   }
@@ -134,9 +139,9 @@ export function pageRoutes({
     if (!action) throw new ApiError('bad_input');
     try {
       const done = await action(contextOf(request, signedIn), given);
-      if (done?.secret) return await show(page, place, { done });
+      if (done?.secret || done?.result) return await show(page, place, { done });
       const to = done?.to ? `${root}${done.to}` : (request.url.split('?', 1)[0] ?? root);
-      return reply.redirect(`${to}${to.includes('?') ? '&' : '?'}done`, 303);
+      return reply.redirect(done?.quiet ? to : `${to}${to.includes('?') ? '&' : '?'}done`, 303);
     } catch (thrown) {
       const error = toApiError(thrown);
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
@@ -153,5 +158,15 @@ export function pageRoutes({
       });
       if (page.actions) scope.post(page.path, (request, reply) => act(page, request, reply));
     }
+    for (const row of documents)
+      scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
+        const signedIn = await admit(request, reply);
+        if (!signedIn) return reply;
+        if (!may(signedIn, row)) throw new ApiError('not_permitted');
+        const document = await row.document(contextOf(request, signedIn)).catch((thrown: unknown) => {
+          throw toApiError(thrown);
+        });
+        return responses.sendDocument(reply, document);
+      });
   };
 }

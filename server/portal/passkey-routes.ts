@@ -4,6 +4,7 @@ import { notePartner } from '../platform/http/answer-log.ts';
 import { issueToken } from '../platform/http/csrf.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
+import type { Member } from './member-store.ts';
 import type { Responses } from './responses.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -13,7 +14,7 @@ interface Dependencies {
   calls: MemberCalls;
   responses: Responses;
   /** Notes a sign-in. */
-  noteSignIn: (memberId: string, role: string, request: FastifyRequest) => Promise<void>;
+  noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
 }
 
 const text = (body: unknown, field: string): string => {
@@ -79,7 +80,7 @@ export function passkeyRoutes({
       try {
         const { member, secret } = await signIn.signIn(text(request.body, 'answer'), nonce);
         notePartner(request, member.partnerId);
-        await noteSignIn(member._id, member.role, request);
+        await noteSignIn(member, request);
         if (earlier) await signIn.end(earlier.secret);
         browser.setSession(reply, secret);
       } catch (error) {

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isOwnOrigin } from '../platform/http/csrf.ts';
 import type { Browser } from './browser.ts';
 import { type Language, languages } from './messages/languages.ts';
+import type { Document } from './views/page.ts';
 
 const pages = fileURLToPath(new URL('./pages', import.meta.url));
 
@@ -25,17 +26,22 @@ const script = loadAsset('passkey.js', 'text/javascript; charset=utf-8');
 /** Files that pages load. */
 export const assets: readonly Asset[] = [style, script];
 
-/** Only our own files, and forms that lead to our own pages. @param frames origins whose pages may be shown */
-const policyOf = ({ scripted }: { scripted: boolean }) =>
+/** Only our own files, and forms that lead to our own pages. @param framed whether a document of ours is shown within */
+const policyOf = ({ scripted, framed }: { scripted: boolean; framed: boolean }) =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
     ...(scripted ? ["script-src 'self'"] : []),
+    ...(framed ? ["frame-src 'self'"] : []),
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
+
+/** A document that a page of ours may show within: it does nothing. */
+const documentPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox";
 
 const languageCookie = 'svc_language';
 const isLanguage = (code: unknown): code is Language =>
@@ -78,7 +84,11 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       request: FastifyRequest,
       reply: FastifyReply,
       template: string,
-      { status = 200, ...data }: { status?: number; passkey?: string } & Record<string, unknown>,
+      {
+        status = 200,
+        framed = false,
+        ...data
+      }: { status?: number; framed?: boolean; passkey?: string } & Record<string, unknown>,
     ): FastifyReply {
       const language = languageOf(request);
       const html = eta.render(`./${template}`, {
@@ -86,6 +96,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
         language,
         languages: Object.entries(languages).map(([code, { name }]) => ({ code, name })),
         root,
+        base: root.replace(/\/portal$/, ''),
         style: `${root}/assets/${style.name}`,
         script: data.passkey === undefined ? undefined : `${root}/assets/${script.name}`,
         ...data,
@@ -93,11 +104,22 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       return reply
         .status(status)
         .headers({
-          'content-security-policy': policyOf({ scripted: data.passkey !== undefined }),
+          'content-security-policy': policyOf({ scripted: data.passkey !== undefined, framed }),
           vary: 'accept-language, cookie',
         })
         .type('text/html; charset=utf-8')
         .send(html);
+    },
+
+    sendDocument(reply: FastifyReply, { type, content, fileName }: Document): FastifyReply {
+      return reply
+        .headers({
+          'content-security-policy': documentPolicy,
+          'x-frame-options': 'SAMEORIGIN',
+          ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
+        })
+        .type(`${type}; charset=utf-8`)
+        .send(content);
     },
   };
 }

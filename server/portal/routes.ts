@@ -1,9 +1,11 @@
 import helmet from '@fastify/helmet';
 import type { FastifyPluginAsync } from 'fastify';
+import { ApiError } from '../platform/errors.ts';
 import { codeHeader, renderErrors } from '../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../platform/http/in-flight.ts';
 import { acceptForms } from '../platform/http/parameters.ts';
 import type { Browser } from './browser.ts';
+import { wordsOf } from './error-words.ts';
 import { assets, type Responses } from './responses.ts';
 
 interface Dependencies {
@@ -41,9 +43,12 @@ export function portalRoutes({ browser, responses, capacity, api, pages }: Depen
       return responses.send(request, reply, 'problem', {
         status: error.status,
         heading: error.status === 404 ? m.notFound : m.problem,
-        detail: error.message,
+        ...wordsOf(error, m),
         requestId: request.id,
       });
+    });
+    scope.setNotFoundHandler(({ url }) => {
+      throw new ApiError('route_not_found', { description: (url.split('?', 1)[0] ?? '').slice(0, 128) });
     });
     for (const page of pages) await scope.register(page);
   };

@@ -14,7 +14,8 @@ export type OwnedKind =
   | 'entry'
   | 'request'
   | 'member'
-  | 'warning';
+  | 'warning'
+  | 'act';
 
 /** Fields of inputs that name a record, or a list of records. */
 export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
@@ -40,6 +41,8 @@ export interface ScopeRow {
   fields: readonly string[];
   /** What `after` names. */
   after?: OwnedKind;
+  /** Whether `memberId` has to be the member's own. */
+  self?: true;
   /** Whether the passkey must have been asked for lately: for changes of secrets, of where data are sent, and of members. */
   fresh: boolean;
 }
@@ -61,6 +64,8 @@ const fresh = (roles: readonly MemberRole[], fields: string, after?: OwnedKind):
   ...row(roles, fields, after),
   fresh: true,
 });
+
+const self = (fields: string): ScopeRow => ({ ...row(everyone, fields), self: true });
 
 const settings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
 
@@ -174,7 +179,9 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'members.list': row(owners, 'partnerId status limit after', 'member'),
   'members.count': row(owners, 'partnerId status'),
   'members.show': row(owners, 'memberId'),
-  'members.acts': row(owners, 'partnerId limit'),
+  'members.acts': row(owners, 'partnerId limit after', 'act'),
+  'members.wishes': self('memberId'),
+  'members.setWishes': self('memberId warnings'),
   'members.invite': fresh(owners, 'partnerId email role'),
   'members.setRole': fresh(owners, 'memberId role'),
   'members.remove': fresh(owners, 'memberId'),

@@ -20,14 +20,20 @@ interface Settings {
   from: string;
   /** Root of all links. */
   baseUrl: string;
+  /** Whether members see and choose their warnings at `/portal/warnings`. */
+  hasPortal: boolean;
 }
 
 const timeoutMs = 10_000;
 
 /** Sends e-mails. The library is loaded with the first one. */
-export function createMailer({ url, from, baseUrl }: Settings): SendMail {
+export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendMail {
   const host = new URL(baseUrl).hostname;
   let transport: Promise<{ sendMail(message: object): Promise<unknown> }> | undefined;
+
+  const about = hasPortal
+    ? `${baseUrl}/portal/warnings says what to do. There you also choose whether you get these e-mails.`
+    : `${baseUrl}/docs/webhooks#warnings`;
 
   const connect = async () => {
     const { createTransport } = await import('nodemailer');
@@ -45,8 +51,11 @@ export function createMailer({ url, from, baseUrl }: Settings): SendMail {
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
       subject: `${isOver ? 'Over: ' : ''}${text.split('. ')[0]} (${name}, ${mode})`,
-      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${baseUrl}/docs/webhooks#warnings\n`,
+      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${about}\n`,
       headers: { 'auto-submitted': 'auto-generated' },
+      ...(hasPortal
+        ? { list: { unsubscribe: { url: `${baseUrl}/portal/warnings`, comment: 'Choose' } } }
+        : {}),
       disableFileAccess: true,
       disableUrlAccess: true,
     });

@@ -257,7 +257,7 @@ export function createServices(foundation: Foundation) {
     keyring,
     baseUrl: config.baseUrl,
     requirePartner: partners.partners.show,
-    actsOf: async (actors, page) => (await stores.admin.audit.list({ actors, ...page })).map(viewEntry),
+    actsOf: async (partnerId, page) => (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
   });
 
   const account = accountRoutes({
@@ -270,6 +270,7 @@ export function createServices(foundation: Foundation) {
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const readHealth = createEndpointHealth({ ...webhooks.context, findKey: directory.apiKey, pauses });
   const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
+  const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
   const admin = createAdmin({
     stores: stores.admin,
     clock,
@@ -280,7 +281,7 @@ export function createServices(foundation: Foundation) {
     existing: (names) => existingNames(stores, names),
     partnerNames,
     status: {
-      about: { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl },
+      about,
       readQueue: webhooks.deliveries.queue,
       readProcesses: processes.list,
     },
@@ -317,6 +318,8 @@ export function createServices(foundation: Foundation) {
         isOwn: createOwnRecords(stores, clock),
         onShed: metrics.shed,
         acceptedLanguage: languageAccepted,
+        previewConsent: verification.previewConsent,
+        about,
       })
     : undefined;
 

@@ -13,7 +13,7 @@ import { createWarningConditions } from './warning-conditions.ts';
 
 interface Dependencies {
   stores: Stores;
-  config: Pick<Config, 'smtp' | 'baseUrl'>;
+  config: Pick<Config, 'smtp' | 'baseUrl' | 'portal'>;
   settings: PartnersFeature['warningSettings'];
   publish: Publish;
   clock: Clock;
@@ -30,19 +30,20 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   const { smtp, baseUrl } = config;
 
   async function recipients({ partnerId, mode }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
-    const [partner, opted] = await Promise.all([
+    const [partner, wanting, opted] = await Promise.all([
       partners.find(partnerId),
+      config.portal ? stores.portal.members.wanting(partnerId) : [],
       keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeys }),
     ]);
     return {
       name: partner?.name ?? partnerId,
       // Test mode is a rehearsal: it sends no e-mails.
-      emails: mode === 'live' ? (partner?.warnings?.emails ?? []) : [],
+      emails: mode === 'live' ? [...new Set([...(partner?.warnings?.emails ?? []), ...wanting])] : [],
       keyIds: opted.map(({ _id }) => _id),
     };
   }
 
-  const sendMail = smtp && createMailer({ ...smtp, baseUrl });
+  const sendMail = smtp && createMailer({ ...smtp, baseUrl, hasPortal: config.portal });
   const tell = createTell({ store, recipients, publish, sendMail });
   return {
     procedures: createWarningProcedures({ store, settings }),

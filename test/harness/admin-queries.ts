@@ -54,6 +54,8 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'members.count': () => admin.members.count.query({ partnerId }),
     'members.show': () =>
       admin.members.show.query({ memberId: 'mem_0000000000000000000000' }).catch(() => undefined),
+    'members.wishes': () =>
+      admin.members.wishes.query({ memberId: 'mem_0000000000000000000000' }).catch(() => undefined),
     'members.acts': () => admin.members.acts.query({ partnerId, ...page }),
     'warnings.list': () => admin.warnings.list.query({ state: 'raised', ...page }),
     'warnings.list partner': () => admin.warnings.list.query({ partnerId, state: 'over' }),

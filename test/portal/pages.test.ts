@@ -23,6 +23,10 @@ afterAll(() => server.stop());
 
 const pages = {
   '/': 'odfv',
+  '/warnings': 'odfv',
+  '/news': 'odfv',
+  '/users': 'odv',
+  '/log': 'o',
   '/clients': 'odfv',
   '/keys': 'odfv',
   '/webhooks': 'odfv',
@@ -153,7 +157,11 @@ describe('a developer', () => {
     const brand = { brandName: 'Acme', brandColor: '#0a7f5c', purpose: 'Tickets', privacyUrl: '' };
     expect((await submit(members.owner, path, { act: 'brand', ...brand })).status).toBe(303);
     const shown = await members.owner.browser.open(path);
-    expect(shown.html).toContain('/verify/assets/brand/0a7f5c.css');
+    const [, frame = ''] = /<iframe class="preview" src="\/portal([^"]+)"/.exec(shown.html) ?? [];
+    const preview = await members.owner.browser.open(frame.replaceAll('&amp;', '&'));
+    expect(preview.html).toContain('/verify/assets/brand/0a7f5c.css');
+    expect(preview.html).toContain('Tickets');
+    expect(preview.response.headers.get('content-security-policy')).toContain('sandbox');
     const rotated = await submit(members.owner, path, { act: 'rotate', keepOld: '86400' });
     expect(secretOn(rotated.html)).toMatch(/^svc_secret_/);
     expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(rotated.html));
@@ -172,7 +180,7 @@ describe('a developer', () => {
     const [, keyId = ''] = /(key_\w{22})/.exec(key.html) ?? [];
     const made = await submit(members.owner, '/clients', {
       ...{ act: 'create', name: 'Second', keyId, redirectUris: 'http://localhost:9999/callback' },
-      ...{ claims: 'age_18_plus identity_verified country', kind: 'oauth' },
+      ...{ claim_age_18_plus: 'yes', claim_identity_verified: 'yes', claim_country: 'yes', kind: 'oauth' },
     });
     const clientSecret = secretOn(made.html);
     const [, clientId = ''] = /<h2>[^<]*(cli_\w{22})/.exec(made.html) ?? [];
@@ -257,12 +265,21 @@ describe('finance', () => {
     expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({ perMinute: 7 });
     const wrong = { ...caps, perMinute: 'many' };
     expect((await submit(members.finance, '/wallet', wrong)).status).toBe(400);
-    const warn = { act: 'warn', emails: 'a@shop.example\nb@shop.example', days: '14' };
-    expect((await submit(members.finance, '/wallet', warn)).status).toBe(303);
-    expect(await server.admin.warnings.settings.query({ partnerId })).toMatchObject({
-      emails: ['a@shop.example', 'b@shop.example'],
-      lowBalance: { days: 14 },
-    });
+    const emails = ['a@shop.example', 'b@shop.example'];
+    for (const [lowBalance, amount, kept] of [
+      ['days', '14', { days: 14 }],
+      ['dollars', '250.50', { cents: 25_050 }],
+      ['off', '', 'off'],
+      ['default', '', null],
+    ] as const) {
+      const warn = { act: 'set', emails: emails.join('\n'), lowBalance, amount };
+      expect((await submit(members.finance, '/warnings', warn)).status).toBe(303);
+      const settings = { partnerId, emails, lowBalance: kept };
+      expect(await server.admin.warnings.settings.query({ partnerId })).toEqual(settings);
+    }
+    const unclear = { act: 'set', emails: '', lowBalance: 'days', amount: 'many' };
+    expect((await submit(members.finance, '/warnings', unclear)).status).toBe(400);
+    expect((await members.viewer.browser.open('/warnings')).html).not.toContain('value="set"');
   });
 });
 

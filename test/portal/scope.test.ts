@@ -84,6 +84,8 @@ const table: Record<string, string> = {
   'members.count': 'o',
   'members.show': 'o',
   'members.acts': 'o',
+  'members.wishes': 'odfv',
+  'members.setWishes': 'odfv',
   'members.invite': 'o',
   'members.setRole': 'o',
   'members.remove': 'o',
@@ -129,7 +131,9 @@ async function createParty(): Promise<Party> {
     const member = await signedIn(server, partnerId, role);
     members[role] = { ...member, token: await member.csrf() };
   }
+  const [act] = await members.owner.api.members.acts.query({ partnerId });
   const ids = {
+    act: act?.id ?? '',
     ...{ partner: partnerId, apiKey: keyId, client: clientId, integration: integrationId },
     ...{ session: await idIn('sessions'), enrollment: await idIn('enrollments') },
     ...{ event: await idIn('events'), delivery: await idIn('deliveries'), bulkJob: job?.id ?? '' },
@@ -252,6 +256,7 @@ describe('a member', () => {
         );
         const ids = Object.assign({}, ...required.map(({ kind, inputOf }) => inputOf(own.ids[kind])));
         const extra: Record<string, unknown> = {
+          'members.wishes': { memberId: own.members.owner.id },
           'requests.refused': { since },
           'webhooks.verify': { body: '{}', signature: 'x' },
         };

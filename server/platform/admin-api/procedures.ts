@@ -9,7 +9,14 @@ import { describeRefusal, mayCall } from './roles.ts';
 
 /** Who calls the admin API, and from where: goes into every audit entry. */
 export interface AdminContext {
-  operator: { id: string; name: string; role: 'support' | 'ops' | 'owner'; expiresAt?: string | null };
+  operator: {
+    id: string;
+    name: string;
+    role: 'support' | 'ops' | 'owner';
+    expiresAt?: string | null;
+    /** Of a member, who is no operator. */
+    partnerId?: string;
+  };
   requestId: string;
   address: string;
   /** Called with what a call failed of, for its line in the log. */
@@ -94,6 +101,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
     action: path,
     requestId,
     address,
+    ...(operator.partnerId ? { partnerId: operator.partnerId } : {}),
   };
   /** To be called before personal data are shown. Where the role does not see them, they are masked, and nothing is noted. */
   const reading = async (read: PersonalRead): Promise<void> => {

@@ -120,6 +120,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'members.acts': support,
   'members.invite': support,
   'members.setRole': support,
+  'members.wishes': support,
+  'members.setWishes': support,
   'members.remove': support,
   'operators.whoami': everyRole,
   'operators.roles': everyRole,

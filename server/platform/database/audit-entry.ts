@@ -8,6 +8,8 @@ export interface Actor {
   action: string;
   requestId: string;
   address: string;
+  /** Of a member, who is no operator. */
+  partnerId?: string;
 }
 
 /** How a call of an operator ended. `repeated`: it had been made before, and moved nothing now. */

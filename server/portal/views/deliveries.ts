@@ -1,6 +1,8 @@
-import { asGiven } from './forms.ts';
+import { sentNames } from '../../../contracts/event-names.ts';
+import { resendSpan } from './bulk.ts';
+import { asGiven, keyOptions, timeIn } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { link, options, text, time } from './text.ts';
+import { filled, link, options, text, time } from './text.ts';
 
 const page = { limit: 50 };
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
@@ -10,30 +12,21 @@ type Wanted = Parameters<PageContext['api']['deliveries']['list']>[0];
 const toneOf = (status: string) =>
   status === 'failed' ? ('bad' as const) : status === 'delivered' ? ('good' as const) : undefined;
 
-/** `2026-07-01` or `2026-07-01 09:00`, as a time of UTC; anything else is refused by the procedure. */
-const timeIn = (value: string | undefined): string | undefined => {
-  if (!value?.trim()) return undefined;
-  const at = new Date(
-    /\d{2}:\d{2}/.test(value) ? `${value.trim().replace(' ', 'T')}Z` : `${value.trim()}T00:00Z`,
-  );
-  return Number.isNaN(at.getTime()) ? value : at.toISOString();
-};
-
-async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { key = '', status = '', after } = query;
+async function list(context: PageContext): Promise<View> {
+  const { api, m, partnerId, query } = context;
+  const { key = '', status = '', event = '', since = '', until = '', eventId = '', after = '' } = query;
+  const wanted = filled({
+    ...{ keyId: key, eventId: eventId.trim(), after, since: timeIn(since), until: timeIn(until) },
+    status: asGiven<NonNullable<Wanted>['status']>(status),
+    event: asGiven<NonNullable<Wanted>['event']>(event),
+  });
   const [deliveries, keys] = await Promise.all([
-    api.deliveries.list({
-      partnerId,
-      ...page,
-      ...(key ? { keyId: key } : {}),
-      ...(status ? { status: asGiven<Wanted['status']>(status) } : {}),
-      ...(after ? { after } : {}),
-    }),
-    api.keys.list({ partnerId, limit: 100 }),
+    api.deliveries.list({ partnerId, ...page, ...wanted }),
+    keyOptions(context),
   ]);
-  const keyOptions = keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
   const last = deliveries.length === page.limit ? deliveries.at(-1) : undefined;
-  const next = last && new URLSearchParams({ key, status, after: last.id }).toString();
+  const asked = filled({ key, status, event, since, until, eventId });
+  const next = last && new URLSearchParams({ ...asked, after: last.id }).toString();
   return {
     title: m.deliveries,
     sections: [
@@ -42,11 +35,8 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
         search: {
           fields: [
             {
-              name: 'key',
-              label: m.key,
-              kind: 'select',
-              value: key,
-              options: [{ value: '', text: '–' }, ...keyOptions],
+              ...{ name: 'key', label: m.key, kind: 'select', value: key },
+              options: [{ value: '', text: '–' }, ...keys],
             },
             {
               name: 'status',
@@ -55,6 +45,10 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
               value: status,
               options: options(statuses, '–'),
             },
+            { name: 'event', label: m.event, kind: 'select', value: event, options: options(sentNames, '–') },
+            { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
+            { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
+            { name: 'eventId', label: 'event_id', value: eventId, placeholder: 'evt_…' },
           ],
           submit: m.find,
         },
@@ -77,7 +71,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
           {
             act: 'resendSpan',
             fields: [
-              { name: 'key', label: m.key, kind: 'select', options: keyOptions },
+              { name: 'key', label: m.key, kind: 'select', options: keys },
               { name: 'since', label: m.from, placeholder: '2026-07-01 09:00' },
               { name: 'until', label: m.until, placeholder: '2026-07-01 12:00' },
               {
@@ -95,38 +89,60 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   };
 }
 
-const resendSpan: Action = async ({ api, partnerId, m }, { key = '', since, until, status }) => {
-  const from = timeIn(since);
-  const to = timeIn(until);
-  const { job } = await api.bulk.start({
-    action: 'resend',
-    filter: {
-      ...{ partnerId, keyId: key, status: asGiven<'failed' | 'skipped' | 'delivered'>(status) },
-      ...(from ? { since: from } : {}),
-      ...(to ? { until: to } : {}),
-    },
-  });
-  return job ? { to: `/bulk/${job.id}` } : { secret: { label: m.progress, value: m.none } };
-};
-
-function attemptOf(one: Delivery['attempts'][number], { m }: PageContext): Section {
-  return {
-    title: `${m.attempt} ${one.attempt}`,
-    facts: [
-      [m.time, time(one.at)],
-      [m.status, text(one.status ?? one.error)],
-      [m.duration, text(one.durationMs === null ? null : `${one.durationMs} ms`)],
-      [m.error, text(one.detail)],
-      [m.more, time(one.nextAttemptAt)],
-    ],
-    ...(one.answer === null ? {} : { note: m.answer, raw: one.answer }),
-  };
+/** Headers of each attempt but the signatures, which are made at the time of the attempt. */
+function requestOf({ eventId, event, attempts }: Delivery, attempt: number): string {
+  const sent = attempts[attempt];
+  const time = sent ? Math.floor(new Date(sent.at).getTime() / 1_000) : '';
+  return [
+    'POST',
+    'Content-Type: application/json',
+    `X-SVC-Event: ${event}`,
+    `X-SVC-Event-Id: ${eventId}`,
+    `X-SVC-Attempt: ${sent?.attempt ?? ''}`,
+    'X-SVC-Signature: sha256=(…)',
+    `webhook-id: ${eventId}`,
+    `webhook-timestamp: ${time}`,
+    'webhook-signature: v1,(…)',
+  ].join('\n');
 }
+
+function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Section[] {
+  const one = delivery.attempts[index];
+  if (!one) return [];
+  const headers = [
+    one.retryAfter && `Retry-After: ${one.retryAfter}`,
+    one.location && `Location: ${one.location}`,
+  ];
+  const told = [...headers.filter((header) => header !== null), one.answer].filter((part) => part !== null);
+  return [
+    {
+      title: `${m.attempt} ${one.attempt}: ${m.requestSent}`,
+      facts: [
+        [m.time, time(one.at)],
+        [m.status, { text: String(one.status ?? one.error ?? '–'), tone: toneOfAnswer(one.status) }],
+        [m.duration, text(one.durationMs === null ? null : `${one.durationMs} ms`)],
+        [m.error, text(one.detail)],
+        [m.address, text(one.address)],
+        [m.cause, text(one.trigger)],
+        [m.nextAttempt, time(one.nextAttemptAt)],
+      ],
+      raw: requestOf(delivery, index),
+    },
+    {
+      title: `${m.attempt} ${one.attempt}: ${m.answer}`,
+      ...(told.length > 0 ? { raw: told.join('\n') } : { note: m.noAnswer }),
+    },
+  ];
+}
+
+const toneOfAnswer = (status: number | null) =>
+  status !== null && status >= 200 && status < 300 ? ('good' as const) : ('bad' as const);
 
 async function show(context: PageContext): Promise<View> {
   const { api, m, params } = context;
   const delivery = await api.deliveries.show({ deliveryId: params['delivery'] ?? '' });
   const { body } = await api.events.show({ eventId: delivery.eventId });
+  const isPending = delivery.status === 'pending';
   return {
     title: delivery.event,
     sections: [
@@ -134,15 +150,27 @@ async function show(context: PageContext): Promise<View> {
         title: delivery.id,
         facts: [
           [m.status, { text: delivery.status, tone: toneOf(delivery.status) }],
-          [m.event, text(delivery.eventId)],
+          [m.event, link(delivery.eventId, `/deliveries?eventId=${delivery.eventId}`)],
           [m.key, link(delivery.keyId, `/webhooks/${delivery.keyId}`)],
           [m.created, time(delivery.createdAt)],
+          [m.nextAttempt, time(delivery.nextAttemptAt)],
           [m.error, text(delivery.skipped ?? delivery.waiting)],
+          [
+            m.repeats,
+            delivery.resendOf ? link(delivery.resendOf, `/deliveries/${delivery.resendOf}`) : text(null),
+          ],
         ],
-        forms: [{ act: 'resend', fields: [], submit: m.resend }],
+        forms: [
+          ...(isPending
+            ? [
+                { act: 'now', fields: [], submit: m.sendNow },
+                { act: 'cancel', fields: [], submit: m.cancel, danger: true },
+              ]
+            : [{ act: 'resend', fields: [], submit: m.resend }]),
+        ],
       },
-      { title: m.sentBody, raw: body },
-      ...delivery.attempts.map((one) => attemptOf(one, context)),
+      { title: m.sentBody, note: m.sentBodyNote, raw: body },
+      ...delivery.attempts.flatMap((_, index) => attemptOf(delivery, index, context)),
     ],
   };
 }
@@ -151,33 +179,6 @@ const resend: Action = async ({ api, params }) => {
   const { deliveries } = await api.deliveries.resend({ deliveryIds: [params['delivery'] ?? ''] });
   const [first] = deliveries;
   return first ? { to: `/deliveries/${first.id}` } : undefined;
-};
-
-async function showBulk({ api, m, params }: PageContext): Promise<View> {
-  const job = await api.bulk.show({ bulkId: params['bulk'] ?? '' });
-  const isRunning = job.status === 'running';
-  return {
-    title: m.progress,
-    ...(isRunning ? { refresh: 5 } : {}),
-    sections: [
-      {
-        title: job.id,
-        facts: [
-          [m.status, text(job.status)],
-          [m.progress, text(`${job.done} / ${job.total}`)],
-          [m.from, time(job.filter.since)],
-          [m.until, time(job.filter.until)],
-          [m.expires, time(job.expectedEndAt)],
-        ],
-        forms: isRunning ? [{ act: 'cancel', fields: [], submit: m.cancel, danger: true }] : [],
-      },
-    ],
-  };
-}
-
-const cancel: Action = async ({ api, params }) => {
-  await api.bulk.cancel({ bulkId: params['bulk'] ?? '' });
-  return undefined;
 };
 
 export const deliveryPages: readonly PageRow[] = [
@@ -194,7 +195,16 @@ export const deliveryPages: readonly PageRow[] = [
     needs: 'deliveries.show',
     changes: 'deliveries.resend',
     view: show,
-    actions: { resend },
+    actions: {
+      resend,
+      now: async ({ api, params }) => {
+        await api.deliveries.reschedule({ deliveryId: params['delivery'] ?? '', inSeconds: 0 });
+        return undefined;
+      },
+      cancel: async ({ api, params }) => {
+        await api.deliveries.cancel({ deliveryId: params['delivery'] ?? '' });
+        return undefined;
+      },
+    },
   },
-  { path: '/bulk/:bulk', needs: 'bulk.show', changes: 'bulk.cancel', view: showBulk, actions: { cancel } },
 ];

@@ -1,5 +1,5 @@
 import type { Messages } from '../messages/en.ts';
-import type { Field, Given } from './page.ts';
+import type { Field, Given, PageContext } from './page.ts';
 import { options } from './text.ts';
 
 /** For how long a secret is accepted beside its successor. */
@@ -30,3 +30,21 @@ export const modeOf = ({ mode }: Given): 'test' | 'live' | undefined =>
 
 /** What a field means that names one of these: the rest is refused by the procedure, which the type does not say. */
 export const asGiven = <T>(value: string | undefined): T => value as T;
+
+/** Keys that a list of choices offers at most. */
+const mostKeys = 500;
+
+/** The active keys of the partner, for a choice. */
+export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | 'partnerId'>) {
+  const keys = await api.keys.list({ partnerId, status: 'active', limit: mostKeys });
+  return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
+}
+
+/** `2026-07-01` or `2026-07-01 09:00`, as a time of UTC; anything else is refused by the procedure. */
+export const timeIn = (value: string | undefined): string | undefined => {
+  if (!value?.trim()) return undefined;
+  const at = new Date(
+    /\d{2}:\d{2}/.test(value) ? `${value.trim().replace(' ', 'T')}Z` : `${value.trim()}T00:00Z`,
+  );
+  return Number.isNaN(at.getTime()) ? value : at.toISOString();
+};

@@ -1,11 +1,13 @@
 import { keepOldField, keepOldOf, modeField, modeOf } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { link, text, time } from './text.ts';
+import { filled, link, text, time } from './text.ts';
 
-const mostKeys = 100;
+const page = { limit: 50 };
 
-async function list({ api, m, partnerId }: PageContext): Promise<View> {
-  const keys = await api.keys.list({ partnerId, limit: mostKeys });
+async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+  const { after = '' } = query;
+  const keys = await api.keys.list({ partnerId, ...page, ...filled({ after }) });
+  const last = keys.length === page.limit ? keys.at(-1) : undefined;
   return {
     title: m.keys,
     sections: [
@@ -22,6 +24,7 @@ async function list({ api, m, partnerId }: PageContext): Promise<View> {
             time(rotatedAt),
           ]),
         },
+        next: last && `/keys?after=${last.id}`,
       },
       { title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] },
     ],
@@ -44,6 +47,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.rotated, time(key.rotatedAt)],
           [m.webhooks, link(key.webhookUrl ?? m.none, `/webhooks/${key.id}`)],
         ],
+        links: [{ text: m.clients, to: `/clients?key=${key.id}` }],
       },
       {
         title: m.secrets,
@@ -55,6 +59,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
             expiresAt ? time(expiresAt) : text(m.never),
           ]),
         },
+        note: m.leakNote,
         forms: isActive
           ? [
               { act: 'rotate', fields: [keepOldField(m)], submit: m.rotateKey },

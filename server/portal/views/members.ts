@@ -1,7 +1,7 @@
 import { MemberRole } from '../../../contracts/admin/members.ts';
 import { asGiven } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { link, text, time } from './text.ts';
+import { filled, link, text, time } from './text.ts';
 
 const memberOf = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
 const roleField = ({ m }: Pick<PageContext, 'm'>, value?: string) => ({
@@ -12,13 +12,13 @@ const roleField = ({ m }: Pick<PageContext, 'm'>, value?: string) => ({
   options: MemberRole.options.map((role) => ({ value: role, text: m[role] })),
 });
 
+const page = { limit: 50 };
+
 async function list(context: PageContext): Promise<View> {
-  const { api, m, partnerId } = context;
-  const [members, acts] = await Promise.all([
-    api.members.list({ partnerId, limit: 200 }),
-    api.members.acts({ partnerId, limit: 50 }),
-  ]);
-  const nameOf = new Map(members.map(({ id, email }) => [id, email]));
+  const { api, m, partnerId, query } = context;
+  const { after = '' } = query;
+  const members = await api.members.list({ partnerId, ...page, ...filled({ after }) });
+  const last = members.length === page.limit ? members.at(-1) : undefined;
   return {
     title: m.members,
     sections: [
@@ -33,6 +33,8 @@ async function list(context: PageContext): Promise<View> {
             time(lastSignInAt),
           ]),
         },
+        next: last && `/members?after=${last.id}`,
+        links: [{ text: m.auditLog, to: '/log' }],
       },
       {
         title: m.invite,
@@ -44,19 +46,6 @@ async function list(context: PageContext): Promise<View> {
             submit: m.invite,
           },
         ],
-      },
-      {
-        title: m.acts,
-        table: {
-          headings: [m.time, m.who, m.action, m.target, m.status],
-          rows: acts.map(({ at, operatorId, action, target, outcome }) => [
-            time(at),
-            text(nameOf.get(operatorId) ?? operatorId),
-            text(action),
-            text(target),
-            text(outcome),
-          ]),
-        },
       },
     ],
   };
@@ -86,6 +75,7 @@ async function show(context: PageContext): Promise<View> {
           member.status === 'removed'
             ? []
             : [
+                { act: 'again', fields: [], submit: m.inviteAgain },
                 { act: 'role', fields: [roleField(context, member.role)], submit: m.save },
                 { act: 'remove', fields: [], submit: m.remove, danger: true },
               ],
@@ -101,6 +91,10 @@ export const memberPages: readonly PageRow[] = [
     needs: 'members.show',
     view: show,
     actions: {
+      again: async (context) => {
+        const { email, role } = await context.api.members.show(memberOf(context));
+        return invite(context, { email: email ?? '', role });
+      },
       role: async (context, { role }) => {
         await context.api.members.setRole({ ...memberOf(context), role: asGiven<MemberRole>(role) });
         return undefined;

@@ -1,6 +1,7 @@
 import { scope } from '../scope.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
 import { dollars, link, text, time } from './text.ts';
+import { openWarnings } from './warnings.ts';
 
 const modes = ['live', 'test'] as const;
 const startOfDay = (now: number) => `${new Date(now).toISOString().slice(0, 10)}T00:00:00.000Z`;
@@ -37,21 +38,10 @@ async function view(context: PageContext) {
     api.webhooks.health({ partnerId, limit: 20 }),
     may('wallets.show') ? Promise.all(modes.map((mode) => walletOf(context, mode))) : [],
   ]);
-  const problems: Section = {
-    title: m.problems,
-    ...(warnings.length === 0
-      ? { note: m.noProblems }
-      : {
-          table: {
-            headings: [m.text, m.mode, m.since],
-            rows: warnings.map((one) => [{ text: one.text, tone: 'bad' }, text(one.mode), time(one.since)]),
-          },
-        }),
-  };
   return {
     title: partner.name,
     sections: [
-      problems,
+      openWarnings(warnings, m),
       ...wallets,
       {
         title: m.webhooks,

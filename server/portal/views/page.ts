@@ -1,4 +1,6 @@
 import type { MemberRole } from '../../../contracts/admin/members.ts';
+import type { ClaimName } from '../../../contracts/claims.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../wiring/admin-router.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Language } from '../messages/languages.ts';
@@ -22,12 +24,14 @@ export interface Field {
   placeholder?: string;
 }
 
-/** A form that posts to its own page. `act`: which action it asks for. */
+/** A form that posts to its own page. `act`: which action it asks for; `other`: one of a second button. */
 export interface Form {
   act: string;
   fields: readonly Field[];
   submit: string;
   danger?: boolean;
+  other?: { act: string; submit: string };
+  note?: string;
 }
 
 /** A search, which asks for its own page. */
@@ -54,13 +58,10 @@ export interface Section {
   /** Shown as it is, line by line. */
   raw?: string;
   chart?: { bars: readonly Bar[]; width: number; height: number; title: string };
-  preview?: {
-    initial: string;
-    name: string;
-    text: string;
-    claims: readonly string[];
-    purpose: string | null;
-  };
+  /** A document of the portal that is shown within the page. `src`: path within the portal. */
+  frame?: { src: string; title: string };
+  /** `to`: path within the portal, or where `away` is set below the base URL. */
+  links?: readonly { text: string; to: string; away?: boolean }[];
   /** Path within the portal. */
   next?: string | undefined;
 }
@@ -68,10 +69,32 @@ export interface Section {
 export interface View {
   title: string;
   sections: readonly Section[];
-  /** `#rrggbb`, for the preview. */
-  brandStyle?: string | undefined;
   /** Seconds after which the browser asks for the page again. */
   refresh?: number;
+}
+
+/** What the consent page of a client looks like with these settings. */
+export type PreviewConsent = (
+  wanted: {
+    name: string;
+    logo: string | null;
+    brandName: string | null;
+    brandColor: string | null;
+    purpose: string | null;
+    privacyUrl: string | null;
+    claims: readonly ClaimName[];
+    redirectUri: string;
+    mode: Mode;
+  },
+  language: Language,
+) => string;
+
+export interface About {
+  version: string;
+  /** Of the interface. */
+  contract: string;
+  environment: string;
+  baseUrl: string;
 }
 
 export type Api = ReturnType<AdminRouter['createCaller']>;
@@ -82,7 +105,10 @@ export interface PageContext {
   m: Messages;
   language: Language;
   role: MemberRole;
+  memberId: string;
   partnerId: string;
+  about: About;
+  previewConsent: PreviewConsent;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   now: number;
@@ -91,10 +117,21 @@ export interface PageContext {
 /** What a form gave: a text for each field, the last one where it was repeated. */
 export type Given = Readonly<Record<string, string>>;
 
-/** What an action did: a secret is shown on the page itself, once. `to`: the page that is shown after, within the portal. */
+/** What an action did. A secret or a result is shown on the page itself, once. `to`: the page that is shown after, within the portal. */
 export interface Done {
-  secret?: { label: string; value: string; note?: string } | undefined;
+  secret?: { label: string; value: string; note?: string };
+  result?: { label: string; value: string };
   to?: string;
+  /** Nothing was changed, so nothing is said about it. */
+  quiet?: boolean;
+}
+
+/** An answer that is not a page of the portal. */
+export interface Document {
+  type: string;
+  content: string;
+  /** The name under which a browser saves it; without one it is shown, also within a page of the portal. */
+  fileName?: string;
 }
 
 export type Action = (context: PageContext, given: Given) => Promise<Done | undefined>;
@@ -110,4 +147,8 @@ export interface PageRow {
   changes?: string;
   view: (context: PageContext) => Promise<View>;
   actions?: Readonly<Record<string, Action>>;
+}
+
+export interface DocumentRow extends Pick<PageRow, 'path' | 'needs'> {
+  document: (context: PageContext) => Promise<Document>;
 }

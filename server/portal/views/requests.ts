@@ -1,18 +1,32 @@
 import { errorExplanations } from '../../../contracts/error-explanations.ts';
 import { isErrorCode } from '../../../contracts/errors.ts';
+import { timeIn } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
 import { filled, link, text, time } from './text.ts';
 
 const page = { limit: 50 };
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { id = '', status = '', error = '', after = '' } = query;
-  const wanted = filled({ status, error, after });
+  const {
+    id = '',
+    status = '',
+    error = '',
+    client = '',
+    session = '',
+    since = '',
+    until = '',
+    after = '',
+  } = query;
+  const asked = filled({ status, error, client, session, since, until });
+  const wanted = filled({
+    ...{ status: status.trim(), error: error.trim(), clientId: client.trim(), sessionId: session, after },
+    ...{ since: timeIn(since), until: timeIn(until) },
+  });
   const { rows, stoppedAfter } = id
     ? await one(api, id)
     : await api.requests.list({ partnerId, ...page, ...wanted });
   const last = rows.length === page.limit ? rows.at(-1)?.id : stoppedAfter;
-  const next = last && new URLSearchParams({ status, error, after: last }).toString();
+  const next = last && new URLSearchParams({ ...asked, after: last }).toString();
   return {
     title: m.requests,
     sections: [
@@ -23,6 +37,9 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             { name: 'id', label: 'X-Request-Id', value: id, placeholder: 'req_…' },
             { name: 'status', label: m.status, value: status, placeholder: '4xx' },
             { name: 'error', label: m.error, value: error, placeholder: 'invalid_grant' },
+            { name: 'client', label: m.client, value: client, placeholder: 'cli_…' },
+            { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
+            { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
           ],
           submit: m.find,
         },
@@ -70,6 +87,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           ],
           [m.redirectUri, text(request.redirectUri)],
         ],
+        links: code === null ? [] : [{ text: m.explanation, to: `/docs/errors#${code}`, away: true }],
       },
       ...(explained
         ? [

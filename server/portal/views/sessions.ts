@@ -7,9 +7,9 @@ const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticat
 type Wanted = Parameters<PageContext['api']['sessions']['list']>[0];
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { id = '', reference = '', status = '', after = '' } = query;
+  const { id = '', reference = '', status = '', client = '', after = '' } = query;
   const mode = modeOf({ mode: query['mode'] ?? '' });
-  const wanted = filled({ clientReferenceId: reference, after, mode });
+  const wanted = filled({ clientReferenceId: reference.trim(), clientId: client, after, mode });
   const { rows, stoppedAfter } = id
     ? { rows: [await api.sessions.show({ sessionId: id.trim() })], stoppedAfter: null }
     : await api.sessions.list({
@@ -19,7 +19,8 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
         ...(status ? { status: asGiven<Wanted['status']>(status) } : {}),
       });
   const last = rows.length === page.limit ? rows.at(-1)?.id : stoppedAfter;
-  const next = last && new URLSearchParams({ reference, status, mode: mode ?? '', after: last }).toString();
+  const next =
+    last && new URLSearchParams({ ...filled({ reference, status, client, mode }), after: last }).toString();
   return {
     title: m.sessions,
     sections: [
@@ -63,13 +64,19 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.mode, text(session.mode)],
           [m.reference, text(session.clientReferenceId)],
           [m.client, link(session.clientId, `/clients/${session.clientId}`)],
+          [
+            m.user,
+            session.enrollmentId ? link(session.enrollmentId, `/users/${session.enrollmentId}`) : text(null),
+          ],
           [m.claims, text(session.scopes.join(' '))],
           [m.redirectUri, text(session.redirectUri)],
           [m.created, time(session.createdAt)],
           [m.expires, time(session.expiresAt)],
           [m.reason, failure ? { text: `${failure.reason}: ${failure.text}`, tone: 'bad' } : text(null)],
-          ['code', text(code?.state)],
+          [m.code, text(code?.state)],
+          [m.charge, text(code?.charge?.id)],
         ],
+        links: [{ text: m.requests, to: `/requests?session=${session.id}` }],
       },
       {
         title: m.timeline,

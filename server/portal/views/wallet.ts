@@ -1,7 +1,7 @@
 import { barsOf, usageByDay } from '../usage.ts';
-import { modeField, modeOf } from './forms.ts';
-import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { dollars, text, time, wordsOf } from './text.ts';
+import { modeField, modeOf, timeIn } from './forms.ts';
+import type { Action, Given, PageContext, PageRow, Section, View } from './page.ts';
+import { dollars, filled, link, text, time } from './text.ts';
 
 const dayMs = 86_400_000;
 const chartDays = 30;
@@ -35,6 +35,7 @@ async function usage(context: PageContext, mode: Mode): Promise<Section> {
     `${day}: ${charges} · ${dollars(cents)}`;
   return {
     title: m.usage,
+    note: m.usageNote,
     chart: { ...chart, title: m.usage, bars: barsOf(days, { ...chart, labelOf }) },
     table: {
       headings: [m.time, m.charges, m.amount],
@@ -46,12 +47,20 @@ async function usage(context: PageContext, mode: Mode): Promise<Section> {
   };
 }
 
+/** The period that a form or a query names. */
+const periodOf = ({ from, to }: Given) => filled({ from: timeIn(from), to: timeIn(to) });
+
 async function statement({ api, m, partnerId, query }: PageContext, mode: Mode): Promise<Section> {
-  const { entries, opening, closing } = await api.wallets.statement({
-    ...{ partnerId, mode, limit: mostShown },
-    ...(query['from'] ? { from: `${query['from']}T00:00:00.000Z` } : {}),
-    ...(query['to'] ? { to: `${query['to']}T00:00:00.000Z` } : {}),
+  const { from = '', to = '', afterSeq = '', untilSeq = '' } = query;
+  const read = await api.wallets.statement({
+    ...{ partnerId, mode, limit: mostShown, ...periodOf(query) },
+    ...(afterSeq ? { afterSeq: Number(afterSeq), untilSeq: Number(untilSeq) } : {}),
   });
+  const { entries, opening, closing, more } = read;
+  const last = more ? entries.at(-1)?.seq : undefined;
+  const asked = { mode, ...filled({ from, to }) };
+  const next =
+    last && new URLSearchParams({ ...asked, afterSeq: `${last}`, untilSeq: `${read.untilSeq}` }).toString();
   return {
     title: m.statement,
     search: {
@@ -67,23 +76,26 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
       [m.closing, text(dollars(closing))],
     ],
     table: {
-      headings: [m.time, m.entry, m.status, m.amount, m.balance, m.reference],
+      headings: [m.time, m.entry, m.kind, m.amount, m.balance, m.about],
       rows: entries.map((entry) => [
         time(entry.at),
         text(entry.id),
         text(entry.kind),
         { text: dollars(entry.amount), tone: entry.amount < 0 ? undefined : ('good' as const) },
         text(dollars(entry.balanceAfter)),
-        text(entry.sessionId ?? entry.reference ?? entry.reason),
+        entry.sessionId
+          ? link(entry.sessionId, `/sessions/${entry.sessionId}`)
+          : text(entry.reference ?? entry.reason),
       ]),
     },
+    next: next ? `/wallet?${next}` : undefined,
     forms: [
       {
         act: 'sign',
         fields: [
           { name: 'mode', label: '', kind: 'hidden', value: mode },
-          { name: 'from', label: '', kind: 'hidden', value: query['from'] ?? '' },
-          { name: 'to', label: '', kind: 'hidden', value: query['to'] ?? '' },
+          { name: 'from', label: '', kind: 'hidden', value: from },
+          { name: 'to', label: '', kind: 'hidden', value: to },
         ],
         submit: m.signedStatement,
       },
@@ -92,13 +104,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
 }
 
 async function rules({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section[]> {
-  const [limits, settings] = await Promise.all([
-    api.limits.show({ partnerId, mode }),
-    api.warnings.settings({ partnerId }),
-  ]);
-  const { lowBalance, emails } = settings;
-  const days =
-    typeof lowBalance === 'object' && lowBalance !== null && 'days' in lowBalance ? lowBalance.days : '';
+  const limits = await api.limits.show({ partnerId, mode });
   return [
     {
       title: m.caps,
@@ -113,19 +119,6 @@ async function rules({ api, m, partnerId }: PageContext, mode: Mode): Promise<Se
             { name: 'mode', label: '', kind: 'hidden', value: mode },
             { name: 'perMinute', label: m.perMinute, value: String(limits.perMinute) },
             { name: 'perHour', label: m.perHour, value: String(limits.perHour) },
-          ],
-          submit: m.save,
-        },
-      ],
-    },
-    {
-      title: m.warnings,
-      forms: [
-        {
-          act: 'warn',
-          fields: [
-            { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
-            { name: 'days', label: m.lowDays, value: String(days), placeholder: '7' },
           ],
           submit: m.save,
         },
@@ -153,6 +146,8 @@ async function view(context: PageContext): Promise<View> {
           [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
           [m.spentPerDay, text(dollars(wallet.spentPerDay))],
         ],
+        note: m.fundNote,
+        links: [{ text: m.lowBalance, to: '/warnings' }],
       },
       entries,
       used,
@@ -162,13 +157,9 @@ async function view(context: PageContext): Promise<View> {
 }
 
 const sign: Action = async ({ api, m, partnerId }, given) => {
-  const { from = '', to = '' } = given;
-  const { jws } = await api.wallets.signedStatement({
-    ...{ partnerId, mode: modeOf(given) },
-    ...(from ? { from: `${from}T00:00:00.000Z` } : {}),
-    ...(to ? { to: `${to}T00:00:00.000Z` } : {}),
-  });
-  return { secret: { label: m.signedStatement, value: jws } };
+  const wanted = { partnerId, mode: modeOf(given), ...periodOf(given) };
+  const { jws } = await api.wallets.signedStatement(wanted);
+  return { result: { label: m.signedStatement, value: jws } };
 };
 
 const caps: Action = async ({ api, partnerId }, given) => {
@@ -178,15 +169,6 @@ const caps: Action = async ({ api, partnerId }, given) => {
   return { to: `/wallet?mode=${mode}` };
 };
 
-const warn: Action = async ({ api, partnerId }, { emails, days = '' }) => {
-  await api.warnings.set({
-    partnerId,
-    emails: wordsOf(emails),
-    lowBalance: days.trim() === '' ? null : { days: Number(days) },
-  });
-  return undefined;
-};
-
 export const walletPages: readonly PageRow[] = [
   {
     path: '/wallet',
@@ -194,6 +176,6 @@ export const walletPages: readonly PageRow[] = [
     needs: 'wallets.show',
     changes: 'limits.set',
     view,
-    actions: { sign, caps, warn },
+    actions: { sign, caps },
   },
 ];

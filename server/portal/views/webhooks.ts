@@ -1,15 +1,21 @@
+import { eventNames } from '../../../contracts/event-names.ts';
+import { asGiven } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { link, text, time } from './text.ts';
+import { filled, link, options, text, time } from './text.ts';
 
 const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
 
-async function list({ api, m, partnerId }: PageContext): Promise<View> {
+const page = { limit: 50 };
+
+async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+  const { after = '' } = query;
   const [keys, health] = await Promise.all([
-    api.keys.list({ partnerId, status: 'active', limit: 100 }),
+    api.keys.list({ partnerId, status: 'active', ...page, ...filled({ after }) }),
     api.webhooks.health({ partnerId, limit: 50 }),
   ]);
   const stateOf = (keyId: string) => health.find((one) => one.keyId === keyId)?.state;
+  const last = keys.length === page.limit ? keys.at(-1) : undefined;
   return {
     title: m.webhooks,
     sections: [
@@ -24,6 +30,7 @@ async function list({ api, m, partnerId }: PageContext): Promise<View> {
             text(stateOf(id)),
           ]),
         },
+        next: last && `/webhooks?after=${last.id}`,
       },
     ],
   };
@@ -73,6 +80,7 @@ function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
         ? [
             { act: 'change', fields: [url], submit: m.changeUrl },
             { act: 'test', fields: [], submit: m.sendTest },
+            { act: 'unset', fields: [], submit: m.unsetUrl, danger: true },
           ]
         : []),
     ],
@@ -84,6 +92,7 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
   return {
     title: m.secret,
     facts: [[m.prepared, prepared ? text(`…${prepared.last4} · ${prepared.preparedAt}`) : text(m.none)]],
+    note: m.rotationNote,
     forms: [
       { act: 'prepare', fields: [], submit: m.prepare },
       ...(prepared
@@ -100,17 +109,77 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
   };
 }
 
+/** Holding, notices, samples and the check of a signature. */
+function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageContext): Section[] {
+  const isHeld = pausedUntil !== null && new Date(pausedUntil).getTime() > now;
+  const hours = ['1', '4', '24', '168'];
+  return [
+    {
+      title: m.sending,
+      facts: [
+        [m.heldUntil, isHeld ? { text: pausedUntil, tone: 'bad' } : text(null)],
+        [m.notices, text(notices ? m.on : m.off)],
+      ],
+      forms: [
+        {
+          act: 'pause',
+          fields: [{ name: 'hours', label: m.holdHours, kind: 'select', options: options(hours) }],
+          submit: m.hold,
+        },
+        ...(isHeld ? [{ act: 'resume', fields: [], submit: m.resume }] : []),
+        {
+          act: 'notices',
+          fields: [{ name: 'notices', label: '', kind: 'hidden' as const, value: notices ? 'off' : 'on' }],
+          submit: notices ? m.stopNotices : m.sendNotices,
+        },
+        ...(mode === 'test'
+          ? [
+              {
+                act: 'trigger',
+                fields: [
+                  { name: 'event', label: m.event, kind: 'select' as const, options: options(eventNames) },
+                ],
+                submit: m.sendSample,
+              },
+            ]
+          : []),
+      ],
+    },
+    {
+      title: m.checkSignature,
+      note: m.checkSignatureNote,
+      forms: [
+        {
+          act: 'verify',
+          fields: [
+            { name: 'body', label: m.sentBody, kind: 'lines' },
+            { name: 'signature', label: 'X-SVC-Signature', placeholder: 'sha256=…' },
+          ],
+          submit: m.check,
+        },
+      ],
+    },
+  ];
+}
+
 async function show(context: PageContext): Promise<View> {
   const { m } = context;
   const { keyId } = keyOf(context);
   const endpoint = await context.api.webhooks.show({ keyId });
   const sections = [addressOf(endpoint, context)];
-  if (endpoint.url) sections.push(secretOf(endpoint, context), await healthOf(context));
+  if (endpoint.url)
+    sections.push(secretOf(endpoint, context), await healthOf(context), ...toolsOf(endpoint, context));
   return {
     title: `${m.webhooks}: ${endpoint.mode}`,
     sections: [
       ...sections,
-      { title: m.deliveries, facts: [[m.deliveries, link(m.show, `/deliveries?key=${keyId}`)]] },
+      {
+        title: m.deliveries,
+        links: [
+          { text: m.deliveries, to: `/deliveries?key=${keyId}` },
+          { text: `${m.deliveries}: failed`, to: `/deliveries?key=${keyId}&status=failed` },
+        ],
+      },
     ],
   };
 }
@@ -121,6 +190,20 @@ const secret =
     const { signingSecret } = await make(context, url.trim());
     return { secret: { label: context.m.secret, value: signingSecret } };
   };
+
+/** A form sends its lines with CR LF, and a body has no line breaks of its own. */
+const verify: Action = async (context, { body = '', signature = '' }) => {
+  const { m, api } = context;
+  const wanted = {
+    ...keyOf(context),
+    body: body.replaceAll('\r\n', '\n').trim(),
+    signature: signature.trim(),
+  };
+  const { verified, reasons } = await api.webhooks.verify(wanted);
+  return {
+    result: { label: m.checkSignature, value: verified ? m.signatureRight : reasons.join('\n') },
+  };
+};
 
 export const webhookPages: readonly PageRow[] = [
   { path: '/webhooks', nav: 'webhooks', needs: 'webhooks.show', view: list },
@@ -141,6 +224,29 @@ export const webhookPages: readonly PageRow[] = [
         await context.api.webhooks.switchSecret({ ...keyOf(context), last4 });
         return undefined;
       },
+      unset: async (context) => {
+        await context.api.webhooks.unset(keyOf(context));
+        return undefined;
+      },
+      pause: async (context, { hours = '' }) => {
+        const until = new Date(context.now + Number(hours) * 3_600_000);
+        await context.api.webhooks.pause({ ...keyOf(context), until: until.toISOString() });
+        return undefined;
+      },
+      resume: async (context) => {
+        await context.api.webhooks.resume(keyOf(context));
+        return undefined;
+      },
+      notices: async (context, { notices }) => {
+        await context.api.webhooks.setNotices({ ...keyOf(context), notices: notices === 'on' });
+        return undefined;
+      },
+      trigger: async (context, { event }) => {
+        const wanted = { ...keyOf(context), event: asGiven<(typeof eventNames)[number]>(event) };
+        const { id } = await context.api.webhooks.trigger(wanted);
+        return { to: `/deliveries/${id}` };
+      },
+      verify,
       test: async (context) => {
         await context.api.webhooks.test(keyOf(context));
         return { to: `/deliveries?key=${keyOf(context).keyId}` };

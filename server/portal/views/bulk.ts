@@ -1,0 +1,50 @@
+import { asGiven, timeIn } from './forms.ts';
+import type { Action, PageContext, PageRow, View } from './page.ts';
+import { text, time } from './text.ts';
+
+/** Sends what failed, was skipped or arrived in a time span again. */
+export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', since, until, status }) => {
+  const from = timeIn(since);
+  const to = timeIn(until);
+  const { job } = await api.bulk.start({
+    action: 'resend',
+    filter: {
+      ...{ partnerId, keyId: key, status: asGiven<'failed' | 'skipped' | 'delivered'>(status) },
+      ...(from ? { since: from } : {}),
+      ...(to ? { until: to } : {}),
+    },
+  });
+  return job ? { to: `/bulk/${job.id}` } : { result: { label: m.resendSpan, value: m.nothingFound } };
+};
+
+async function showBulk({ api, m, params }: PageContext): Promise<View> {
+  const job = await api.bulk.show({ bulkId: params['bulk'] ?? '' });
+  const isRunning = job.status === 'running';
+  return {
+    title: m.progress,
+    ...(isRunning ? { refresh: 5 } : {}),
+    sections: [
+      {
+        title: job.id,
+        facts: [
+          [m.status, text(job.status)],
+          [m.progress, text(`${job.done} / ${job.total}`)],
+          [m.leftOut, text(job.leftOut)],
+          [m.from, time(job.filter.since)],
+          [m.until, time(job.filter.until)],
+          [m.expectedEnd, time(job.expectedEndAt)],
+        ],
+        forms: isRunning ? [{ act: 'cancel', fields: [], submit: m.cancel, danger: true }] : [],
+      },
+    ],
+  };
+}
+
+const cancel: Action = async ({ api, params }) => {
+  await api.bulk.cancel({ bulkId: params['bulk'] ?? '' });
+  return undefined;
+};
+
+export const bulkPages: readonly PageRow[] = [
+  { path: '/bulk/:bulk', needs: 'bulk.show', changes: 'bulk.cancel', view: showBulk, actions: { cancel } },
+];

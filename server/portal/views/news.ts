@@ -1,0 +1,30 @@
+import type { PageContext, PageRow, View } from './page.ts';
+import { text } from './text.ts';
+
+/** What this service is, and where to read what is new. */
+async function view({ m, about }: PageContext): Promise<View> {
+  const { contract, version, environment, baseUrl } = about;
+  return {
+    title: m.news,
+    sections: [
+      {
+        title: m.service,
+        note: m.serviceUp,
+        facts: [
+          [m.interfaceVersion, text(contract)],
+          [m.serviceVersion, text(version)],
+          [m.environment, text(environment)],
+          [m.url, text(baseUrl)],
+        ],
+        links: [
+          { text: m.changelog, to: '/docs/changelog', away: true },
+          { text: m.guide, to: '/docs/portal', away: true },
+          { text: m.errorsExplained, to: '/docs/errors', away: true },
+          { text: m.readiness, to: '/readyz', away: true },
+        ],
+      },
+    ],
+  };
+}
+
+export const newsPages: readonly PageRow[] = [{ path: '/news', nav: 'news', needs: 'partners.show', view }];

@@ -1,0 +1,97 @@
+import type { PageContext, PageRow, View } from './page.ts';
+import { filled, link, text, time } from './text.ts';
+
+const page = { limit: 50 };
+const mostSessions = 20;
+
+async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+  const { id = '', sub = '', after = '' } = query;
+  const users = id
+    ? [await api.enrollments.show({ enrollmentId: id.trim() })]
+    : await api.enrollments.list({ partnerId, ...page, ...filled({ sub: sub.trim(), after }) });
+  const last = users.length === page.limit ? users.at(-1) : undefined;
+  return {
+    title: m.users,
+    sections: [
+      {
+        title: m.users,
+        note: m.usersNote,
+        search: {
+          fields: [
+            { name: 'sub', label: m.subject, value: sub },
+            { name: 'id', label: 'enrollment_id', value: id, placeholder: 'enr_…' },
+          ],
+          submit: m.find,
+        },
+        table: {
+          headings: [m.id, m.client, m.mode, m.status, m.created],
+          rows: users.map((one) => [
+            link(one.id, `/users/${one.id}`),
+            link(one.clientId, `/clients/${one.clientId}`),
+            text(one.mode),
+            { text: one.status, tone: one.status === 'blocked' ? ('bad' as const) : undefined },
+            time(one.createdAt),
+          ]),
+        },
+        next: last && `/users?${new URLSearchParams({ ...filled({ sub }), after: last.id }).toString()}`,
+      },
+    ],
+  };
+}
+
+async function show({ api, m, partnerId, params }: PageContext): Promise<View> {
+  const enrollmentId = params['user'] ?? '';
+  const [user, { rows: sessions }, events] = await Promise.all([
+    api.enrollments.show({ enrollmentId }),
+    api.sessions.list({ partnerId, enrollmentId, limit: mostSessions }),
+    api.events.list({ partnerId, enrollmentId, limit: mostSessions }),
+  ]);
+  return {
+    title: m.user,
+    sections: [
+      {
+        title: user.id,
+        facts: [
+          [m.status, { text: user.status, tone: user.status === 'blocked' ? 'bad' : undefined }],
+          [m.reason, text(user.blockReason)],
+          [m.mode, text(user.mode)],
+          [m.client, link(user.clientId, `/clients/${user.clientId}`)],
+          [m.consentedClaims, text(user.consentedClaims.join(' '))],
+          [m.created, time(user.createdAt)],
+          [m.firstSession, link(user.firstSession, `/sessions/${user.firstSession}`)],
+        ],
+        ...(user.status === 'blocked' ? { note: m.blockedNote } : {}),
+      },
+      {
+        title: m.sessions,
+        table: {
+          headings: [m.id, m.status, m.reason, m.reference, m.created],
+          rows: sessions.map((one) => [
+            link(one.id, `/sessions/${one.id}`),
+            text(one.status),
+            text(one.reason),
+            text(one.clientReferenceId),
+            time(one.createdAt),
+          ]),
+        },
+      },
+      {
+        title: m.events,
+        table: {
+          headings: [m.id, m.event, m.created, m.deliveries],
+          rows: events.map((one) => [
+            text(one.id),
+            text(one.event),
+            time(one.createdAt),
+            link(m.show, `/deliveries?eventId=${one.id}`),
+          ]),
+        },
+      },
+    ],
+  };
+}
+
+export const userPages: readonly PageRow[] = [
+  { path: '/users', nav: 'users', needs: 'enrollments.list', view: list },
+  { path: '/users/:user', needs: 'enrollments.show', view: show },
+];

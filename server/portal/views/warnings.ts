@@ -1,0 +1,144 @@
+import type { LowBalance, SetWarnings, WarningKind } from '../../../contracts/admin/warnings.ts';
+import type { Messages } from '../messages/en.ts';
+import { scope } from '../scope.ts';
+import type { Action, Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
+import { link, text, time, wordsOf } from './text.ts';
+
+const mostShown = 50;
+
+/** What to do about a warning. */
+const advice: Readonly<Record<WarningKind, keyof Messages>> = {
+  low_balance: 'fixLowBalance',
+  endpoint_failing: 'fixEndpoint',
+  secret_expiring: 'fixSecret',
+  cap_reached: 'fixCap',
+};
+
+type Warning = Awaited<ReturnType<PageContext['api']['warnings']['list']>>[number];
+
+/** The page of what a warning is about. */
+function placeOf({ about, kind, mode }: Warning): string {
+  if (kind === 'endpoint_failing') return `/webhooks/${about}`;
+  if (kind !== 'secret_expiring') return `/wallet?mode=${mode}`;
+  if (about.startsWith('key_')) return `/keys/${about}`;
+  return about.startsWith('int_') ? `/integrations/${about}` : `/clients/${about}`;
+}
+
+/** Open warnings, each with what to do. */
+export function openWarnings(warnings: readonly Warning[], m: Messages): Section {
+  if (warnings.length === 0) return { title: m.problems, note: m.noProblems };
+  return {
+    title: m.problems,
+    table: {
+      headings: [m.text, m.fix, m.about, m.since],
+      rows: warnings.map((one): Cell[] => [
+        { text: one.text, tone: 'bad' },
+        text(m[advice[one.kind]]),
+        link(one.about, placeOf(one), one.mode),
+        time(one.since),
+      ]),
+    },
+  };
+}
+
+/** The threshold as the form has it. */
+const given = (lowBalance: LowBalance | null) => {
+  if (lowBalance === null) return { kind: 'default', amount: '' };
+  if (lowBalance === 'off') return { kind: 'off', amount: '' };
+  return 'days' in lowBalance
+    ? { kind: 'days', amount: String(lowBalance.days) }
+    : { kind: 'dollars', amount: (lowBalance.cents / 100).toFixed(2) };
+};
+
+async function view({ api, m, role, partnerId, memberId }: PageContext): Promise<View> {
+  const may = (path: string) => scope[path]?.roles.includes(role) === true;
+  const [open, over, { emails, lowBalance }, own] = await Promise.all([
+    api.warnings.list({ partnerId, state: 'raised', limit: mostShown }),
+    api.warnings.list({ partnerId, state: 'over', limit: mostShown }),
+    api.warnings.settings({ partnerId }),
+    api.members.wishes({ memberId }),
+  ]);
+  const { kind, amount } = given(lowBalance);
+  const settings: Section = {
+    title: m.warningSettings,
+    note: m.warningNote,
+    facts: may('warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
+    forms: may('warnings.set')
+      ? [
+          {
+            act: 'set',
+            fields: [
+              { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
+              {
+                name: 'lowBalance',
+                label: m.lowBalance,
+                kind: 'select',
+                value: kind,
+                options: [
+                  { value: 'default', text: m.lowDefault },
+                  { value: 'days', text: m.lowDays },
+                  { value: 'dollars', text: m.lowDollars },
+                  { value: 'off', text: m.off },
+                ],
+              },
+              { name: 'amount', label: m.threshold, value: amount, placeholder: '14' },
+            ],
+            submit: m.save,
+          },
+        ]
+      : [],
+  };
+  return {
+    title: m.warnings,
+    sections: [
+      openWarnings(open, m),
+      {
+        title: m.ownWarnings,
+        forms: [
+          {
+            act: 'wish',
+            fields: [
+              { name: 'wanted', label: m.wantWarnings, kind: 'check', value: own.warnings ? 'yes' : '' },
+            ],
+            submit: m.save,
+          },
+        ],
+      },
+      settings,
+      {
+        title: m.overWarnings,
+        table: {
+          headings: [m.text, m.about, m.since, m.until],
+          rows: over.map((one) => [
+            text(one.text),
+            link(one.about, placeOf(one), one.mode),
+            time(one.since),
+            time(one.overAt),
+          ]),
+        },
+      },
+    ],
+  };
+}
+
+/** The threshold that a form asks for. An amount that is no number is refused by the procedure. */
+function wanted({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
+  const number = amount.trim() === '' ? Number.NaN : Number(amount.trim().replace(',', '.'));
+  if (lowBalance === 'days') return { days: number };
+  if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
+  return lowBalance === 'off' ? 'off' : null;
+}
+
+const set: Action = async ({ api, partnerId }, form) => {
+  await api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: wanted(form) });
+  return undefined;
+};
+
+const wish: Action = async ({ api, memberId }, form) => {
+  await api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' });
+  return undefined;
+};
+
+export const warningPages: readonly PageRow[] = [
+  { path: '/warnings', nav: 'warnings', needs: 'warnings.list', view, actions: { set, wish } },
+];
