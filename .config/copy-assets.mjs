@@ -3,7 +3,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { settings } from '@oclif/core';
 
-for (const pages of ['server/verification/pages/templates', 'server/admin/pages', 'server/demo/pages', 'server/portal/pages']) {
+for (const pages of ['server/verification/pages/templates', 'server/admin/pages', 'server/demo/pages', 'server/portal/pages', 'server/status/pages']) {
   cpSync(pages, `dist/${pages}`, { recursive: true, filter: (path) => !path.endsWith('.ts') });
 }
 

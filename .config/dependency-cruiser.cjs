@@ -1,6 +1,6 @@
 /** Import rules of the layout: see "Layout" in the README. */
 const features =
-  'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site';
+  'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site|status';
 
 module.exports = {
   forbidden: [

@@ -12,7 +12,7 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keys/keyring.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
-import { siteRoutes } from './site/site.ts';
+import { readShell, siteRoutes } from './site/site.ts';
 import { pageCallerKind } from './verification/pages/caller-kind.ts';
 import type { Services } from './wiring/services.ts';
 
@@ -28,7 +28,13 @@ interface Context {
 }
 
 /** What a process answers before it has started, and when an upgrade was finished beside it. */
-const alwaysOpen = new Set<string | undefined>(['/healthz', '/readyz', '/metrics']);
+const alwaysOpen = new Set<string | undefined>([
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/status',
+  '/status.json',
+]);
 
 function refuseWhereClosed(app: HttpServer, closed: () => string | undefined): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -52,8 +58,11 @@ export async function createPublicApp(services: Services, context: Context): Pro
   services.tracing?.observeRequests(app);
   services.processMetrics.observeAnswers(app);
   services.admin.observe(app);
+  services.status.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(siteRoutes(config.baseUrl));
+  const isReady = () => readiness.known().length === 0;
+  await app.register(services.status.routes(readShell('status', config.baseUrl), isReady));
   await app.register(healthRoutes(readiness));
   // `/.well-known`, and the metadata below the path of the issuer.
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }));

@@ -191,6 +191,7 @@ export async function startServer(
     [
       { name: 'readiness', sweep: async () => void (await readiness.check()) },
       { name: 'heartbeat', sweep: processes.beat },
+      { name: 'status', sweep: () => services.status.record(readiness.known().length === 0) },
       { name: 'schema', sweep: leaveToNewerBuilds },
     ],
     logger,
@@ -286,7 +287,7 @@ export async function startServer(
       await services.webhooks.stop();
       await services.billing.drain();
       await services.wallets.drain();
-      await Promise.all([services.admin.flush(), services.lastUses.flush()]);
+      await Promise.all([services.admin.flush(), services.lastUses.flush(), services.status.flush()]);
       clock.stop();
       await Promise.all([client.close(), maintenance.client.close()]);
       await engine?.stop();

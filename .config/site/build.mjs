@@ -61,7 +61,9 @@ for (const page of built) {
     label,
     links: entries.map((entry) => ({ ...entry, href: addressOf(entry.name), current: entry.name === page.name })),
   }));
-  const onPage = page.headings.filter(({ depth }) => depth === 2);
+  // The reference is looked through by endpoint, a guide by chapter.
+  const deepest = page.name === 'reference' ? 3 : 2;
+  const onPage = page.headings.filter(({ depth }) => depth > 1 && depth <= deepest);
   const data = { ...page, basePath, groups, top: topLinks(page), onPage: onPage.length > 1 ? onPage : [] };
   const file = page.name === 'README' ? 'index' : page.name;
   write(`docs/${file}.html`, eta.render('./page', data));
@@ -69,6 +71,7 @@ for (const page of built) {
 }
 
 write('index.html', eta.render('./landing', { basePath, top: topLinks() }));
+write('status.html', eta.render('./status', { basePath, top: topLinks() }));
 write('docs/search.json', searchIndex(built));
 for (const name of ['site.css', 'site.js']) cpSync(new URL(name, here), `${site}/docs/${name}`);
 cpSync('server/verification/pages/templates/icon.svg', `${site}/docs/icon.svg`);

@@ -117,8 +117,10 @@ export function renderMarkdown(markdown, resolve) {
       return target === undefined ? content : `<a href="${escapeText(target)}">${content}</a>`;
     },
     table({ header, rows }) {
-      const row = (cells, tag) =>
-        `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
+      // A heading without text is none.
+      const tagOf = (cell, tag) => (cell.text === '' ? 'td' : tag);
+      const cellOf = (cell, tag) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`;
+      const row = (cells, tag) => `<tr>${cells.map((cell) => cellOf(cell, tagOf(cell, tag))).join('')}</tr>`;
       const head = header.some(({ text }) => text !== '') ? `<thead>${row(header, 'th')}</thead>` : '';
       const body = rows.map((cells) => row(cells, 'td')).join('\n');
       return `<div class="table" tabindex="0"><table>${head}<tbody>${body}</tbody></table></div>\n`;

@@ -1,6 +1,6 @@
 import type { BillableKind } from '../../contracts/charge.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
-import { ApiError, unavailable } from '../platform/errors.ts';
+import { ApiError, unavailableRetryAfter } from '../platform/errors.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 import { defaultCaps, type Refusal } from './wallet-rules.ts';
 
@@ -44,6 +44,6 @@ export function rehearse(mark: Rehearsal, kind: BillableKind, now: number): ApiE
     case 'hour-cap':
       return capped('hour', defaultCaps.perHour);
     case 'unavailable':
-      return unavailable();
+      return new ApiError('service_unavailable', { retryAfter: unavailableRetryAfter, rehearsed: true });
   }
 }

@@ -9,6 +9,8 @@ interface ErrorExtras {
   retryAfter?: number;
   /** Further answer headers, lower case. */
   headers?: Readonly<Record<string, string>>;
+  /** A caller in test mode asked for it: it is no fault of the service. */
+  rehearsed?: boolean;
   /** Whether the thrower logs it: there may be thousands of one kind a second. */
   logged?: boolean;
   /** What the log shall say besides; never sent. */

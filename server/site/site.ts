@@ -37,20 +37,30 @@ interface SiteFile {
   compressed?: Promise<Buffer>;
 }
 
+/** @param baseUrl where this server answers, without a trailing slash */
+function placeIn(content: string, baseUrl: string): string {
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+  return content.replaceAll('__SVC_BASE_PATH__', basePath).replaceAll('__SVC_BASE_URL__', baseUrl);
+}
+
+function requireDirectory(): string {
+  if (!directory) throw new Error('the documentation site is not built: run `npm run build`');
+  return directory;
+}
+
+/** A page of the site that another part of the server fills. @param name of its file, without `.html` */
+export const readShell = (name: string, baseUrl: string): string =>
+  placeIn(readFileSync(join(requireDirectory(), `${name}.html`), 'utf8'), baseUrl);
+
 /** Every file by its path below the site's root, without `.html`; the base URL is put in. */
 function readSite(baseUrl: string): Map<string, SiteFile> {
-  if (!directory) throw new Error('the documentation site is not built: run `npm run build`');
-  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+  const root = requireDirectory();
   const files = new Map<string, SiteFile>();
-  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    const content = Buffer.from(
-      readFileSync(file, 'utf8')
-        .replaceAll('__SVC_BASE_PATH__', basePath)
-        .replaceAll('__SVC_BASE_URL__', baseUrl),
-    );
-    const path = relative(directory, file).replace(/(?:\bindex)?\.html$/, '');
+    const content = Buffer.from(placeIn(readFileSync(file, 'utf8'), baseUrl));
+    const path = relative(root, file).replace(/(?:\bindex)?\.html$/, '');
     files.set(path, {
       type: types[extname(file)] ?? 'application/octet-stream',
       etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,

@@ -1,3 +1,4 @@
+import type { Mode } from '../../contracts/identifiers.ts';
 import type { SkipReason } from '../../contracts/webhooks.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -64,7 +65,7 @@ export interface WebhookSettings extends UrlRules {
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
   /** Called with how each attempt ended: `delivered`, or the class of the error. */
-  sent?: (outcome: string) => void;
+  sent?: (outcome: string, mode: Mode) => void;
   /** Called with how many events were published together. */
   published?: (count: number) => void;
 }

@@ -6,6 +6,7 @@ import { indexes as requestLimits } from '../platform/http/request-counters.ts';
 import { indexes as processes } from '../platform/jobs/processes.ts';
 import { indexes as scheduler } from '../platform/jobs/scheduler.ts';
 import { indexes as portal } from '../portal/store.ts';
+import { indexes as status } from '../status/store.ts';
 import { indexes as storefront } from '../storefront/store.ts';
 import { indexes as verification } from '../verification/store.ts';
 import { indexes as wallets } from '../wallets/store.ts';
@@ -21,6 +22,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...storefront,
   ...portal,
   ...warnings,
+  ...status,
   ...webhooks,
   ...admin,
   ...processes,

@@ -27,6 +27,7 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import type { ProcessMetrics } from '../platform/telemetry/process-metrics.ts';
 import type { Tracing } from '../platform/telemetry/tracing.ts';
 import { createMembersFeature, createPortal } from '../portal/feature.ts';
+import { createStatusFeature } from '../status/feature.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
@@ -115,6 +116,11 @@ export function createServices(foundation: Foundation) {
     certificates: () => verification.certificates(),
   });
 
+  const status = createStatusFeature({
+    ...{ stores: stores.status, clock, databaseFault, logger },
+    servesApi: config.roles.has('api'),
+  });
+
   const webhooks = createWebhooks({
     db,
     ...(maintenance ? { maintenance } : {}),
@@ -123,7 +129,10 @@ export function createServices(foundation: Foundation) {
     scheduler,
     logger,
     sending: metrics.sending,
-    sent: metrics.sent,
+    sent(outcome, mode) {
+      metrics.sent(outcome);
+      status.sent(outcome, mode);
+    },
     published: (count) => metrics.batch('events', count),
     endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, { sealing, used }),
     recipient: (draft) => eventRecipient(draft, partners.directory),
@@ -342,6 +351,7 @@ export function createServices(foundation: Foundation) {
     partners,
     members: members.members,
     portal,
+    status,
     webhooks,
     sweeps: [
       ...billing.sweeps,

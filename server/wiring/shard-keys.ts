@@ -43,6 +43,7 @@ export const unsharded: Readonly<Record<string, string>> = {
   meta: 'a handful of documents',
   warnings: 'a few documents for each partner, deleted within a month',
   warningTurns: 'one document',
+  serviceHours: 'a document for each hour of 91 days',
   bulkJobs: 'one document for each bulk job of an operator',
   bulkPaces: 'its documents are deleted within hours',
   processes: 'its documents are deleted within hours',

@@ -3,6 +3,7 @@ import { createBillingStores } from '../billing/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { createPortalStores } from '../portal/store.ts';
+import { createStatusStores } from '../status/store.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
 import { createWalletsStores } from '../wallets/store.ts';
@@ -21,6 +22,7 @@ export function createStores(db: Database['db'], { maintenance = db }: Settings 
     billing: createBillingStores(db),
     partners: createPartnersStores(db),
     portal: createPortalStores(db),
+    status: createStatusStores(db),
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db),
     wallets: createWalletsStores(db, maintenance),

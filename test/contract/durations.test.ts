@@ -20,11 +20,13 @@ import { readConfig } from '../../server/platform/config/config.ts';
 import { defaultPace } from '../../server/platform/config/pace.ts';
 import { windowRetentionMs } from '../../server/platform/http/request-limits.ts';
 import { arrivalTimes } from '../../server/platform/http/server.ts';
+import { minute } from '../../server/platform/http/windows.ts';
 import { keepFinished as keepJobs } from '../../server/platform/jobs/scheduler.ts';
 import { usual as sweepEvery } from '../../server/platform/jobs/sweeper.ts';
 import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
 import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
 import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
+import { daysKept, hourRetentionMs } from '../../server/status/service-hour-store.ts';
 import { markDays } from '../../server/verification/flow/submit.ts';
 import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';
 import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.ts';
@@ -313,6 +315,13 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ],
   ['a removed member is kept', removedRetentionMs, ['TIME after the member was removed']],
   ['a passkey of a member counts as fresh', freshForMs, ['need a passkey of the last TIME']],
+  ['an hour of the status is kept', hourRetentionMs, ['TIME after the hour']],
+  [
+    'the status goes back',
+    daysKept * 86_400_000,
+    ['of TIME, as a page and as JSON', 'records say of the last TIME'],
+  ],
+  ['an outage is seen', minute, ['Less than TIME is not seen']],
   ['an answer of a wallet is claimed', claimMs, ['A claim ends after TIME']],
 ];
 

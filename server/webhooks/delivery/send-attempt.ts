@@ -46,7 +46,7 @@ interface Settings {
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
   /** Called with how each attempt ended: `delivered`, or the class of the error. */
-  sent?: (outcome: string) => void;
+  sent?: (outcome: string, mode: Mode) => void;
 }
 
 /** All headers of an attempt (interface 4.7, docs/choices.md). */
@@ -155,7 +155,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     const dueAt = delivery.attempts.at(-1)?.dueAt.getTime() ?? at;
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, at - dueAt) / 1000 });
     const result = await post({ url, mode, headers: attemptHeaders(signed), body });
-    settings.sent?.(result.error ?? 'delivered');
+    settings.sent?.(result.error ?? 'delivered', mode);
     await finish(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };
 }

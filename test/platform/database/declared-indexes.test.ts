@@ -112,6 +112,7 @@ const declared = [
   'requestLog: sessionId sparse',
   'requestWindows: purgeAt ttl',
   'revocations: purgeAt ttl',
+  'serviceHours: purgeAt ttl',
   'sessions: snapshot.until sparse',
   'sessions: clientId, createdAt desc, _id desc',
   'sessions: clientReferenceId, createdAt desc, _id desc where {clientReferenceId:{$exists:true}}',

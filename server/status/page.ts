@@ -1,0 +1,82 @@
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
+import type { DayOfStatus, Incident, ServiceStatus, SpanOfStatus } from '../../contracts/service-status.ts';
+import { daysKept } from './service-hour-store.ts';
+
+/** Templates escape everything by default. */
+const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
+
+const barWidth = 10;
+/** The place in the shell. */
+const place = '<!-- status -->';
+
+const states = {
+  operational: 'The service works',
+  errors: 'Some requests end with an error of the service',
+  unavailable: 'The service is not available',
+};
+const incidentTexts: Readonly<Record<Incident['kind'], string>> = {
+  unavailable: 'Not available',
+  errors: 'One request in a hundred, or more, ended with an error of the service',
+};
+
+/** Percent with two decimals, rounded down: 100 % is said of nothing less. */
+function percent(share: number | null): string {
+  return share === null ? '–' : `${(Math.floor(share * 10_000) / 100).toFixed(share === 1 ? 0 : 2)} %`;
+}
+
+const shareOf = (part: number, all: number): number | null => (all === 0 ? null : part / all);
+const timeText = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
+const count = new Intl.NumberFormat('en-US');
+
+function nameOf({ hours }: SpanOfStatus): string {
+  return hours === 24 ? '24 hours' : `${hours / 24} days`;
+}
+
+const cellsOf = (record: SpanOfStatus | DayOfStatus) => [
+  percent(record.available),
+  count.format(record.requests),
+  percent(shareOf(record.requests - record.errors, record.requests)),
+  count.format(record.webhooks),
+  percent(shareOf(record.webhooksTaken, record.webhooks)),
+];
+
+const lookOf = ({ available }: DayOfStatus) =>
+  available === null ? 'unknown' : available === 1 ? 'good' : available >= 0.99 ? 'fair' : 'poor';
+
+function lengthOf(minutes: number): string {
+  if (minutes < 60) return `${minutes} min`;
+  const rest = minutes % 60;
+  return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
+}
+
+/** A bar for each day, the last one at the right; days before the records have none. */
+const barsOf = (days: readonly DayOfStatus[]) =>
+  days.map((one, at) => ({
+    x: (daysKept - days.length + at) * barWidth,
+    look: lookOf(one),
+    text: `${one.day}: ${percent(one.available)}`,
+  }));
+
+/** The page with the status in it. @param shell an HTML page that has the place */
+export function renderStatus(shell: string, status: ServiceStatus): string {
+  const { days } = status;
+  const html = eta.render('./status', {
+    state: status.status,
+    title: states[status.status],
+    at: timeText(status.at),
+    since: status.recordedSince && timeText(status.recordedSince),
+    asOf: status.recordsAsOf && timeText(status.recordsAsOf),
+    rows: status.spans.map((span) => [nameOf(span), ...cellsOf(span)]),
+    bars: barsOf(days),
+    width: daysKept * barWidth,
+    days: days.toReversed().map((one) => [one.day, ...cellsOf(one)]),
+    incidents: status.incidents.map(({ kind, from, until, minutes }) => ({
+      text: incidentTexts[kind],
+      when: until === null ? `since ${timeText(from)}` : `${timeText(from)} to ${timeText(until)}`,
+      length: lengthOf(minutes),
+    })),
+  });
+  // A function: a `$` of the text is no reference.
+  return shell.replace(place, () => html);
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance } from 'fastify';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Clock } from '../platform/clock.ts';
+import { failureOf, routeOf } from '../platform/http/answer-log.ts';
+import { hour, minute, windowStart } from '../platform/http/windows.ts';
+import type { Addition, Counts, ServiceHourStore } from './service-hour-store.ts';
+
+interface Dependencies {
+  store: Pick<ServiceHourStore, 'add'>;
+  clock: Pick<Clock, 'now'>;
+  /** Whether the process answers the API: only such processes make a minute an available one. */
+  servesApi: boolean;
+}
+
+/** Hours that wait while the database is away; older ones are forgotten. */
+const mostHours = 48;
+
+const isCounted = (route: string): boolean => /^\/(?:api|verify)\//.test(route);
+
+/** Adds up what this process does, and writes it to the hour that it belongs to. */
+export function createRecorder({ store, clock, servesApi }: Dependencies) {
+  /** By the beginning of the hour. What cannot be written stays. */
+  const waiting = new Map<number, Addition>();
+  let lastMinute = 0;
+
+  function ofHour(at: number): Addition {
+    const begins = windowStart(at, hour);
+    const found = waiting.get(begins);
+    if (found) return found;
+    const fresh = { early: 0, late: 0, requests: 0, errors: 0, webhooks: 0, webhooksTaken: 0 };
+    waiting.set(begins, fresh);
+    const [oldest] = waiting.keys();
+    if (waiting.size > mostHours && oldest !== undefined) waiting.delete(oldest);
+    return fresh;
+  }
+
+  function count(counted: Partial<Counts>): void {
+    const addition = ofHour(clock.now());
+    for (const [name, by] of Object.entries(counted) as [keyof Counts, number][]) addition[name] += by;
+  }
+
+  function noteMinute(): void {
+    const now = clock.now();
+    const current = windowStart(now, minute);
+    if (current === lastMinute) return;
+    const place = (current - windowStart(now, hour)) / minute;
+    const addition = ofHour(now);
+    if (place < 30) addition.early |= 1 << place;
+    else addition.late |= 1 << (place - 30);
+    lastMinute = current;
+  }
+
+  /** Writes what has been added up. @throws where the database takes nothing: it is written with the next call */
+  async function flush(): Promise<void> {
+    for (const [at, addition] of waiting) {
+      waiting.delete(at);
+      try {
+        await store.add(at, addition);
+      } catch (error) {
+        putBack(at, addition);
+        throw error;
+      }
+    }
+  }
+
+  function putBack(at: number, { early, late, ...counts }: Addition): void {
+    const present = ofHour(at);
+    present.early |= early;
+    present.late |= late;
+    for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) present[name] += by;
+  }
+
+  return {
+    flush,
+
+    /** Call this every few seconds. @param isReady whether the process can serve */
+    async record(isReady: boolean): Promise<void> {
+      if (isReady && servesApi) noteMinute();
+      await flush();
+    },
+
+    /** Counts the answers of the public listener. Call this before its routes are registered. */
+    observe(app: FastifyInstance): void {
+      app.addHook('onResponse', (request, reply, done) => {
+        const isFault = reply.statusCode >= 500 && !failureOf(request)?.extras.rehearsed;
+        if (isCounted(routeOf(request))) count({ requests: 1, errors: isFault ? 1 : 0 });
+        done();
+      });
+    },
+
+    /** Counts an attempt to send a webhook. @param outcome `delivered`, or the class of the error */
+    sent(outcome: string, mode: Mode): void {
+      if (mode === 'live') count({ webhooks: 1, webhooksTaken: outcome === 'delivered' ? 1 : 0 });
+    },
+  };
+}

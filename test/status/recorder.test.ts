@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { createRecorder } from '../../server/status/recorder.ts';
+import { createServiceHourStore } from '../../server/status/service-hour-store.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { manualClock } from '../harness/server.ts';
+
+const minute = 60_000;
+const begin = Date.parse('2026-03-04T10:28:00Z');
+
+async function createRecords() {
+  const { db } = await freshDatabase();
+  const store = createServiceHourStore(db);
+  const clock = manualClock(begin);
+  let away = false;
+  const add: typeof store.add = (at, addition) =>
+    away ? Promise.reject(new Error('the database is away')) : store.add(at, addition);
+  const recorder = (servesApi = true) => createRecorder({ store: { add }, clock, servesApi });
+  return {
+    ...{ clock, recorder, read: () => store.read(0) },
+    setAway: (value: boolean) => {
+      away = value;
+    },
+  };
+}
+
+it('minutes of all processes are in the hour that they are of, each once', async () => {
+  const { clock, recorder, read } = await createRecords();
+  const [one, other, worker] = [recorder(), recorder(), recorder(false)];
+  for (const ready of [true, true, false, true]) {
+    await one.record(ready);
+    await one.record(ready);
+    await worker.record(true);
+    clock.advance(minute);
+  }
+  await other.record(true);
+  clock.advance(60 * minute);
+  await other.record(true);
+  const [first, second, ...rest] = await read();
+  expect(rest).toEqual([]);
+  expect(first).toMatchObject({ _id: '2026-03-04T10:00:00.000Z', early: 0b11 << 28, late: 0b110 });
+  expect(second).toMatchObject({ _id: '2026-03-04T11:00:00.000Z', early: 0, late: 0b100 });
+  expect(first?.purgeAt).toEqual(new Date(Date.parse('2026-03-04T10:00:00Z') + 91 * 24 * 60 * minute));
+});
+
+it('what could not be written is written later, to the hour in which it happened', async () => {
+  const { clock, recorder, read, setAway } = await createRecords();
+  const one = recorder();
+  setAway(true);
+  one.sent('delivered', 'live');
+  one.sent('timeout', 'live');
+  one.sent('delivered', 'test');
+  await expect(one.record(false)).rejects.toThrow('away');
+  clock.advance(60 * minute);
+  one.sent('delivered', 'live');
+  await expect(one.record(false)).rejects.toThrow('away');
+  setAway(false);
+  await one.record(false);
+  await one.flush();
+  expect(await read()).toEqual([
+    expect.objectContaining({
+      _id: '2026-03-04T10:00:00.000Z',
+      webhooks: 2,
+      webhooksTaken: 1,
+      early: 0,
+      late: 0,
+    }),
+    expect.objectContaining({ _id: '2026-03-04T11:00:00.000Z', webhooks: 1, webhooksTaken: 1 }),
+  ]);
+});
+
+it('two days of what cannot be written are kept, and no more', async () => {
+  const { clock, recorder, read, setAway } = await createRecords();
+  const one = recorder();
+  setAway(true);
+  for (let n = 0; n < 60; n += 1) {
+    one.sent('delivered', 'live');
+    clock.advance(60 * minute);
+  }
+  setAway(false);
+  await one.flush();
+  expect(await read()).toHaveLength(48);
+});
