@@ -11,6 +11,7 @@ import type {
 } from '../../contracts/charge.ts';
 import type { Clock } from '../platform/clock.ts';
 import { deriveId } from '../platform/ids.ts';
+import { cacheSizes } from './cache-sizes.ts';
 import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
@@ -32,9 +33,6 @@ interface Settings {
 export const priceOf = (kind: BillableKind, prices: Prices | undefined, standard: number): number =>
   prices?.[kind] ?? standard;
 
-/** Accesses that a process remembers: some 10 MB. */
-const remembered = 10_000;
-
 /** What an entry grants; undefined where it is no charge, or its grant was erased or is too old. */
 function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
   if (!grant || !isBillable(kind)) return undefined;
@@ -47,7 +45,7 @@ export function createCharges(settings: Settings) {
   const { writer, store, revocations, clock, idKey, standardPrice } = settings;
 
   /** An access never changes, because pages do not. Its revocation is read each time. */
-  const known = new LRUCache<string, Access>({ max: remembered });
+  const known = new LRUCache<string, Access>({ max: cacheSizes.accesses });
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ApiError, unavailable } from '../platform/errors.ts';
+import { cacheSizes } from './cache-sizes.ts';
 import { type LedgerPage, pageVersion } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { WalletState } from './wallet-rules.ts';
@@ -14,15 +15,12 @@ export interface Head {
   asOf: number;
 }
 
-/** Wallets whose last page a process remembers: some 30 MB. */
-const remembered = 20_000;
-
 /**
  * The last page of each wallet. It comes only from an acknowledged insert of this process or from a majority read.
  * Any failure clears it: a page on top of an unconfirmed one would leave a gap.
  */
 export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => number) {
-  const heads = new LRUCache<string, Head>({ max: remembered });
+  const heads = new LRUCache<string, Head>({ max: cacheSizes.heads });
 
   return {
     get: (walletId: string): Head | undefined => heads.get(walletId),

@@ -5,6 +5,7 @@ import { groupBy } from '../platform/batching/group-by.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
+import { cacheSizes } from './cache-sizes.ts';
 import type { Head, Heads } from './heads.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -51,7 +52,6 @@ interface Settings {
 
 type Drafted = Draft<Ticket> & { head: Head };
 
-const rememberedIds = 50_000;
 /** A page of another process may exist before a majority read shows it. Milliseconds. */
 const catchUpDelayMs = () => 2 + Math.random() * 3;
 const retryAfterMs = 10;
@@ -64,7 +64,7 @@ export function createLedgerWriter(settings: Settings) {
   const { store, heads, clock, onWritten, onConflict, uptime, pause } = settings;
   const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause });
   /** Ids that are known to exist. Such an id would cause the refusal of its whole page. */
-  const used = new LRUCache<string, true>({ max: rememberedIds });
+  const used = new LRUCache<string, true>({ max: cacheSizes.usedIds });
   const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;
   let queue: Ticket[] = [];
   const window = createBatchWindow(() => queue.length);

@@ -9,7 +9,7 @@ import { mostRedirectUris } from '../../contracts/admin/clients.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import { canBePositive } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { changedList } from '../platform/changed-list.ts';
+import { changedList } from '../platform/admin-api/changed-list.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';

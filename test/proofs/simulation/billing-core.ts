@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import * as lruCache from 'lru-cache';
 import ts from 'typescript';
 import * as chargeContract from '../../../contracts/charge.ts';
+import type * as cacheSizesModule from '../../../server/billing/cache-sizes.ts';
 import type * as charge from '../../../server/billing/charge.ts';
 import type * as handOver from '../../../server/billing/hand-over/hand-over.ts';
 import type * as messages from '../../../server/billing/hand-over/messages.ts';
@@ -66,16 +67,11 @@ function editedSource(file: string, edits: readonly Edit[]): string {
 }
 
 /** Caches so small that they evict. They also take less time to make, and each simulated process makes its own. */
-const smallCaches: readonly Edit[] = [
-  { file: 'heads.ts', find: 'const remembered = 20_000;', replace: 'const remembered = 2;' },
-  { file: 'ledger-writer.ts', find: 'const rememberedIds = 50_000;', replace: 'const rememberedIds = 8;' },
-  { file: 'charge.ts', find: 'const remembered = 10_000;', replace: 'const remembered = 4;' },
-];
+const smallCaches: typeof cacheSizesModule = { cacheSizes: { heads: 2, usedIds: 8, accesses: 4 } };
 
 /** The product with edited sources: its files are compiled in memory, over the real modules of the platform. */
-export function editedCore(removed: readonly Edit[]): BillingCore {
-  const edits = [...smallCaches, ...removed];
-  const loaded = new Map<string, unknown>();
+export function editedCore(edits: readonly Edit[]): BillingCore {
+  const loaded = new Map<string, unknown>([['cache-sizes.ts', smallCaches]]);
 
   function load(file: string): unknown {
     const known = loaded.get(file);

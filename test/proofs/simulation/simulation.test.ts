@@ -1,3 +1,3 @@
 import { describeLedger } from './ledger.ts';
 
-describeLedger(200);
+describeLedger(60);
