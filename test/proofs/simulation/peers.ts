@@ -54,7 +54,9 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
       let timer = schedule.after(aliveWithin, sender, () => fail('no sign of life'));
       const confirm = () => {
         timer.cancelled = true;
-        timer = schedule.after(answerWithin - (schedule.now() - sentAt), sender, () => fail('no answer'));
+        // A sender that stood still may be late already.
+        const left = Math.max(0, answerWithin - (schedule.now() - sentAt));
+        timer = schedule.after(left, sender, () => fail('no answer'));
       };
 
       async function arrive({ actor, receive }: Receiver): Promise<void> {

@@ -88,6 +88,7 @@ export function createSchedule(start: number, random: Random) {
   let current: Actor | undefined;
 
   function after(delay: number, actor: Actor, run: () => void): Event {
+    if (delay < 0) throw new Error(`time does not go back: ${actor.name} schedules ${delay} ms ahead`);
     order += 1;
     const event = { time: now + delay, order, actor, run, cancelled: false };
     queue.push(event);
