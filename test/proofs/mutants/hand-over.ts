@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const handOver = [
   ...inFile(
     'server/billing/hand-over/take-over.ts',
-    ['billing/private-listener', 'billing/hand-over'],
+    ['billing/take-over', 'billing/private-listener', 'billing/hand-over'],
     [
       ['request.to !== self', 'false'],
       ['Math.abs(clock.now() - at) > oldestRequestMs', 'false'],
@@ -15,7 +15,7 @@ export const handOver = [
   ),
   ...inFile(
     'server/billing/hand-over/messages.ts',
-    ['billing/private-listener', 'billing/hand-over'],
+    ['billing/take-over', 'billing/private-listener', 'billing/hand-over'],
     [
       ['sameText(hmac(key, text) + text, sealed)', 'true'],
       ["keyed(idKey, ['hand-over', 'reply'])", "keyed(idKey, ['hand-over', 'request'])"],
