@@ -95,15 +95,18 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     return before.size < walletIds.length;
   }
 
-  /** Reads the wallets again that this process has written since it last did. */
+  /**
+   * Reads the wallets again that this process has written since it last did. What is written meanwhile waits for the next
+   * time: under load there is always more, and neither this flush nor the sweeps behind it would come to an end.
+   */
   async function flush(): Promise<void> {
-    while (touched.size > 0) {
-      const group = [...touched].slice(0, atOnce);
-      for (const walletId of group) touched.delete(walletId);
+    const due = [...touched];
+    touched.clear();
+    for (let first = 0; first < due.length; first += atOnce) {
       try {
-        await refresh(group);
+        await refresh(due.slice(first, first + atOnce));
       } catch (error) {
-        for (const walletId of group) touched.add(walletId);
+        for (const walletId of due.slice(first)) touched.add(walletId);
         throw error;
       }
     }
