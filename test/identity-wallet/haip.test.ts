@@ -12,12 +12,12 @@ import { testIdentityWalletSources } from '../../contracts/identity-wallet-sourc
 import { accessOf } from '../../server/identity-wallet/access.ts';
 import { parsePem } from '../../server/identity-wallet/certificates.ts';
 import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import { createIdentityWallets } from '../../server/identity-wallet/port.ts';
 import { queryFor, toDcql } from '../../server/identity-wallet/query.ts';
 import { readLink } from '../../server/identity-wallet/test-wallet/asked.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { keyIdentifiersOf } from '../../server/identity-wallet/trust.ts';
-import { createIdentityWallets } from '../../server/identity-wallet/port.ts';
 import type { TestServer } from '../harness/server.ts';
 import { askIdentityWallet, postFields } from './asking.ts';
 import {
@@ -114,7 +114,13 @@ describe('the trusted authorities of a query', () => {
       fetchStatusList: () => Promise.reject(new Error('no way out')),
     });
     const sessionId = `ses_${'0'.repeat(22)}`;
-    const handle = { source: ageSettings.name, sessionId, device: 'computer', binding: 'b', number: 0 } as const;
+    const handle = {
+      source: ageSettings.name,
+      sessionId,
+      device: 'computer',
+      binding: 'b',
+      number: 0,
+    } as const;
     const asked = async (mode: 'live' | 'test') => {
       const verifier = verifiers.find(({ name }) => name === ageSettings.name);
       const made = await verifier?.request(handle, { mode, claims: ['age_18_plus'] });

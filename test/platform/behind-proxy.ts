@@ -3,13 +3,13 @@ import { startTestServer } from '../harness/server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
 /** A server that reaches its database through a proxy, by which a test takes the database away. To be stopped by the caller. */
-export async function startBehindProxy() {
+export async function startBehindProxy(env: Record<string, string> = {}) {
   const database = await freshDatabase({ keep: true });
   const url = new URL(database.uri);
   const proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);
   url.searchParams.set('directConnection', 'true');
-  const server = await startTestServer({ env: { MONGODB_URI: url.href } });
+  const server = await startTestServer({ env: { MONGODB_URI: url.href, ...env } });
   return {
     database,
     proxy,

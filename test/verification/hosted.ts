@@ -24,19 +24,23 @@ interface Request {
   body?: string;
 }
 
+type Settings = NonNullable<Parameters<typeof startTestServer>[0]>;
+
 /** The service behind an address of its own, with a clock that tests move, and parts of it that tests watch or disturb. */
-export async function startHosted({ env = {} }: { env?: Record<string, string> } = {}) {
+export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' | 'onCommand'> = {}) {
   const parts = {} as { stores: VerificationStores; eventStore: EventStore; client: MongoClient };
   const losses: ReturnType<typeof lossyDatabase>['losses'] = [];
   const clock = manualClock();
   const server = await startTestServer({
     clock,
     env: { SVC_BASE_URL: baseUrl, ...env },
+    ...(onCommand ? { onCommand } : {}),
     replacements: {
       sweepsByHand: true,
       foundation({ db, client }) {
         const stores = createVerificationStores(lossyDatabase(db, losses).db);
         Object.assign(parts, { stores, client });
+        if (onCommand) client.on('commandStarted', onCommand);
         return {
           stores: { verification: stores },
           webhooks: {
