@@ -57,7 +57,10 @@ const longestField = 1_000;
 /** The part of the input that an entry keeps. The input of a refused call can be any value. */
 function kept(input: Record<string, unknown>): Record<string, unknown> {
   // The log is kept for good; an e-mail address is erased with its member.
-  const fields = Object.entries(input).filter(([name]) => /^\w{1,64}$/.test(name) && name !== 'email');
+  const fields = Object.entries(input).filter(
+    // Pages call procedures without JSON, with fields that are undefined.
+    ([name, value]) => value !== undefined && /^\w{1,64}$/.test(name) && name !== 'email',
+  );
   return Object.fromEntries(
     fields.slice(0, 30).map(([name, value]) => {
       const { length } = JSON.stringify(value);

@@ -107,9 +107,10 @@ export function pageRoutes({
     return responses.send(request, reply, 'page', {
       status: error?.status ?? 200,
       ...view,
-      sections: isAllowed(signedIn, page.changes ?? page.needs)
-        ? view.sections
-        : view.sections.map((section) => ({ ...section, forms: [] })),
+      sections: view.sections.map((section) => ({
+        ...section,
+        forms: section.forms?.filter((form) => isAllowed(signedIn, form.needs ?? page.changes ?? page.needs)),
+      })),
       framed: view.sections.some(({ frame }) => frame !== undefined),
       csrf: issueToken(signedIn.secret),
       self: request.url.split('?', 1)[0],
@@ -135,7 +136,8 @@ export function pageRoutes({
     browser.requireOwnForm(request, signedIn.secret);
     const given = textsOf(request.body);
     const place = { request, reply, signedIn };
-    const action = page.actions?.[given['act'] ?? ''];
+    const { act: wanted = '' } = given;
+    const action = Object.hasOwn(page.actions ?? {}, wanted) ? page.actions?.[wanted] : undefined;
     if (!action) throw new ApiError('bad_input');
     try {
       const done = await action(contextOf(request, signedIn), given);

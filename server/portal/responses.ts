@@ -41,7 +41,7 @@ const policyOf = ({ scripted, framed }: { scripted: boolean; framed: boolean }) 
 
 /** A document that a page of ours may show within: it does nothing. */
 const documentPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox";
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox allow-same-origin";
 
 const languageCookie = 'svc_language';
 const isLanguage = (code: unknown): code is Language =>

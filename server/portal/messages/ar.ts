@@ -87,7 +87,6 @@ export const ar: Messages = {
   purpose: 'الغرض',
   privacyUrl: 'إشعار الخصوصية',
   preview: 'معاينة صفحة الموافقة',
-  previewText: 'يريد أن يعرف:',
   key: 'مفتاح API',
   url: 'العنوان',
   setUrl: 'عيّن العنوان وأنشئ سرًا',

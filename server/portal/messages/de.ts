@@ -90,7 +90,6 @@ export const de: Messages = {
   purpose: 'Zweck',
   privacyUrl: 'Datenschutzhinweis',
   preview: 'Vorschau der Einwilligung',
-  previewText: 'möchte wissen:',
   key: 'API-Schlüssel',
   url: 'URL',
   setUrl: 'URL setzen und Geheimnis erstellen',

@@ -87,7 +87,6 @@ export const en = {
   purpose: 'Purpose',
   privacyUrl: 'Privacy notice',
   preview: 'Preview of the consent page',
-  previewText: 'wants to know:',
   key: 'API key',
   url: 'URL',
   setUrl: 'Set URL and make a secret',

@@ -90,7 +90,6 @@ export const es: Messages = {
   purpose: 'Finalidad',
   privacyUrl: 'Aviso de privacidad',
   preview: 'Vista previa del consentimiento',
-  previewText: 'quiere saber:',
   key: 'Clave de API',
   url: 'URL',
   setUrl: 'Fijar URL y crear secreto',

@@ -90,7 +90,6 @@ export const fr: Messages = {
   purpose: 'But',
   privacyUrl: 'Politique de confidentialité',
   preview: 'Aperçu de la page de consentement',
-  previewText: 'souhaite savoir :',
   key: "Clé d'API",
   url: 'URL',
   setUrl: "Définir l'URL et créer un secret",

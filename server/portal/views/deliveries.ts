@@ -89,19 +89,16 @@ async function list(context: PageContext): Promise<View> {
   };
 }
 
-/** Headers of each attempt but the signatures, which are made at the time of the attempt. */
+/** Headers of an attempt. Signatures are made when it is sent, and are not kept. */
 function requestOf({ eventId, event, attempts }: Delivery, attempt: number): string {
-  const sent = attempts[attempt];
-  const time = sent ? Math.floor(new Date(sent.at).getTime() / 1_000) : '';
   return [
     'POST',
     'Content-Type: application/json',
     `X-SVC-Event: ${event}`,
     `X-SVC-Event-Id: ${eventId}`,
-    `X-SVC-Attempt: ${sent?.attempt ?? ''}`,
+    `X-SVC-Attempt: ${attempts[attempt]?.attempt ?? ''}`,
     'X-SVC-Signature: sha256=(…)',
     `webhook-id: ${eventId}`,
-    `webhook-timestamp: ${time}`,
     'webhook-signature: v1,(…)',
   ].join('\n');
 }

@@ -3,9 +3,19 @@ import { filled, text, time } from './text.ts';
 
 const page = { limit: 50 };
 
-/** What changed, as one line. */
-const changeOf = (before: object | null, after: object | null): string | null =>
-  before || after ? `${JSON.stringify(before ?? {})} → ${JSON.stringify(after ?? {})}` : null;
+type Fields = Readonly<Record<string, unknown>> | null;
+const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** `role: viewer → owner`, for each field that changed. */
+function changeOf(before: Fields, after: Fields): string {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const parts = names.map((name) => {
+    const [old, now] = [before?.[name], after?.[name]];
+    if (old === undefined) return `${name}: ${shown(now)}`;
+    return now === undefined ? `${name}: ${shown(old)} →` : `${name}: ${shown(old)} → ${shown(now)}`;
+  });
+  return parts.join(', ');
+}
 
 async function view({ api, m, partnerId, query }: PageContext): Promise<View> {
   const { after = '' } = query;
@@ -22,18 +32,18 @@ async function view({ api, m, partnerId, query }: PageContext): Promise<View> {
         title: m.auditLog,
         note: m.auditNote,
         table: {
-          headings: [m.time, m.who, m.action, m.target, m.status, m.change, m.requestId],
+          headings: [m.time, m.who, m.action, m.target, m.change],
           rows: acts.map((one) => [
-            time(one.at),
+            { ...time(one.at), note: one.requestId },
             text(nameOf.get(one.operatorId) ?? one.operatorName),
-            text(one.action),
-            text(one.target),
             {
-              text: one.error ? `${one.outcome}: ${one.error}` : one.outcome,
+              text: one.action,
+              isWhole: true,
+              note: one.error ? `${one.outcome}: ${one.error}` : one.outcome,
               tone: one.outcome === 'refused' ? ('bad' as const) : undefined,
             },
+            text(one.target),
             text(changeOf(one.before, one.after)),
-            text(one.requestId),
           ]),
         },
         next: last && `/log?after=${last.id}`,

@@ -12,7 +12,8 @@ export interface Cell {
   to?: string | undefined;
   note?: string | undefined;
   tone?: 'good' | 'bad' | undefined;
-  code?: boolean;
+  /** Not broken into lines. */
+  isWhole?: boolean;
 }
 
 export interface Field {
@@ -32,6 +33,8 @@ export interface Form {
   danger?: boolean;
   other?: { act: string; submit: string };
   note?: string;
+  /** The procedure that it needs, where that is not the one of the page's forms. */
+  needs?: string;
 }
 
 /** A search, which asks for its own page. */

@@ -9,7 +9,7 @@ export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} U
 export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),
 });
-export const time = (at: string | null | undefined): Cell => text(timeText(at));
+export const time = (at: string | null | undefined): Cell => ({ ...text(timeText(at)), isWhole: true });
 /** A record that has a page. */
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
 

@@ -92,6 +92,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     forms: [
       {
         act: 'sign',
+        needs: 'wallets.signedStatement',
         fields: [
           { name: 'mode', label: '', kind: 'hidden', value: mode },
           { name: 'from', label: '', kind: 'hidden', value: from },

@@ -24,6 +24,9 @@ function placeOf({ about, kind, mode }: Warning): string {
   return about.startsWith('int_') ? `/integrations/${about}` : `/clients/${about}`;
 }
 
+const aboutOf = (one: Warning): Cell =>
+  link(one.about, placeOf(one), one.about === one.mode ? undefined : one.mode);
+
 /** Open warnings, each with what to do. */
 export function openWarnings(warnings: readonly Warning[], m: Messages): Section {
   if (warnings.length === 0) return { title: m.problems, note: m.noProblems };
@@ -34,7 +37,7 @@ export function openWarnings(warnings: readonly Warning[], m: Messages): Section
       rows: warnings.map((one): Cell[] => [
         { text: one.text, tone: 'bad' },
         text(m[advice[one.kind]]),
-        link(one.about, placeOf(one), one.mode),
+        aboutOf(one),
         time(one.since),
       ]),
     },
@@ -63,30 +66,29 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
     title: m.warningSettings,
     note: m.warningNote,
     facts: may('warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
-    forms: may('warnings.set')
-      ? [
+    forms: [
+      {
+        act: 'set',
+        needs: 'warnings.set',
+        fields: [
+          { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
           {
-            act: 'set',
-            fields: [
-              { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
-              {
-                name: 'lowBalance',
-                label: m.lowBalance,
-                kind: 'select',
-                value: kind,
-                options: [
-                  { value: 'default', text: m.lowDefault },
-                  { value: 'days', text: m.lowDays },
-                  { value: 'dollars', text: m.lowDollars },
-                  { value: 'off', text: m.off },
-                ],
-              },
-              { name: 'amount', label: m.threshold, value: amount, placeholder: '14' },
+            name: 'lowBalance',
+            label: m.lowBalance,
+            kind: 'select',
+            value: kind,
+            options: [
+              { value: 'default', text: m.lowDefault },
+              { value: 'days', text: m.lowDays },
+              { value: 'dollars', text: m.lowDollars },
+              { value: 'off', text: m.off },
             ],
-            submit: m.save,
           },
-        ]
-      : [],
+          { name: 'amount', label: m.threshold, value: amount, placeholder: '14' },
+        ],
+        submit: m.save,
+      },
+    ],
   };
   return {
     title: m.warnings,
@@ -109,12 +111,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
         title: m.overWarnings,
         table: {
           headings: [m.text, m.about, m.since, m.until],
-          rows: over.map((one) => [
-            text(one.text),
-            link(one.about, placeOf(one), one.mode),
-            time(one.since),
-            time(one.overAt),
-          ]),
+          rows: over.map((one) => [text(one.text), aboutOf(one), time(one.since), time(one.overAt)]),
         },
       },
     ],
