@@ -1,7 +1,6 @@
 import { Tagged } from 'cborg';
 import { isOfAge } from '../../contracts/age.ts';
 import { type ClaimName, type Claims, type ClaimValue, claimRegistry } from '../../contracts/claims.ts';
-import { yearsOf } from './query.ts';
 import { demand } from './refused.ts';
 
 /** The contents of a presentation, in any format. */
@@ -87,19 +86,26 @@ interface Basis {
   now: number;
 }
 
-function claimValue(name: ClaimName, { facts, isIdentity, now }: Basis): ClaimValue {
-  if (name === 'identity_verified') return isIdentity ? true : null;
-  if (name === 'assurance_level') return isIdentity ? 3 : null;
-  if (name === 'country') return countryOf(facts);
-  const years = yearsOf(name);
-  return ageFrom(facts.ages, years) ?? isOfAge(facts.birthdate, years, new Date(now));
-}
+const reached =
+  (years: number) =>
+  ({ facts, now }: Basis): ClaimValue =>
+    ageFrom(facts.ages, years) ?? isOfAge(facts.birthdate, years, new Date(now));
+
+/** How each claim follows from a presentation; null where it does not. */
+const claimValues: Readonly<Record<ClaimName, (basis: Basis) => ClaimValue>> = {
+  age_16_plus: reached(16),
+  age_18_plus: reached(18),
+  age_21_plus: reached(21),
+  identity_verified: ({ isIdentity }) => (isIdentity ? true : null),
+  country: ({ facts }) => countryOf(facts),
+  assurance_level: ({ isIdentity }) => (isIdentity ? 3 : null),
+};
 
 /** The claims that were asked for. Nothing else of a presentation is kept. */
 export function claimsFrom(basis: Basis, asked: readonly ClaimName[]): Claims {
   return Object.fromEntries(
     asked.map((name): [ClaimName, ClaimValue] => {
-      const parsed = claimRegistry[name].safeParse(claimValue(name, basis));
+      const parsed = claimRegistry[name].safeParse(claimValues[name](basis));
       return [name, parsed.success ? parsed.data : null];
     }),
   );

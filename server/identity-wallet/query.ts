@@ -27,7 +27,7 @@ const combine = (choices: readonly Choice[]): Choice =>
     [[]],
   );
 
-export const yearsOf = (name: ClaimName): number => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
+const yearsOf = (name: ClaimName): number => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
 
 /** The ages that the claims of a scope are about. */
 const agesIn = (claims: readonly ClaimName[]): number[] =>

@@ -1,9 +1,10 @@
-import type { Claims } from '../../../contracts/claims.ts';
+import { type ClaimName, type Claims, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Authenticated, Choice, Failed, VerificationSource, Verified } from './source.ts';
 
-const adult: Claims = {
+/** What the sandbox says of an adult: a claim without a value does not compile. */
+const adult: Record<ClaimName, ClaimValue> = {
   age_16_plus: true,
   age_18_plus: true,
   age_21_plus: true,
@@ -38,16 +39,7 @@ const people = {
   'unknown-country': { result: found({ country: null }) },
   'age-only': { result: found({ identity_verified: false, country: null, assurance_level: 1 }) },
   biometric: { result: found({ assurance_level: 3 }) },
-  unknown: {
-    result: found({
-      age_16_plus: null,
-      age_18_plus: null,
-      age_21_plus: null,
-      identity_verified: null,
-      country: null,
-      assurance_level: null,
-    }),
-  },
+  unknown: { result: found(Object.fromEntries(claimNames.map((name) => [name, null]))) },
   rejected: { result: { kind: 'failed', reason: 'document_rejected' } },
   'source-down': { result: { kind: 'failed', reason: 'source_error' } },
   duplicate: { result: { ...found({ assurance_level: 3 }), duplicate: true } },
