@@ -34,7 +34,11 @@ export const isolated = [
 ];
 
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
-export const thorough = ['test/billing/exchange.test.ts', 'test/verification/flow/interleavings.test.ts'];
+export const thorough = [
+  'test/billing/exchange.test.ts',
+  'test/portal/many.test.ts',
+  'test/verification/flow/interleavings.test.ts',
+];
 
 /** Quick files that load the built command line into their process: its copies of the schemas are not to meet the source's. */
 export const builtCode = ['test/cli/**/*.test.ts', 'test/storefront/integrations.test.ts'];

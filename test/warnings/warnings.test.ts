@@ -5,6 +5,7 @@ import { lookEveryMs } from '../../server/warnings/watch.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { signedIn } from '../portal/signed-in.ts';
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const clock = manualClock();
@@ -54,7 +55,7 @@ let server: TestServer;
 let other: TestServer;
 beforeAll(async () => {
   mail = await startMailServer();
-  const env = { SVC_SMTP_URL: mail.url, SVC_SMTP_FROM: 'svc@verify.example' };
+  const env = { SVC_SMTP_URL: mail.url, SVC_SMTP_FROM: 'svc@verify.example', SVC_PORTAL: 'on' };
   const replacements = { sweepsByHand: true };
   server = await startTestServer({ clock, env, replacements });
   other = await startTestServer({ clock, env: { ...env, MONGODB_URI: server.uri }, replacements });
@@ -145,6 +146,28 @@ describe('a low balance', () => {
     const settings = await server.admin.warnings.set.mutate({ partnerId, lowBalance: null });
     expect(settings.lowBalance).toBeNull();
     expect(mail.mails).toEqual([]);
+  });
+
+  it('is sent to the members who want it, once each, and says where to end that', async () => {
+    const partner = await live(5_000);
+    const { partnerId } = partner;
+    const wanting = await signedIn(server, partnerId, 'viewer', 'wanting');
+    const removed = await signedIn(server, partnerId, 'finance', 'removed');
+    const ended = await signedIn(server, partnerId, 'developer', 'ended');
+    await signedIn(server, partnerId, 'owner', 'silent');
+    for (const { api, id: memberId } of [wanting, removed, ended])
+      await api.members.setWishes.mutate({ memberId, warnings: true });
+    await server.admin.members.remove.mutate({ memberId: removed.id });
+    await ended.api.members.setWishes.mutate({ memberId: ended.id, warnings: false });
+    // An address that is there twice gets one e-mail.
+    const emails = ['ops@shop.example', wanting.email];
+    await server.admin.warnings.set.mutate({ partnerId, emails, lowBalance: { cents: 6_000 } });
+    await server.sweep();
+    for (let looks = 0; looks < 2; looks += 1) await look();
+    expect(mail.mails.flatMap(({ to }) => to).toSorted()).toEqual(emails.toSorted());
+    const [first] = mail.mails;
+    expect(first?.text).toContain('/portal/warnings says what to do.');
+    expect(first?.text).toMatch(/^List-Unsubscribe: <http:\/\/localhost:\d+\/portal\/warnings>/im);
   });
 
   it('is sent by the next look where the mail server was away, and not again to who has it', async () => {

@@ -227,7 +227,8 @@ export const de: Messages = {
   address: 'Adresse',
   cause: 'Anlass',
   nextAttempt: 'Nächster Versuch',
-  noAnswer: 'Es kam kein Body, oder die Antwort ist älter als 7 Tage.',
+  noAnswer:
+    'Es ist kein Body aufbewahrt: Es kam keiner, die Antwort ist älter als 7 Tage, oder die URL liegt auf einem Entwicklerrechner.',
   sentBodyNote: 'Jeder Versuch sendet diese Bytes. Angaben zu Personen sind hier verdeckt.',
   repeats: 'Wiederholt',
   sendNow: 'Jetzt senden',

@@ -217,7 +217,8 @@ export const en = {
   address: 'Address',
   cause: 'Cause',
   nextAttempt: 'Next attempt',
-  noAnswer: 'No body came, or the answer is older than 7 days.',
+  noAnswer:
+    'No body is kept: none came, the answer is older than 7 days, or the URL is on a developer’s machine.',
   sentBodyNote: 'Each attempt sends these bytes. What is about a person is masked here.',
   repeats: 'Repeats',
   sendNow: 'Send now',

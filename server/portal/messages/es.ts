@@ -221,7 +221,8 @@ export const es: Messages = {
   address: 'Dirección',
   cause: 'Causa',
   nextAttempt: 'Próximo intento',
-  noAnswer: 'No llegó cuerpo, o la respuesta tiene más de 7 días.',
+  noAnswer:
+    'No se guarda ningún cuerpo: no llegó, la respuesta tiene más de 7 días, o la URL está en la máquina de un desarrollador.',
   sentBodyNote: 'Cada intento envía estos bytes. Lo que trata de una persona está oculto aquí.',
   repeats: 'Repite',
   sendNow: 'Enviar ahora',

@@ -225,7 +225,8 @@ export const fr: Messages = {
   address: 'Adresse',
   cause: 'Cause',
   nextAttempt: 'Prochaine tentative',
-  noAnswer: 'Aucun corps reçu, ou la réponse a plus de 7 jours.',
+  noAnswer:
+    'Aucun corps n’est conservé : aucun n’est venu, la réponse a plus de 7 jours, ou l’URL est sur la machine d’un développeur.',
   sentBodyNote: 'Chaque tentative envoie ces octets. Ce qui concerne une personne est masqué ici.',
   repeats: 'Répète',
   sendNow: 'Envoyer maintenant',

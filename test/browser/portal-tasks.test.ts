@@ -1,0 +1,216 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
+import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
+
+let server: TestServer;
+let browser: Browser;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let partner: TestPartner;
+let visitor: Visitor;
+let page: Page;
+let status = 204;
+
+const open = (path: string) => page.goto(`${server.baseUrl}/portal${path}`);
+const secret = async () => (await page.textContent('main .done pre')) ?? '';
+/** The text of the main part, of the page as it is now. */
+async function textNow(path?: string): Promise<string> {
+  await (path === undefined ? page.reload() : open(path));
+  return (await page.textContent('main')) ?? '';
+}
+/** The form of the page with this action. */
+const form = (act: string) => page.locator(`form:has(input[name="act"][value="${act}"])`);
+async function send(act: string, fields: Record<string, string> = {}) {
+  for (const [name, value] of Object.entries(fields)) {
+    const choice = form(act).locator(`select[name="${name}"]`);
+    if ((await choice.count()) > 0) await choice.selectOption(value);
+    else await form(act).locator(`[name="${name}"]`).fill(value);
+  }
+  await form(act).locator('button').first().click();
+  await page.waitForLoadState();
+  expect(await page.locator('[role=alert]').allTextContents()).toEqual([]);
+}
+
+/** What used to be tickets to support: a developer who owns the account does each in the portal. */
+describeInBrowser('an owner without support', () => {
+  beforeAll(async () => {
+    const env = { SVC_PORTAL: 'on', SVC_LOCALHOST_WEBHOOKS: 'on' };
+    [server, browser] = await Promise.all([startTestServer({ env }), launchBrowser()]);
+    receiver = await startReceiver((_count, _request, response) =>
+      response.writeHead(status).end(status === 204 ? undefined : `answer ${status}`),
+    );
+    partner = await createPartner(server);
+    await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
+    visitor = await newVisitor(browser);
+    ({ page } = visitor);
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      },
+    });
+    const wanted = { partnerId: partner.partnerId, email: 'kim@shop.example', role: 'owner' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    await page.goto(link);
+    await page.click('main button');
+    await page.waitForURL(/\/portal\/$/);
+  }, within(60_000));
+  afterAll(async () => {
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+    await browser.close();
+    await receiver.close();
+    await server.stop();
+  });
+
+  it('adds and removes a redirect URI', async () => {
+    await open(`/clients/${partner.clientId}`);
+    await send('addUri', { uri: 'http://localhost:9999/second' });
+    expect(await page.textContent('main')).toContain('http://localhost:9999/second');
+    await send('removeUri', { uri: 'http://localhost:9999/second' });
+    const { redirectUris } = await server.admin.clients.show.query({ clientId: partner.clientId });
+    expect(redirectUris).toEqual([partner.redirectUri]);
+  });
+
+  it('rotates a client secret while the old one still works', async () => {
+    await open(`/clients/${partner.clientId}`);
+    await send('rotate', { keepOld: '86400' });
+    const rotated = { ...partner, clientSecret: await secret() };
+    for (const one of [partner, rotated])
+      expect((await exchangeCode(server, one, await verifyUser(server, one))).status).toBe(200);
+    partner = rotated;
+  });
+
+  it('makes a second client with an API key of its own, which exchanges', async () => {
+    await open('/keys');
+    await send('create', { mode: 'test' });
+    const [, keyId = ''] = /(key_\w{22})/.exec((await page.textContent('main .done')) ?? '') ?? [];
+    await open('/clients');
+    await form('create').locator('[name=claim_identity_verified]').check();
+    await send('create', { name: 'Second', keyId, redirectUris: 'http://localhost:9999/callback' });
+    const [, clientId = ''] = /(cli_\w{22})/.exec((await page.textContent('main .done h2')) ?? '') ?? [];
+    const second = { ...partner, keyId, clientId, clientSecret: await secret() };
+    expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
+  });
+
+  it('ends a leaked API key at once', async () => {
+    await open(`/keys/${partner.keyId}`);
+    await send('rotate', { keepOld: '0' });
+    const ask = (key: string) =>
+      fetch(`${server.baseUrl}/api/wallet`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await ask(partner.apiKey)).status).toBe(401);
+    partner = { ...partner, apiKey: await secret() };
+    expect((await ask(partner.apiKey)).status).toBe(200);
+  });
+
+  it('prepares the next webhook secret, and switches to it', async () => {
+    await open(`/webhooks/${partner.keyId}`);
+    await send('prepare');
+    const next = await secret();
+    await open(`/webhooks/${partner.keyId}`);
+    await send('switch');
+    const { last4 } = await server.admin.webhooks.show.query({ keyId: partner.keyId });
+    expect(next.endsWith(last4 ?? '?')).toBe(true);
+  });
+
+  it('sees why a delivery failed, sends it again, then a time span with progress', async () => {
+    status = 500;
+    await open(`/webhooks/${partner.keyId}`);
+    await send('test');
+    await expect.poll(() => textNow('/deliveries?status=failed')).toContain('dlv_');
+    await page.click('main table a');
+    await page.waitForLoadState();
+    const shown = (await page.textContent('main')) ?? '';
+    for (const part of ['Status500', 'X-SVC-Event: ', '"event_id"', 'No body is kept'])
+      expect(shown).toContain(part);
+    status = 204;
+    await open('/deliveries?status=delivered');
+    await page.click('main table a');
+    await send('resend');
+    await expect.poll(() => textNow()).toContain('delivered');
+    await open('/deliveries');
+    await send('resendSpan', { key: partner.keyId, since: '2020-01-01', status: 'delivered' });
+    await expect.poll(() => textNow(), { timeout: within(20_000) }).toContain('done');
+  });
+
+  it('reads balance, statement, signed statement and usage', async () => {
+    await open('/wallet?mode=test');
+    expect(await page.textContent('main')).toContain('-0.50 USD');
+    expect(await page.locator('svg.chart rect').count()).toBe(30);
+    await send('sign');
+    expect((await secret()).split('.')).toHaveLength(3);
+  });
+
+  it('sets spend caps and the threshold of a low balance, and asks for e-mails', async () => {
+    await open('/wallet?mode=test');
+    await send('caps', { perMinute: '30', perHour: '300' });
+    await open('/warnings');
+    await send('set', { lowBalance: 'dollars', amount: '120' });
+    await form('wish').locator('[name=wanted]').check();
+    await send('wish');
+    const { partnerId } = partner;
+    expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
+      perMinute: 30,
+    });
+    expect(await server.admin.warnings.settings.query({ partnerId })).toMatchObject({
+      lowBalance: { cents: 12_000 },
+    });
+    expect(await form('wish').locator('[name=wanted]').isChecked()).toBe(true);
+  });
+
+  it('finds a request by its id, with what the error means and what to do', async () => {
+    const refused = await exchangeCode(
+      server,
+      { ...partner, clientSecret: 'wrong' },
+      await verifyUser(server, partner),
+    );
+    const id = refused.headers.get('x-request-id') ?? '';
+    await expect.poll(async () => (await open(`/requests?id=${id}`))?.status()).toBe(200);
+    await page.click('main table a');
+    await page.waitForLoadState();
+    const text = await page.textContent('main');
+    for (const part of [id, 'invalid_client', 'What to do']) expect(text).toContain(part);
+  });
+
+  it('sees the consent page with a branding before it is saved', async () => {
+    await open(`/clients/${partner.clientId}`);
+    await form('brand').locator('[name=brandName]').fill('Acme Nights');
+    await form('brand').locator('[name=brandColor]').fill('#0a7f5c');
+    await form('brand').locator('button.second').click();
+    await page.waitForLoadState();
+    const frame = page.frameLocator('iframe.preview');
+    await expect.poll(() => frame.locator('h1').textContent()).toContain('Acme Nights');
+    const clientId = { clientId: partner.clientId };
+    expect((await server.admin.clients.show.query(clientId)).brandName).toBeNull();
+    await form('brand').locator('button').first().click();
+    await page.waitForLoadState();
+    expect((await server.admin.clients.show.query(clientId)).brandName).toBe('Acme Nights');
+  });
+
+  it('finds a user by the sub of a token', async () => {
+    const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
+    const { access_token: token } = (await answer.json()) as { access_token: string };
+    const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+      sub: string;
+    };
+    await open(`/users?${new URLSearchParams({ sub }).toString()}`);
+    expect(await page.locator('main tbody tr').count()).toBeGreaterThan(0);
+    await page.click('main table a');
+    await page.waitForLoadState();
+    expect(await page.textContent('main')).toContain('age_18_plus');
+    expect(await page.textContent('main table')).toContain('ses_');
+  });
+
+  it('reads in the audit log who did all this', async () => {
+    await open('/log');
+    const text = (await page.textContent('main table')) ?? '';
+    for (const act of ['keys.rotate', 'clients.rotateSecret', 'webhooks.switchSecret', 'limits.set'])
+      expect(text).toContain(act);
+    expect(text).toContain('kim@shop.example');
+  });
+});
