@@ -18,6 +18,11 @@ export const modeRequired = eitherMode({ description: 'test or live', required: 
 /** Of every list. */
 export const listFlags = {
   count: Flags.boolean({ description: 'only the number of records' }),
+  by: Flags.string({
+    description: 'how many records for each value of these columns; a time counts by its day (UTC)',
+    helpValue: 'partnerName,status',
+    exclusive: ['count', 'columns'],
+  }),
   columns: Flags.string({
     description: 'only these columns, by their names in --json',
     helpValue: 'id,status',

@@ -5,7 +5,8 @@ import { pageFlags, requestedColumns } from '../flags/flags.ts';
 import { renderCsvRows } from '../output/csv.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { describeFilters, describeShown, describeTotal } from './totals.ts';
+import { createTally, type Group } from './tally.ts';
+import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
 
 /** The most records that the server gives at a time. */
 const mostAtOnce = 500;
@@ -45,6 +46,7 @@ interface ListFlags {
   after?: string;
   all?: boolean;
   count?: boolean;
+  by?: string;
   columns?: string;
   csv?: boolean;
 }
@@ -79,10 +81,11 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return this.flags as ListFlags;
   }
 
-  /** @returns the rows, or with --count their number */
+  /** @returns the rows; with --count their number, and with --by how many have the same values */
   protected async list<Row extends object, Shown extends object = Row>(
     source: List<Row, Shown>,
-  ): Promise<readonly Row[] | Total> {
+  ): Promise<readonly Row[] | Total | readonly Group[]> {
+    if (this.#given.by !== undefined) return this.#countBy(source, this.#given.by);
     if (this.#given.count) return this.#reportTotal(await this.#count(source));
     const isStreamed = !this.jsonEnabled() && (this.#given.csv === true || !process.stdout.isTTY);
     const rows: Row[] = [];
@@ -185,6 +188,33 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     let total = 0;
     for await (const { rows } of pagesOf(page, { ...this.#given, all: true })) total += rows.length;
     return { total, exact: true };
+  }
+
+  /** Reads all pages: a share of a list would be no count. */
+  async #countBy<Row extends object, Shown extends object>(
+    source: List<Row, Shown>,
+    by: string,
+  ): Promise<readonly Group[]> {
+    let tally: ReturnType<typeof createTally> | undefined;
+    let columns: string[] = [];
+    let counted = 0;
+    for await (const { rows } of pagesOf(source.page, { ...this.#given, all: true })) {
+      const shown = this.#shownRows(source, rows);
+      if (!tally || counted === 0) {
+        const known = new Set([...source.columns, ...Object.keys(shown[0] ?? {})]);
+        columns = requestedColumns(by, [...known], shown.length > 0);
+        tally = createTally(columns);
+      }
+      tally.add(shown);
+      counted += rows.length;
+    }
+    const groups = tally?.groups() ?? [];
+    if (this.jsonEnabled()) return groups;
+    const shape = [...columns, 'count'];
+    if (this.#given.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
+    else if (groups.length > 0) this.many(groups, shape, []);
+    this.notice(describeCounted({ counted, groups: groups.length, filters: this.#filters() }));
+    return groups;
   }
 
   #reportTotal(total: Total): Total {

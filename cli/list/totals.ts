@@ -46,3 +46,17 @@ export function describeShown(list: Shown): string {
   if (stopped) return `${sentence} ${continueHint(next)}`;
   return `${sentence} --all shows all; --after ${next} goes on.`;
 }
+
+interface Counted {
+  counted: number;
+  groups: number;
+  filters: string;
+}
+
+/** What the groups of --by are made of. */
+export function describeCounted({ counted, groups, filters }: Counted): string {
+  const narrowed = filters === '' ? '' : `, only ${filters}`;
+  if (counted === 0) return `Nothing found${narrowed}.`;
+  const records = counted === 1 ? '1 record' : `${grouped(counted)} records`;
+  return `${records} in ${groups === 1 ? '1 group' : `${grouped(groups)} groups`}${narrowed}.`;
+}

@@ -10,10 +10,14 @@ export default class ClientsShow extends AdminCommand<typeof ClientsShow> {
   async run() {
     const api = await this.api();
     const client = await api.clients.show.query({ clientId: this.args.client });
-    const secrets = client.secrets.map(({ expiresAt }) =>
-      expiresAt === null ? 'the current one' : `an old one until ${localTime(expiresAt)}`,
+    const secrets = client.secrets.map(({ last4, expiresAt, lastUsedAt }) =>
+      [
+        expiresAt === null ? 'the current one' : `an old one until ${localTime(expiresAt)}`,
+        ...(last4 === null ? [] : [`ends in ${last4}`]),
+        lastUsedAt === null ? 'no use is known' : `last used ${localTime(lastUsedAt)}`,
+      ].join(', '),
     );
-    this.one({ ...client, secrets: secrets.join(', ') });
+    this.one({ ...client, secrets: secrets.join('; ') });
     return client;
   }
 }

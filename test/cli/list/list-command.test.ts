@@ -56,6 +56,23 @@ describe('a list', () => {
     expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
   });
 
+  it('counts with --by how many records have the same values, of all pages', async () => {
+    const { stdout, stderr } = await list('--by', 'status,error');
+    expect(stdout).toBe('status\terror\tcount\n200\t-\t1196\n402\tpayment_required\t7\n');
+    expect(stderr).toBe('1,203 records in 2 groups.\n');
+    const groups = await svcadmin.json('requests', 'list', '--by', 'error', '--status', '402');
+    expect(groups).toEqual([{ error: 'payment_required', count: 7 }]);
+    const csv = await list('--by', 'status', '--csv', '--status', '4xx');
+    expect(csv.stdout).toBe('status,count\n402,7\n');
+    const days = await svcadmin.json<{ at: string; count: number }[]>('requests', 'list', '--by', 'at');
+    expect(days.every(({ at }) => /^\d{4}-\d{2}-\d{2}$/.test(at))).toBe(true);
+    expect(days.reduce((sum, { count }) => sum + count, 0)).toBe(many);
+    const none = await list('--by', 'status', '--status', '404');
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing found, only --status 404.\n' });
+    expect((await list('--by', 'colour')).code).toBe(2);
+    expect((await list('--by', 'status', '--count')).code).toBe(2);
+  });
+
   it('gives all records with --all, over several pages', async () => {
     const rows = await svcadmin.json<{ id: string }[]>('requests', 'list', '--all');
     expect(new Set(rows.map(({ id }) => id)).size).toBe(many);

@@ -1,0 +1,37 @@
+import { formatValue } from '../output/format.ts';
+
+/** How many records have the same values. */
+export type Group = Record<string, unknown> & { count: number };
+
+const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
+
+/** A time counts with its day, by UTC: no two records have the same moment. */
+const countedAs = (value: unknown): unknown =>
+  typeof value === 'string' && time.test(value) ? value.slice(0, 10) : (value ?? null);
+
+/** Counts records by the values of some columns. */
+export function createTally(columns: readonly string[]) {
+  const groups = new Map<string, Group>();
+  return {
+    add(rows: readonly object[]): void {
+      for (const row of rows) {
+        const values = columns.map((name) => countedAs((row as Record<string, unknown>)[name]));
+        const name = JSON.stringify(values);
+        const found = groups.get(name);
+        if (found) found.count += 1;
+        else
+          groups.set(name, {
+            ...Object.fromEntries(columns.map((column, at) => [column, values[at]])),
+            count: 1,
+          });
+      }
+    },
+    /** The most first; as many in the order of their values. */
+    groups(): Group[] {
+      const textOf = (group: Group) => columns.map((name) => formatValue(name, group[name])).join('\t');
+      return [...groups.values()].toSorted(
+        (one, other) => other.count - one.count || textOf(one).localeCompare(textOf(other), 'en'),
+      );
+    },
+  };
+}
