@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { accessibilityFaults } from './axe.ts';
-import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
+import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
+import { type PasskeyVisitor, savePasskey, toQuestion, withAuthenticator } from './with-passkeys.ts';
 
 const languages = ['en', 'de', 'fr', 'es', 'ar'];
 
@@ -32,34 +33,19 @@ describeInBrowser('passkeys of users', () => {
     (url: URL) =>
       url.origin === origin;
 
-  /** A browser on a device that checks its user by fingerprint, and its authenticator. */
-  async function withAuthenticator(look: Parameters<typeof newVisitor>[1] = {}) {
-    const visitor = await newVisitor(browser, look);
-    const devtools = await visitor.page.context().newCDPSession(visitor.page);
-    await devtools.send('WebAuthn.enable');
-    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-      },
-    });
-    const setVerified = (isUserVerified: boolean) =>
-      devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
-    return { ...visitor, setVerified };
-  }
+  /** As the database has it. */
+  const idOf = ([credential]: { credentialId: string }[]) =>
+    Buffer.from(credential?.credentialId ?? '', 'base64').toString('base64url');
 
-  async function toQuestion({ page }: Pick<Visitor, 'page'>, person = 'new-adult') {
+  async function toStart({ page }: PasskeyVisitor) {
     await page.goto(shop.link());
     await page.locator('input[name=passkey][value=can]').waitFor({ state: 'attached' });
-    await page.click('button[value=accept]');
-    await page.click(`button[value=${person}]`);
-    await page.locator('form.passkey:not([hidden]) button').waitFor();
   }
 
   it('are saved with one tap, and lead back with one tap, also to another partner', async () => {
-    const visitor = await withAuthenticator();
+    const visitor = await withAuthenticator(browser);
     const { page } = visitor;
-    await toQuestion(visitor);
+    await toQuestion(visitor, shop);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.click('form.passkey button');
     await page.waitForURL(at(shop));
@@ -87,9 +73,9 @@ describeInBrowser('passkeys of users', () => {
   });
 
   it('are not offered again in this browser after "Not now"', async () => {
-    const visitor = await withAuthenticator();
+    const visitor = await withAuthenticator(browser);
     const { page } = visitor;
-    await toQuestion(visitor, 'adult');
+    await toQuestion(visitor, shop, 'adult');
     await page.click('button[value=no-passkey]');
     await page.waitForURL(at(shop));
     await page.goto(shop.link());
@@ -100,10 +86,84 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('leave the page as it was where the device does not confirm its user', async () => {
-    const visitor = await withAuthenticator();
+  it('lead to the methods where a client wants newer claims, and on to the code', async () => {
+    const visitor = await withAuthenticator(browser);
     const { page } = visitor;
-    await toQuestion(visitor);
+    await savePasskey(visitor, shop);
+    const strict = await openShop(server, { maxVerificationAgeSeconds: 60 });
+    await server.db
+      .collection('users')
+      .updateMany({}, [{ $set: { 'claims.age_18_plus.evaluatedAt': new Date(Date.now() - 61_000) } }]);
+    await page.goto(strict.link());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.click('button[value=adult]');
+    await page.waitForURL(at(strict));
+    expect(strict.last()['code']).toMatch(/^svc_code_/);
+    await visitor.close();
+    await strict.close();
+  });
+
+  it('are refused with a counter that goes back, and after their removal; the user goes on without', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    await savePasskey(visitor, shop);
+    await page.goto(shop.link());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.waitForURL(at(shop));
+    await visitor.setCounterBack();
+    await page.goto(shop.link());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.getByText('Your passkey was not accepted').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const credentials = await visitor.passkeys();
+    expect(credentials).toHaveLength(1);
+    await server.db.collection('passkeys').deleteOne({ credentialId: idOf(credentials) });
+    await page.goto(shop.link());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.getByText('We do not know this passkey').first().waitFor();
+    await page.click('a.button.primary');
+    await page.click('button[value=accept]');
+    await page.click('button[value=adult]');
+    await page.waitForURL(at(shop));
+    expect(shop.last()['code']).toMatch(/^svc_code_/);
+    await visitor.close();
+  });
+
+  it('of test mode are refused in live mode, and the page says so', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    await savePasskey(visitor, shop);
+    const [credentialId] = [idOf(await visitor.passkeys())];
+    await server.db.collection('passkeys').updateOne({ credentialId }, { $set: { mode: 'live' } });
+    await page.goto(shop.link());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.getByText('This passkey does not work here').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await visitor.close();
+  });
+
+  it('are not asked for again where the user has one on this device', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    await savePasskey(visitor, shop, 'young-adult');
+    // Another browser profile on the same device: nothing is remembered there.
+    await page.context().clearCookies();
+    await toQuestion(visitor, shop, 'young-adult');
+    await page.click('form.passkey button');
+    await page.waitForURL(at(shop));
+    expect(shop.last()['code']).toMatch(/^svc_code_/);
+    expect(await visitor.passkeys()).toHaveLength(1);
+    await toStart(visitor);
+    await page.click('button[value=accept]');
+    await page.click('button[value=young-adult]');
+    await page.waitForURL(at(shop));
+    await visitor.close();
+  });
+
+  it('leave the page as it was where the device does not confirm its user', async () => {
+    const visitor = await withAuthenticator(browser);
+    const { page } = visitor;
+    await toQuestion(visitor, shop);
     await visitor.setVerified(false);
     await page.click('form.passkey button');
     await page.locator('form.passkey button:not([disabled])').waitFor();
@@ -125,7 +185,7 @@ describeInBrowser('passkeys of users', () => {
 
   it.each(languages)('have pages in %s that fit on the screen of a phone', async (language) => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const visitor = await withAuthenticator({
+      const visitor = await withAuthenticator(browser, {
         locale: language,
         viewport: { width: 390, height: 844 },
         colorScheme,
@@ -136,7 +196,7 @@ describeInBrowser('passkeys of users', () => {
       const button = await page.locator('form.passkey button').boundingBox();
       await keepScreenshot(page, `consent-passkey-phone-${language}-${colorScheme}`);
       expect((button?.y ?? 10_000) + (button?.height ?? 0)).toBeLessThanOrEqual(844);
-      await toQuestion(visitor);
+      await toQuestion(visitor, shop);
       await keepScreenshot(page, `save-passkey-phone-${language}-${colorScheme}`);
       expect(await accessibilityFaults(page)).toEqual([]);
       await visitor.close();

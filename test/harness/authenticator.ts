@@ -13,6 +13,8 @@ export interface Forgery {
   type?: string;
   userHandle?: string;
   signature?: Buffer;
+  /** COSE algorithm of the new key. */
+  algorithm?: number;
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
@@ -65,7 +67,7 @@ export class TestAuthenticator {
     const cose = encode(
       new Map<number, number | Buffer>([
         [1, 2],
-        [3, -7],
+        [3, forgery.algorithm ?? -7],
         [-1, 1],
         [-2, Buffer.from(x, 'base64url')],
         [-3, Buffer.from(y, 'base64url')],

@@ -6,6 +6,7 @@ import { wallet } from './identity-wallet.ts';
 import { liveMode } from './live-mode.ts';
 import { money } from './money.ts';
 import type { Mutation } from './mutation.ts';
+import { passkeys } from './passkeys.ts';
 import { roles } from './roles.ts';
 import { running } from './running.ts';
 import { webhooks } from './webhooks.ts';
@@ -21,4 +22,5 @@ export const mutations: readonly Mutation[] = [
   ...cli,
   ...running,
   ...wallet,
+  ...passkeys,
 ];

@@ -269,6 +269,20 @@ describe('a new passkey', () => {
     expect((await browser.decline()).location).toContain('code=');
   });
 
+  it('is refused, and not asked for, where the user has ten', async () => {
+    const { userId } = await saved(hosted, clientId, 'teen');
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId, 'teen');
+    const passkeys = hosted.db.collection<{ _id: string }>('passkeys');
+    const first = await passkeys.findOne({ userId });
+    await passkeys.insertMany(Array.from({ length: 9 }, (_, n) => ({ ...first, _id: `pky_${n}` })));
+    const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    expect(await passkeys.countDocuments({ userId })).toBe(10);
+    expect((await openPasskeyBrowser(hosted).verify(clientId, 'teen')).location).toContain('code=');
+    await passkeys.deleteMany({ userId });
+  });
+
   it('is refused where another user has it', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);

@@ -167,7 +167,7 @@ describe('the page of a user', () => {
     expect(second).not.toContain('18 or older');
     expect(second).toContain('Nothing was read in the last 30 days');
     expect(body).toContain('Test mode:');
-    expect(body).toMatch(/Your country: <strong>[A-Z]{2}<\/strong>/);
+    expect(body).toMatch(/Your country · <strong>[A-Z]{2}<\/strong>/);
     expect(body).toContain('You have signed in with this one');
   });
 

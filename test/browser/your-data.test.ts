@@ -1,0 +1,126 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
+import { accessibilityFaults } from './axe.ts';
+import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
+import { openShop, type Shop } from './shop.ts';
+import { type PasskeyVisitor, savePasskey, withAuthenticator } from './with-passkeys.ts';
+
+const looks = [
+  { name: 'phone', viewport: { width: 390, height: 844 } },
+  { name: 'desktop', viewport: { width: 1280, height: 900 } },
+];
+
+describeInBrowser('the data of a user', () => {
+  let server: TestServer;
+  let browser: Browser;
+  let shop: Shop;
+  let other: Shop;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([
+      startTestServer({ env: { SVC_PASSKEYS: 'on', SVC_HELP_ADDRESS: 'help@verify.example' } }),
+      launchBrowser(),
+    ]);
+    [shop, other] = await Promise.all([
+      openShop(server, { brandName: 'Weinhaus Grün' }),
+      openShop(server, { brandName: 'Kino West' }),
+    ]);
+  }, within(60_000));
+  afterAll(async () => {
+    await browser.close();
+    await Promise.all([shop.close(), other.close()]);
+    await server.stop();
+  });
+
+  const root = () => `${server.baseUrl}/verify/you`;
+  const at =
+    ({ origin }: Shop) =>
+    (url: URL) =>
+      url.origin === origin;
+
+  /** A user who has shared with two partners, signed in. */
+  async function signedIn(look: Parameters<typeof newVisitor>[1] = {}): Promise<PasskeyVisitor> {
+    const visitor = await withAuthenticator(browser, look);
+    const { page } = visitor;
+    await savePasskey(visitor, shop);
+    await page.goto(other.link());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.waitForURL(at(other));
+    await page.goto(root());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.locator('article').first().waitFor();
+    return visitor;
+  }
+
+  it('is shown after a sign-in by passkey, and each part can be ended', async () => {
+    const visitor = await signedIn();
+    const { page } = visitor;
+    expect(await page.locator('article').count()).toBe(2);
+    await page.click('article:first-of-type a.button');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.click('button.danger');
+    await page.getByText('You stopped sharing on').waitFor();
+    expect(await page.locator('article a.button').count()).toBe(1);
+    await page.click('section[aria-labelledby=passkeys] a.button');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.click('a.button');
+    await page.click('section[aria-labelledby=erase] a.button');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.click('button.danger');
+    await page.getByText('Everything was erased').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(root());
+    await page.click('form.passkey:not([hidden]) button');
+    await page.getByText('We do not know this passkey').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it('closes with the sign-out', async () => {
+    const visitor = await signedIn();
+    await visitor.page.click('form.signed-in button');
+    await visitor.page.locator('form.passkey:not([hidden])').waitFor();
+    await visitor.close();
+  });
+
+  it('names who to ask without scripts', async () => {
+    const { page, close } = await newVisitor(browser, { javaScriptEnabled: false });
+    await page.goto(root());
+    expect(await page.locator('form.passkey').isVisible()).toBe(false);
+    expect(await page.locator('a[href="mailto:help@verify.example"]').first().isVisible()).toBe(true);
+    await close();
+  });
+
+  it.each(['en', 'de', 'fr', 'es', 'ar'])('is readable in %s, on each screen', async (locale) => {
+    const visitor = await signedIn({ locale });
+    const { page } = visitor;
+    const pages = {
+      data: root(),
+      stop: `${root()}/stop/${shop.partner.partnerId}`,
+      erase: `${root()}/erase`,
+    };
+    for (const { name, viewport } of looks) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        for (const [what, url] of Object.entries(pages)) {
+          await page.goto(url);
+          await keepScreenshot(page, `your-data-${what}-${name}-${locale}-${colorScheme}`);
+          expect(await accessibilityFaults(page)).toEqual([]);
+          const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+          expect(wide).toBeLessThanOrEqual(viewport.width);
+        }
+      }
+    }
+    await page.goto(root());
+    await page.click('form.signed-in button');
+    await page.locator('form.passkey:not([hidden])').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await keepScreenshot(page, `your-data-sign-in-phone-${locale}-dark`);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await visitor.close();
+  });
+});

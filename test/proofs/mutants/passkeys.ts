@@ -1,0 +1,83 @@
+import { inFile } from './mutation.ts';
+
+const platform = 'server/platform/webauthn';
+const feature = 'server/verification';
+const webauthn = ['platform/webauthn/relying-party'];
+const flow = ['verification/passkeys/passkeys'];
+const data = ['verification/your-data/your-data'];
+const stopping = ['verification/your-data/stop-sharing'];
+
+/** Passkeys of users, and what users end at their own data. */
+export const passkeys = [
+  ...inFile(`${platform}/relying-party.ts`, webauthn, [
+    ['requireUserVerification: true,', 'requireUserVerification: false,'],
+    ['expectedOrigin: origin,', "expectedOrigin: [origin, 'https://evil.example'],"],
+    ['expectedRPID: id,', "expectedRPID: [id, 'evil.example'],"],
+    ['supportedAlgorithmIDs: algorithms,', ''],
+    [
+      '          counter,\n          transports: transports',
+      '          counter: 0,\n          transports: transports',
+    ],
+    ['if (answer.isEmbedded) return undefined;', ''],
+    ['if (answer.isEmbedded || answer', 'if (answer'],
+    ["own.map((credential) => ({ type: 'public-key', id: credential }))", '[]'],
+  ]),
+  ...inFile(`${platform}/challenges.ts`, webauthn, [
+    ['isOwn && age', 'age'],
+    [' && age < challengeLifetimeMs', ''],
+    ['age > -skewMs && ', ''],
+  ]),
+  ...inFile(`${feature}/passkeys/session-passkeys.ts`, flow, [
+    ['    _id,\n    browserHash,\n    timeline.length,', '    timeline.length,'],
+    ["if (!(await areAllowed(session))) throw new ApiError('passkey_refused');", ''],
+  ]),
+  ...inFile(`${feature}/passkeys/passkeys.ts`, flow, [
+    ["if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');", ''],
+    ['if (!use || isOther)', 'if (!use)'],
+    ["if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');", ''],
+    ["if (there?.userId !== userId) throw refusal('save', 'refused');", ''],
+    ['own.map(({ credentialId }) => credentialId)', '[]'],
+  ]),
+  ...inFile(`${feature}/passkeys/passkey-store.ts`, data, [
+    ['...(once ? { answeredAt: { $lt: issuedAt } } : {})', ''],
+  ]),
+  ...inFile(`${feature}/your-data/sign-in.ts`, data, [
+    ["['your data', sha256(nonce)]", "['your data']"],
+    ['until.getTime() > clock.now() ? ', 'until ? '],
+    ['if (named) await store.signOut(named.passkeyId, sha256(named.secret));', ''],
+  ]),
+  ...inFile(`${feature}/your-data/routes.ts`, data, [
+    [
+      'if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))',
+      'if (!isTokenOf(secret, csrf))',
+    ],
+    [
+      'if (!isOwnOrigin(request.headers, origin) || !isTokenOf(secret, csrf))',
+      'if (!isOwnOrigin(request.headers, origin))',
+    ],
+    ["await admit('sign-in', subscriberOf(request.ip), perMinute.signIn);", ''],
+  ]),
+  ...inFile(`${feature}/flow/grants.ts`, stopping, [
+    ["enrollment.status === 'active' && isWithdrawn", 'isWithdrawn'],
+  ]),
+  ...inFile('server/oauth/token.ts', stopping, [
+    ["grant.enrollment.status === 'withdrawn'", 'grant === undefined'],
+  ]),
+  ...inFile(`${feature}/flow/complete.ts`, stopping, [
+    ['if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))', 'if (snapshot === undefined)'],
+  ]),
+  ...inFile(`${feature}/people/enrollment-store.ts`, stopping, [
+    ['{ _id, withdrawnAt: { $not: { $gte: consentedAt } } }', '{ _id }'],
+  ]),
+  ...inFile(`${feature}/people/enroll.ts`, stopping, [
+    ['const { consentedAt = session.createdAt } = session;', 'const consentedAt = new Date(8e15);'],
+  ]),
+  ...inFile(`${feature}/people/snapshot-invalidation.ts`, stopping, [
+    ['await endAccesses({ _id, userId, withdrawnAt });', ''],
+    ['if (clock.now() - withdrawnAt.getTime() < secondLookAfterMs) return;', ''],
+  ]),
+  ...inFile(`${feature}/people/withdrawal.ts`, stopping, [
+    ['.filter((one) => one.partnerId === partnerId)', ''],
+    [' && isWithdrawn({ withdrawnAt }, session)', ''],
+  ]),
+];
