@@ -187,6 +187,22 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'The operator token is missing, unknown or revoked.',
     fix: 'Sign in with `svcadmin login`, or ask an owner for a token.',
   },
+  authorization_pending: {
+    cause: 'A program signs in, and no member has confirmed its code in the portal yet.',
+    fix: 'Poll again after `interval` seconds.',
+  },
+  slow_down: {
+    cause: 'A program that signs in has polled before `interval` seconds had passed.',
+    fix: 'Wait 5 seconds longer between two polls, from now on.',
+  },
+  expired_token: {
+    cause: 'No member has confirmed the login within 10 minutes.',
+    fix: 'Start again: `svc login`.',
+  },
+  device_login_denied: {
+    cause: 'A member has refused the login, or the membership has changed since it was confirmed.',
+    fix: 'Start again: `svc login`, and confirm its code in the portal.',
+  },
   passkey_required: {
     cause:
       'A member changes secrets, addresses or members, and the passkey was not asked for within 30 minutes.',

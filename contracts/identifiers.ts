@@ -32,6 +32,8 @@ export const secretPrefixes = {
   operatorToken: 'svc_admin_',
   invitation: 'svc_invite_',
   memberSession: 'svc_member_',
+  deviceCode: 'svc_device_',
+  deviceToken: 'svc_login_',
 } as const;
 export type SecretKind = keyof typeof secretPrefixes;
 

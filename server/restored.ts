@@ -23,7 +23,8 @@ const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. 
 
 /** Members who were removed, and invitations that were used, since the restored moment are there again. */
 async function endSignIns(db: Parameters<typeof createPortalStores>[0]) {
-  const { members, memberSessions } = createPortalStores(db);
+  const { members, memberSessions, deviceRequests } = createPortalStores(db);
+  await deviceRequests.endAll();
   return { memberSessions: await memberSessions.endAll(), invitations: await members.endInvitations() };
 }
 

@@ -60,6 +60,11 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   passkey_refused: 'The user tries again, or goes on without a passkey; `users show` lists those of a user.',
   passkey_unknown: 'It was removed, or its user was erased. The user goes on without it.',
   passkey_other_mode: 'Passkeys of test mode do not work in live mode, nor the other way round.',
+  authorization_pending: 'A member confirms the code of `svc login` at /portal/devices.',
+  slow_down: 'The program polls too often: it waits longer from now on.',
+  expired_token: 'The code was not confirmed in time: the member starts `svc login` again.',
+  device_login_denied:
+    'The member starts `svc login` again: the code was refused, or the membership has changed.',
   operator_unknown: 'Sign in with `svcadmin login`, or ask an owner for a new token.',
   passkey_required: 'Sign in to the portal again; this is about members of partners, not operators.',
   not_permitted: '`whoami` shows your role. An owner can do it, or create an operator with another role.',

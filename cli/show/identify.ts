@@ -44,6 +44,17 @@ const secrets: Readonly<Record<SecretKind, SecretRow>> = {
     shown: 0,
     advice: () => '`svcadmin members remove` ends all sessions of a member.',
   },
+  deviceCode: {
+    name: 'a device code of `svc login`',
+    shown: 0,
+    advice: () => 'It ends 10 minutes after `svc login` began.',
+  },
+  deviceToken: {
+    name: 'a token of `svc login`',
+    shown: 0,
+    advice: () =>
+      'Its member ends it at /portal/devices, or by `svc logout`; `svcadmin members role` with another role ends all of a member.',
+  },
 };
 
 /** base64url SHA-256, as the server keeps it. */

@@ -4,7 +4,7 @@ import { DateTime, Mode, type SecretKind, secretPrefixes } from '../identifiers.
 /** Kinds of secrets that have an owner. A code belongs to a session, works once, and expires within minutes; those of members end with the member. */
 export const OwnedSecretKind = z
   .enum(Object.keys(secretPrefixes) as [SecretKind, ...SecretKind[]])
-  .exclude(['code', 'invitation', 'memberSession']);
+  .exclude(['code', 'invitation', 'memberSession', 'deviceCode', 'deviceToken']);
 export type OwnedSecretKind = z.infer<typeof OwnedSecretKind>;
 
 /** A secret is never sent. `hash` is its SHA-256 in base64url, of the whole secret with its prefix. */

@@ -29,6 +29,8 @@ interface Dependencies {
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
   /** The pause of a key's webhooks has ended: what has waited can be sent. */
   resumed: (keyId: string) => Promise<void>;
+  /** The partner was suspended just now. */
+  suspended: (partnerId: string) => Promise<void>;
   /** Verification sources of this installation; without the list, any name passes. */
   sources?: readonly Source[];
 }
@@ -42,10 +44,13 @@ export function createPartnersFeature({
   openWallets,
   checkWebhookUrl,
   resumed,
+  suspended,
   sources,
 }: Dependencies) {
   const directory = createDirectory({ stores, clock, used: used.apiKey });
-  const partners = createPartners({ store: stores.partners, clock, openWallets, directory });
+  const partners = createPartners({
+    ...{ store: stores.partners, clock, openWallets, directory, suspended },
+  });
   const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
   const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
   const clients = createClients({

@@ -13,12 +13,14 @@ interface Dependencies {
   /** Makes the test and the live wallet. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   directory: Pick<Directory, 'changed'>;
+  /** Called after each suspension. Idempotent. */
+  suspended: (partnerId: string) => Promise<void>;
 }
 
 export type Partners = ReturnType<typeof createPartners>;
 
 /** Partners: `pending` until activated, then `active` or `suspended`. All methods throw ApiError. */
-export function createPartners({ store, clock, openWallets, directory }: Dependencies) {
+export function createPartners({ store, clock, openWallets, directory, suspended }: Dependencies) {
   async function move(partnerId: string, to: PartnerStatus, actor: Actor): Promise<Partner> {
     const partner = await store.change(partnerId, ({ status }) => {
       if (status === to) return undefined;
@@ -34,6 +36,7 @@ export function createPartners({ store, clock, openWallets, directory }: Depende
       };
     });
     await directory.changed(partnerId);
+    if (to === 'suspended') await suspended(partnerId);
     return partner;
   }
 

@@ -12,7 +12,9 @@ import type { AdminRouter } from '../wiring/admin-router.ts';
 import { createMemberProcedures } from './admin.ts';
 import { createInputBinding, type IsOwn } from './bind-input.ts';
 import { createBrowser } from './browser.ts';
-import { createMemberCalls } from './member-calls.ts';
+import { createDeviceLogins } from './device/device-logins.ts';
+import { deviceRoutes } from './device/device-routes.ts';
+import { actorName, createMemberCalls } from './member-calls.ts';
 import type { Member } from './member-store.ts';
 import { createMembers, type Members } from './members.ts';
 import type { Language } from './messages/languages.ts';
@@ -28,6 +30,7 @@ import { clientDocuments, clientPage } from './views/client.ts';
 import { clientPages } from './views/clients.ts';
 import { deliveryPages } from './views/deliveries.ts';
 import { integrationPages } from './views/integrations.ts';
+import { devicePages, type NoteDevice } from './views/devices.ts';
 import { keyPages } from './views/keys.ts';
 import { logPages } from './views/log.ts';
 import { memberPages } from './views/members.ts';
@@ -74,6 +77,9 @@ interface PortalDependencies extends Pick<Dependencies, 'stores' | 'clock' | 'ke
   router: AdminRouter;
   recordCall: NonNullable<AdminContext['recordCall']>;
   isOwn: IsOwn;
+  environment: string;
+  /** @throws ApiError `not_found` */
+  showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
   limit: RequestLimit;
   logger: Pick<Logger, 'warn'>;
   onShed: (kind: CallerKind) => void;
@@ -106,10 +112,20 @@ const documents = clientDocuments;
 /** Requests in flight of members: apart from those of partners' programs and of users. */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
 
+/** What a member did in no procedure. `name`: what the audit log calls the member. */
+interface Noted {
+  id: string;
+  partnerId: string;
+  name: string;
+  action: string;
+  input?: object;
+}
+
 /** What members reach: to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
   const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
   const { previewConsent, about } = dependencies;
+  const { environment, showPartner } = dependencies;
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
   const signIn = createSignIn({
@@ -117,23 +133,32 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     challenges: createChallenges(keyring.id, clock),
     relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
   });
+  const logins = createDeviceLogins({
+    ...{ stores, clock, idKey: keyring.id },
+    isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
+  });
   const calls = createMemberCalls({
-    ...{ signIn, browser, limit, recordCall },
+    ...{ signIn, logins, browser, limit, recordCall },
     bindInput: createInputBinding(isOwn),
   });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
-  const noteSignIn = (
-    { _id: id, partnerId, role }: Member,
+  /** Notes what a member did in no procedure. */
+  const note = (
+    { id, partnerId, name, action, input = {} }: Noted,
     { id: requestId, ip: address }: Pick<FastifyRequest, 'id' | 'ip'>,
   ) =>
     recordCall(
-      {
-        ...{ operatorId: id, operatorName: `member (${role})`, action: 'members.signIn' },
-        ...{ requestId, address, partnerId },
-      },
-      { memberId: id },
+      { operatorId: id, operatorName: name, action, requestId, address, partnerId },
+      { memberId: id, ...input },
       { outcome: 'done', repeated: false },
     );
+  const noteSignIn = ({ _id: id, partnerId, role }: Member, request: FastifyRequest) =>
+    note({ id, partnerId, name: `member (${role})`, action: 'members.signIn' }, request);
+  const noteDevice: NoteDevice = (action, signedIn, { request, name: device }) => {
+    const { _id: id, partnerId } = signedIn.member;
+    const name = actorName(signedIn);
+    return note({ id, partnerId, name, action: `devices.${action}`, input: { name: device } }, request);
+  };
   const capacity = createCapacity({
     most: mostInFlight,
     onShed: dependencies.onShed,
@@ -142,12 +167,18 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
   });
   return portalRoutes({
     ...{ browser, responses, capacity },
-    api: memberApiRoutes({ router, browser, calls }),
+    api: memberApiRoutes({ router, browser, calls, environment }),
+    devices: deviceRoutes({
+      ...{ logins, limit, baseUrl, environment, clock, find: calls.findByToken },
+      partnerName: async (partnerId) => (await showPartner(partnerId)).name,
+      noteEnd: (found, request) =>
+        noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
+    }),
     pages: [
       passkeyRoutes({ signIn, browser, calls, responses, noteSignIn }),
       pageRoutes({
-        ...{ router, browser, calls, responses, pages, documents },
-        ...{ previewConsent, about, clock },
+        ...{ router, browser, calls, responses, documents, previewConsent, about, clock },
+        pages: [...pages, ...devicePages({ logins, limit, note: noteDevice })],
       }),
     ],
   });

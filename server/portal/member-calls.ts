@@ -6,6 +6,7 @@ import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { BindInput } from './bind-input.ts';
 import type { Browser } from './browser.ts';
+import type { DeviceLogins } from './device/device-logins.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** Requests a minute: of a member, and of an address where no member is signed in. */
@@ -13,39 +14,57 @@ export const requestsPerMinute = { member: 240, address: 60 };
 
 interface Dependencies {
   signIn: SignIn;
+  logins: Pick<DeviceLogins, 'find'>;
   browser: Browser;
   bindInput: BindInput;
   limit: RequestLimit;
   recordCall: NonNullable<AdminContext['recordCall']>;
 }
 
+/** What the audit log calls a member: no e-mail address, which it would keep for good. */
+export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member' | 'session'>): string =>
+  `member (${role})${session.device ? ' by svc' : ''}`;
+
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
 /** Who sends a request, and as whom its calls are made. */
-export function createMemberCalls({ signIn, browser, bindInput, limit, recordCall }: Dependencies) {
+export function createMemberCalls(dependencies: Dependencies) {
+  const { signIn, logins, browser, bindInput, limit, recordCall } = dependencies;
+
   async function count(name: string, id: string, max: number): Promise<void> {
     const { allowed, retryAfter } = await limit(name, id, max);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
+  /** Counts a request of a member, or of an address that has none. */
+  async function counted(
+    request: FastifyRequest,
+    found: SignedIn | undefined,
+  ): Promise<SignedIn | undefined> {
+    if (!found) {
+      await count('portal address', subscriberOf(request.ip), requestsPerMinute.address);
+      return undefined;
+    }
+    notePartner(request, found.member.partnerId);
+    await count('portal member', found.member._id, requestsPerMinute.member);
+    return found;
+  }
+
   return {
-    /** @throws ApiError `rate_limited` */
-    async find(request: FastifyRequest): Promise<SignedIn | undefined> {
-      const found = await signIn.find(browser.sessionOf(request));
-      if (!found) {
-        await count('portal address', subscriberOf(request.ip), requestsPerMinute.address);
-        return undefined;
-      }
-      notePartner(request, found.member.partnerId);
-      await count('portal member', found.member._id, requestsPerMinute.member);
-      return found;
-    },
+    /** The member of a browser's cookie. @throws ApiError `rate_limited` */
+    find: async (request: FastifyRequest): Promise<SignedIn | undefined> =>
+      counted(request, await signIn.find(browser.sessionOf(request))),
+
+    /** The member of a program's token. @throws ApiError `rate_limited` */
+    findByToken: async (request: FastifyRequest, token: string): Promise<SignedIn | undefined> =>
+      counted(request, await logins.find(token)),
 
     /** The context of the admin API for a member: the scope decides, and personal data are masked. */
-    contextOf(request: FastifyRequest, { member, isFresh }: SignedIn): AdminContext {
+    contextOf(request: FastifyRequest, signedIn: SignedIn): AdminContext {
+      const { member, isFresh } = signedIn;
       const { _id: id, partnerId, role } = member;
       return {
-        operator: { id, name: `member (${role})`, role: 'ops', partnerId },
+        operator: { id, name: actorName(signedIn), role: 'ops', partnerId },
         requestId: request.id,
         address: request.ip,
         failed: (error) => noteFailure(request, error),

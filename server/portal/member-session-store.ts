@@ -1,14 +1,17 @@
 import type { Db } from 'mongodb';
+import type { MemberRole } from '../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 
-/** A signed-in browser. */
+/** A signed-in browser, or a program that a member has let in. */
 export interface MemberSession {
-  /** SHA-256 of the secret in the cookie. */
+  /** SHA-256 of the secret in the cookie, or of the program's token. */
   _id: string;
   memberId: string;
   partnerId: string;
   /** When the passkey was last asked for. */
   passkeyAt: Date;
+  /** Of a program: what it calls its machine, where it asked from, and the role that was confirmed. */
+  device?: { name: string; address: string; role: MemberRole };
   createdAt: Date;
   expiresAt: Date;
 }
@@ -16,6 +19,7 @@ export interface MemberSession {
 const collection = 'memberSessions';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { memberId: 1 } },
+  { collection, key: { partnerId: 1 } },
   { collection, key: { expiresAt: 1 }, expireAfterSeconds: 0 },
 ];
 
@@ -35,6 +39,33 @@ export function createMemberSessionStore(db: Db) {
 
     async endAllOf(memberId: string): Promise<void> {
       await sessions.deleteMany({ memberId });
+    },
+
+    listOf: (memberId: string): Promise<MemberSession[]> =>
+      sessions.find({ memberId }).sort({ createdAt: -1 }).limit(200).toArray(),
+
+    async endOf({ id, memberId }: { id: string; memberId: string }): Promise<void> {
+      await sessions.deleteOne({ _id: id, memberId, device: { $exists: true } });
+    },
+
+    async endDevicesOf(memberId: string): Promise<void> {
+      await sessions.deleteMany({ memberId, device: { $exists: true } });
+    },
+
+    async endDevicesOfPartner(partnerId: string): Promise<void> {
+      await sessions.deleteMany({ partnerId, device: { $exists: true } });
+    },
+
+    /** @returns false where the member has no such login */
+    async renewPasskey(
+      { id, memberId }: { id: string; memberId: string },
+      passkeyAt: Date,
+    ): Promise<boolean> {
+      const { matchedCount } = await sessions.updateOne(
+        { _id: id, memberId, device: { $exists: true } },
+        { $set: { passkeyAt } },
+      );
+      return matchedCount > 0;
     },
 
     /** For a restored database. @returns how many */

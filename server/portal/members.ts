@@ -131,15 +131,18 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     count: ({ partnerId, status }: Pick<ListMembers, 'partnerId' | 'status'>): Promise<Total> =>
       members.count({ partnerId, status }),
 
-    /** Holds from the member's next request. */
+    /** Holds from the member's next request, and ends the logins of programs. */
     async setRole({ memberId, role }: SetMemberRole, actor: Actor): Promise<Member> {
       refuseSelf(memberId, actor);
-      return changeOther(memberId, actor, (before) => {
+      const member = await changeOther(memberId, actor, (before) => {
         if (before.status === 'removed') throw removed(memberId);
         if (before.role === role) return undefined;
         const difference = { before: { role: before.role }, after: { role } };
         return { set: { role }, entry: auditEntry(actor, { id: memberId, at: clock.now() }, difference) };
       });
+      // Their scope was confirmed with the other role.
+      await memberSessions.endDevicesOf(memberId);
+      return member;
     },
 
     /** Whether the member is sent e-mails about warnings. */

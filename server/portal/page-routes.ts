@@ -83,7 +83,7 @@ export function pageRoutes({
       api: router.createCaller(calls.contextOf(request, signedIn)),
       m: responses.messagesOf(request),
       language: responses.languageOf(request),
-      ...{ role, memberId, partnerId, about, previewConsent, now: clock.now() },
+      ...{ role, memberId, partnerId, signedIn, request, about, previewConsent, now: clock.now() },
       params: textsOf(request.params),
       query: textsOf(request.query),
     };
@@ -107,7 +107,7 @@ export function pageRoutes({
     return responses.send(request, reply, 'page', {
       status: error?.status ?? 200,
       ...view,
-      sections: view.sections.map((section) => ({
+      sections: [...(done?.sections ?? []), ...view.sections].map((section) => ({
         ...section,
         forms: section.forms?.filter((form) => isAllowed(signedIn, form.needs ?? page.changes ?? page.needs)),
       })),
@@ -141,7 +141,7 @@ export function pageRoutes({
     if (!action) throw new ApiError('bad_input');
     try {
       const done = await action(contextOf(request, signedIn), given);
-      if (done?.secret || done?.result) return await show(page, place, { done });
+      if (done?.secret || done?.result || done?.sections) return await show(page, place, { done });
       const to = done?.to ? `${root}${done.to}` : (request.url.split('?', 1)[0] ?? root);
       return reply.redirect(done?.quiet ? to : `${to}${to.includes('?') ? '&' : '?'}done`, 303);
     } catch (thrown) {

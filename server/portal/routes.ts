@@ -14,6 +14,8 @@ interface Dependencies {
   capacity: Capacity;
   /** `/portal/trpc`. */
   api: FastifyPluginAsync;
+  /** `/portal/device`: sign-in of programs. */
+  devices: FastifyPluginAsync;
   /** Pages and forms. */
   pages: readonly FastifyPluginAsync[];
 }
@@ -21,7 +23,8 @@ interface Dependencies {
 const forEver = 'public, max-age=31536000, immutable';
 
 /** Everything below `/portal`. Expects the cookie plugin in its scope. */
-export function portalRoutes({ browser, responses, capacity, api, pages }: Dependencies): FastifyPluginAsync {
+export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
+  const { browser, responses, capacity, api, devices, pages } = dependencies;
   const { secure } = browser;
 
   const pageRoutes: FastifyPluginAsync = async (scope) => {
@@ -62,6 +65,7 @@ export function portalRoutes({ browser, responses, capacity, api, pages }: Depen
         reply.header('cache-control', forEver).type(type).send(content),
       );
     await portal.register(api);
+    await portal.register(devices, { prefix: '/device' });
     await portal.register(pageRoutes);
   };
 }

@@ -1,12 +1,14 @@
 import type { Db } from 'mongodb';
+import { createDeviceRequestStore, indexes as deviceIndexes } from './device/device-request-store.ts';
 import { createMemberSessionStore, indexes as sessionIndexes } from './member-session-store.ts';
 import { createMemberStore, indexes as memberIndexes } from './member-store.ts';
 
-export const indexes = [...memberIndexes, ...sessionIndexes];
+export const indexes = [...memberIndexes, ...sessionIndexes, ...deviceIndexes];
 
 /** What this feature keeps. */
 export const createPortalStores = (db: Db) => ({
   members: createMemberStore(db),
   memberSessions: createMemberSessionStore(db),
+  deviceRequests: createDeviceRequestStore(db),
 });
 export type PortalStores = ReturnType<typeof createPortalStores>;

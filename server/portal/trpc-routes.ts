@@ -1,9 +1,11 @@
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { environmentHeader } from '../../contracts/environment-header.ts';
 import { toTrpcError } from '../platform/admin-api/procedures.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { noteFailure } from '../platform/http/answer-log.ts';
+import { bearerToken } from '../platform/http/bearer.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
@@ -11,18 +13,24 @@ import type { MemberCalls } from './member-calls.ts';
 /** Bytes of a request: the largest one carries a logo in base64. */
 const largestBody = 384 * 1024;
 
+const signIn = 'Sign in at /portal';
+const ended = 'This login has ended: it lasts 12 hours, and ends when its member or partner changes';
+
 interface Dependencies {
   router: AdminRouter;
   browser: Browser;
   calls: MemberCalls;
+  environment: string;
 }
 
 /** The admin API for members, at `/portal/trpc`. A plugin of its own: tRPC replaces the JSON parser of its scope. */
-export function memberApiRoutes({ router, browser, calls }: Dependencies): FastifyPluginAsync {
+export function memberApiRoutes({ router, browser, calls, environment }: Dependencies): FastifyPluginAsync {
   async function contextOf(request: FastifyRequest) {
-    const found = await calls.find(request);
-    if (!found) throw new ApiError('unauthorized', { description: 'Sign in at /portal' });
-    browser.requireOwnCall(request, found.secret);
+    const token = bearerToken(request.headers.authorization);
+    const found = await (token === undefined ? calls.find(request) : calls.findByToken(request, token));
+    if (!found) throw new ApiError('unauthorized', { description: token === undefined ? signIn : ended });
+    // Another site can make a browser send cookies, but no token.
+    if (token === undefined) browser.requireOwnCall(request, found.secret);
     return calls.contextOf(request, found);
   }
 
@@ -44,7 +52,7 @@ export function memberApiRoutes({ router, browser, calls }: Dependencies): Fasti
       route.bodyLimit = largestBody;
     });
     scope.addHook('onRequest', async (_request, reply) => {
-      void reply.header('cache-control', 'no-store');
+      void reply.headers({ 'cache-control': 'no-store', [environmentHeader]: environment });
     });
     await scope.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
   };

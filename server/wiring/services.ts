@@ -175,6 +175,7 @@ export function createServices(foundation: Foundation) {
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     resumed: webhooks.resume,
+    suspended: stores.portal.memberSessions.endDevicesOfPartner,
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,
@@ -325,6 +326,8 @@ export function createServices(foundation: Foundation) {
         router,
         recordCall: admin.auditLog.recordCall,
         isOwn: createOwnRecords(stores, clock),
+        environment: config.environment,
+        showPartner: partners.partners.show,
         onShed: metrics.shed,
         acceptedLanguage: languageAccepted,
         previewConsent: verification.previewConsent,

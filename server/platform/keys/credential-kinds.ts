@@ -12,6 +12,8 @@ const kinds = {
   operatorToken: { name: 'an operator token', prefixes: [secretPrefixes.operatorToken] },
   invitation: { name: 'an invitation to the portal', prefixes: [secretPrefixes.invitation] },
   memberSession: { name: 'a sign-in to the portal', prefixes: [secretPrefixes.memberSession] },
+  deviceCode: { name: 'a device code of `svc login`', prefixes: [secretPrefixes.deviceCode] },
+  deviceToken: { name: 'a token of `svc login`', prefixes: [secretPrefixes.deviceToken] },
   clientId: { name: 'a client id', prefixes: [identifierPrefixes.client] },
   keyId: { name: 'the id of an API key', prefixes: [identifierPrefixes.apiKey] },
   partnerId: { name: 'a partner id', prefixes: [identifierPrefixes.partner] },

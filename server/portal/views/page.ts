@@ -1,9 +1,11 @@
+import type { FastifyRequest } from 'fastify';
 import type { MemberRole } from '../../../contracts/admin/members.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../wiring/admin-router.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Language } from '../messages/languages.ts';
+import type { SignedIn } from '../sign-in.ts';
 
 /** A text of a page, which may lead to another page of the portal. */
 export interface Cell {
@@ -110,6 +112,8 @@ export interface PageContext {
   role: MemberRole;
   memberId: string;
   partnerId: string;
+  signedIn: SignedIn;
+  request: FastifyRequest;
   about: About;
   previewConsent: PreviewConsent;
   params: Readonly<Record<string, string>>;
@@ -125,6 +129,8 @@ export interface Done {
   secret?: { label: string; value: string; note?: string };
   result?: { label: string; value: string };
   to?: string;
+  /** Shown above those of the page, in the answer itself: the address of that page must not lead there. */
+  sections?: readonly Section[];
   /** Nothing was changed, so nothing is said about it. */
   quiet?: boolean;
 }

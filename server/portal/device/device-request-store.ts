@@ -1,0 +1,92 @@
+import type { Db } from 'mongodb';
+import type { MemberRole } from '../../../contracts/admin/members.ts';
+import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+
+/** What a member has confirmed: who they were, and when they had used their passkey. */
+export interface Confirmation {
+  memberId: string;
+  partnerId: string;
+  role: MemberRole;
+  passkeyAt: Date;
+  /** Of the passkey. Another one ends what was confirmed. */
+  credentialId: string;
+}
+
+/** A program that asks to be signed in (RFC 8628). */
+export interface DeviceRequest {
+  /** SHA-256 of the device code. */
+  _id: string;
+  /** Keyed digest of the user code, which alone is too short for a plain hash. */
+  userCode: string;
+  status: 'pending' | 'confirmed' | 'denied' | 'used';
+  /** What the program calls its machine. */
+  name: string;
+  /** Where the request came from. */
+  address: string;
+  /** Seconds that have to pass between two polls. */
+  interval: number;
+  polledAt?: Date;
+  confirmation?: Confirmation;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+const collection = 'deviceRequests';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { userCode: 1 }, unique: true },
+  // For as long again, a poll is told that the request has expired.
+  { collection, key: { expiresAt: 1 }, expireAfterSeconds: 600 },
+];
+
+export function createDeviceRequestStore(db: Db) {
+  const requests = db.collection<DeviceRequest>(collection);
+  const pending = (userCode: string, now: Date) =>
+    ({ userCode, status: 'pending', expiresAt: { $gt: now } }) as const;
+
+  return {
+    async insert(request: DeviceRequest): Promise<void> {
+      await requests.insertOne(request);
+    },
+
+    findPending: async (userCode: string, now: Date): Promise<DeviceRequest | undefined> =>
+      (await requests.findOne(pending(userCode, now))) ?? undefined,
+
+    /** Notes the poll. @returns the request as it was before */
+    poll: async (id: string, now: Date): Promise<DeviceRequest | undefined> =>
+      (await requests.findOneAndUpdate({ _id: id }, { $set: { polledAt: now } })) ?? undefined,
+
+    async slowDown(id: string, seconds: number): Promise<void> {
+      await requests.updateOne({ _id: id }, { $inc: { interval: seconds } });
+    },
+
+    /** @returns false where it is not pending any more */
+    async confirm(userCode: string, now: Date, confirmation: Confirmation): Promise<boolean> {
+      const { matchedCount } = await requests.updateOne(pending(userCode, now), {
+        $set: { status: 'confirmed', confirmation },
+      });
+      return matchedCount > 0;
+    },
+
+    /** @returns false where it is not pending any more */
+    async deny(userCode: string, now: Date): Promise<boolean> {
+      const { matchedCount } = await requests.updateOne(pending(userCode, now), {
+        $set: { status: 'denied' },
+      });
+      return matchedCount > 0;
+    },
+
+    /** Uses a confirmed request up. @returns false where another poll was first */
+    async use(id: string): Promise<boolean> {
+      const { matchedCount } = await requests.updateOne(
+        { _id: id, status: 'confirmed' },
+        { $set: { status: 'used' } },
+      );
+      return matchedCount > 0;
+    },
+
+    /** For a restored database. */
+    async endAll(): Promise<void> {
+      await requests.deleteMany({});
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { createTRPCClient, httpLink } from '@trpc/client';
+import type { DeviceAuthorization, DeviceLogin } from '../../../contracts/device-login.ts';
+import { deviceGrantType } from '../../../contracts/device-login.ts';
+import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import type { TestServer } from '../../harness/server.ts';
+import { fieldIn, type PortalBrowser } from '../signed-in.ts';
+
+type Json = Record<string, unknown>;
+
+/** A program that signs a member in. */
+export function createDevice({ publicUrl }: Pick<TestServer, 'publicUrl'>) {
+  const post = async (path: string, body: Json) => {
+    const response = await fetch(`${publicUrl}/portal/device/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Json };
+  };
+  const withToken = (token: string, init: RequestInit = {}) =>
+    fetch(`${publicUrl}/portal/device/login`, { ...init, headers: { authorization: `Bearer ${token}` } });
+
+  return {
+    post,
+    withToken,
+    start: async (name = 'laptop') =>
+      (await post('authorization', { client_name: name })).body as unknown as DeviceAuthorization,
+    /** The token, or the error. */
+    async poll(code: string): Promise<{ error?: unknown; token: string }> {
+      const { body } = await post('token', { grant_type: deviceGrantType, device_code: code });
+      return {
+        ...(body['error'] ? { error: body['error'] } : {}),
+        token: String(body['access_token'] ?? ''),
+      };
+    },
+    whoami: async (token: string) => (await (await withToken(token)).json()) as DeviceLogin,
+    api: (token: string) =>
+      createTRPCClient<AdminRouter>({
+        links: [httpLink({ url: `${publicUrl}/portal/trpc`, headers: { authorization: `Bearer ${token}` } })],
+      }),
+  };
+}
+
+/** Sends a form of `/portal/devices` as its page would. */
+export async function actOnDevices(browser: PortalBrowser, act: string, fields: Record<string, string>) {
+  const page = await browser.open('/devices');
+  return browser.post('/devices', { csrf: fieldIn(page.html, 'csrf'), act, ...fields });
+}
