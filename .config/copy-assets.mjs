@@ -1,5 +1,5 @@
-// tsc emits code only: this puts beside it the page templates and style sheets, the documentation site, and the manifest of the commands,
-// with which svcadmin starts without loading them all.
+// tsc emits code only: this puts beside it the page templates and style sheets, the documentation site, and the manifests of the commands,
+// with which svcadmin and svc start without loading them all.
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { settings } from '@oclif/core';
 
@@ -10,9 +10,11 @@ for (const pages of ['server/verification/pages/templates', 'server/admin/pages'
 // The documentation site, which a server shows at /docs.
 await import('./site/build.mjs');
 
-const manifest = 'dist/cli/oclif.manifest.json';
-rmSync(manifest, { force: true });
 settings.enableAutoTranspile = false;
 const { loadConfig } = await import('../dist/cli/program/config.js');
-const config = await loadConfig();
-writeFileSync(manifest, JSON.stringify(config.plugins.get(config.name).manifest));
+for (const [program, directory] of [['svcadmin', 'dist/cli'], ['svc', 'dist/cli/svc']]) {
+  const manifest = `${directory}/oclif.manifest.json`;
+  rmSync(manifest, { force: true });
+  const config = await loadConfig(program);
+  writeFileSync(manifest, JSON.stringify(config.plugins.get(config.name).manifest));
+}

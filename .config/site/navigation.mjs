@@ -30,6 +30,7 @@ export const areas = [
           webhooks: 'Webhooks',
           'limits-and-billing': 'Limits and billing',
           portal: 'Partner portal',
+          svc: 'Command line svc',
           testing: 'Testing',
           security: 'Security',
         }),

@@ -18,16 +18,21 @@ interface Watch {
   showWaiting?: ShowWaiting;
 }
 
-/** The admin API as this operator. One request per call, so that a request id names one change. */
+/** The admin API as this operator, or the part of it that is a member's. One request per call, so that a request id names one change. */
 export function createAdminApi(
-  { url, token, ca }: Pick<Connection, 'url' | 'token' | 'ca'>,
+  {
+    url,
+    token,
+    ca,
+    apiPath = '/trpc',
+  }: Pick<Connection, 'url' | 'token' | 'ca'> & Partial<Pick<Connection, 'apiPath'>>,
   { learn = () => undefined, tokenExpires = () => undefined, showWaiting = (work) => work }: Watch = {},
 ): AdminApi {
   const send = fetchTrusting(ca);
   return createTRPCClient<AdminRouter>({
     links: [
       httpLink({
-        url: `${url}/trpc`,
+        url: `${url}${apiPath}`,
         headers: { authorization: `Bearer ${token}` },
         fetch: async (input, init) => {
           const signal = AbortSignal.timeout(timeoutMs);

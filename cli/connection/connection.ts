@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { CommandError, exits, usageError } from '../errors/failure.ts';
+import type { ProgramName } from '../program/program.ts';
 import { findLocalServer } from './local-server.ts';
 import { type Profile, type Profiles, readProfiles } from './profiles.ts';
 
@@ -14,6 +15,13 @@ export interface Connection {
   profileName?: string;
   /** True for a profile of a production server. */
   live: boolean;
+  program: ProgramName;
+  /** Where the API is, below the address. */
+  apiPath: '/trpc' | '/portal/trpc';
+  /** As the sign-in of a member named it. */
+  environment?: string;
+  /** Of a member. */
+  partnerId?: string | undefined;
 }
 
 interface Sources {
@@ -123,5 +131,7 @@ export function connect(sources: Sources): Connection {
     ...(usesProfile && { profileName: name }),
     ca: sources.flags.ca ?? (env['SVCADMIN_CA'] || (profile?.url === url ? profile.ca : undefined)),
     live: usesProfile && profile.environment === 'production',
+    program: 'svcadmin',
+    apiPath: '/trpc',
   };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** One server that an operator signed in to. */
+/** One server that an operator, or a member of a partner, signed in to. */
 export interface Profile {
   url: string;
   token: string;
@@ -9,6 +9,8 @@ export interface Profile {
   ca?: string;
   /** Environment of the server when signing in; `production` makes every use of the profile a LIVE one. */
   environment: string;
+  /** Of a member: the partner. */
+  partnerId?: string;
 }
 
 /** What `login` keeps. `current` is used where no profile is named. */

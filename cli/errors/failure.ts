@@ -1,7 +1,8 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { localTimes } from '../output/format.ts';
+import { inWordsOf, type ProgramName } from '../program/program.ts';
 
-/** Exit codes of `svcadmin`. */
+/** Exit codes of `svcadmin` and `svc`. */
 export const exits = {
   ok: 0,
   failure: 1,
@@ -74,6 +75,18 @@ const hints: Partial<Record<ErrorCode, string>> = {
   reason_required: 'Give it with --reason TEXT, such as the number of a ticket.',
 };
 
+/** What a member can do about it, in place of what an operator can. */
+const hintsOfSvc: Partial<Record<Failure['code'], (url: string) => string>> = {
+  unauthorized: (url) => `Sign in again with \`svc login --url ${url}\`.`,
+  passkey_required: (url) =>
+    `Secrets, addresses and members can be changed for 30 minutes after your passkey. Open ${url}/portal/devices, choose "Allow changes" for this login, and repeat the command.`,
+  not_permitted: () => '`svc whoami` shows your role. An owner of your company can change it in the portal.',
+  route_not_found: () => 'Is the portal on (SVC_PORTAL=on)? The server may also be older than this svc.',
+  unreachable: () =>
+    'Is the address right? Give another with --url or SVC_BASE_URL; --ca names a certificate authority of its own.',
+  not_the_admin_api: () => 'Give the address of the service, without a path, with --url or SVC_BASE_URL.',
+};
+
 function tokenHint(from: string | undefined): string {
   if (from === undefined) return 'Sign in with `svcadmin login`, or set SVCADMIN_TOKEN.';
   if (from === 'SVCADMIN_TOKEN')
@@ -120,10 +133,20 @@ export interface ConnectionSource {
   urlFrom?: string;
   /** What told the token. */
   tokenFrom?: string;
+  /** Without it, `svcadmin`. */
+  program?: ProgramName;
 }
 
 /** What `thrown` means for the person and the exit code. */
-export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }: ConnectionSource): Failure {
+export function toFailure(thrown: unknown, source: ConnectionSource): Failure {
+  const failure = failureOf(thrown, source);
+  if (source.program !== 'svc') return failure;
+  const hint = hintsOfSvc[failure.code]?.(source.url) ?? failure.hint;
+  const words = (text: string) => inWordsOf('svc', text);
+  return { ...failure, message: words(failure.message), ...(hint && { hint: words(hint) }) };
+}
+
+function failureOf(thrown: unknown, { url: address, urlFrom, tokenFrom }: ConnectionSource): Failure {
   const url = urlFrom === undefined ? address : `${address} (from ${urlFrom})`;
   if (thrown instanceof CommandError) return thrown.failure;
   if (isTrpcError(thrown)) {
@@ -134,7 +157,7 @@ export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }:
     }
     // Something answered that is not tRPC: no JSON, or JSON of another shape.
     if (/JSON|transform response/.test(thrown.message)) {
-      const message = `${url} answered, but it is not the admin API of the server`;
+      const message = `${url} answered, but it is not the API of the server`;
       return {
         code: 'not_the_admin_api',
         message,

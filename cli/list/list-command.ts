@@ -161,6 +161,8 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       ...Object.keys(pageFlags),
       'reason',
       'json',
+      // Of `svc`, where it is not asked for.
+      ...(this.program === 'svc' ? ['partner'] : []),
       ...Object.keys(AdminCommand.baseFlags),
     ]);
     const given = Object.entries(this.flags as Record<string, unknown>);

@@ -9,6 +9,8 @@ import { renderFields } from '../output/table.ts';
 import { isInteractive, liveNotice } from '../output/terminal.ts';
 import { waitingOn } from '../output/waiting.ts';
 import { openSecretFile } from '../secrets/file.ts';
+import { connectAsMember } from '../svc/connection.ts';
+import { inWordsOf, type ProgramName, programOf } from './program.ts';
 import { suggestFlags, usageHint } from './usage.ts';
 
 /** A command's own flag replaces a shared one of the same name. */
@@ -18,7 +20,7 @@ type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
 type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**
- * What every command of `svcadmin` shares: `--json`, where the server is, and how values are shown. `run`
+ * What every command of `svcadmin` and `svc` shares: `--json`, where the server is, and how values are shown. `run`
  * returns the value that `--json` prints; what it prints besides is for people.
  */
 export abstract class AdminCommand<T extends typeof Command> extends Command {
@@ -35,6 +37,9 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
       helpGroup: 'GLOBAL',
     }),
   };
+
+  /** Where a command of `svc` is given the partner that it does not ask for. */
+  static impliesPartner: 'args' | 'flags' | undefined;
 
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
@@ -55,6 +60,12 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     });
     this.flags = flags as unknown as FlagsOf<T>;
     this.args = args as unknown as ArgsOf<T>;
+    const { impliesPartner } = this.ctor as unknown as typeof AdminCommand;
+    if (impliesPartner) Object.assign(this[impliesPartner] as object, { partner: this.connection.partnerId });
+  }
+
+  protected get program(): ProgramName {
+    return programOf(this.config.bin);
   }
 
   /** The address of the server as this command line gives it. */
@@ -72,19 +83,19 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** Address of the server and token of the operator. @throws CommandError without a token */
   protected get connection(): Connection {
-    this.#connection ??= connect({
-      flags: { url: this.serverFlag, profile: this.profileFlag, ca: this.caFlag },
-      env: process.env,
-      configDir: this.config.configDir,
-      cwd: process.cwd(),
-      warn: (text) => this.notice(text),
-    });
+    const flags = { url: this.serverFlag, profile: this.profileFlag, ca: this.caFlag };
+    const { env } = process;
+    const { configDir } = this.config;
+    this.#connection ??=
+      this.program === 'svc'
+        ? connectAsMember({ flags, env, configDir })
+        : connect({ flags, env, configDir, cwd: process.cwd(), warn: (text) => this.notice(text) });
     return this.#connection;
   }
 
   /** Where calls go, as far as it is known, for messages about them. */
   protected get connectionSource(): ConnectionSource {
-    return this.#connection ?? { url: 'the server' };
+    return this.#connection ?? { url: 'the server', program: this.program };
   }
 
   /** The admin API. Loaded here and not above: help and completion start without it. */
@@ -117,6 +128,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** The environment of the server: as an answer named it, or else asked for. */
   protected async environment(): Promise<string> {
+    this.#environment ??= this.connection.environment;
     if (this.#environment === undefined) {
       const { environment } = await (await this.api()).status.query();
       this.learnEnvironment(environment);
@@ -132,7 +144,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** For the person, never for the program: to stderr. */
   protected notice(text: string): void {
-    process.stderr.write(`${text}\n`);
+    process.stderr.write(`${inWordsOf(this.program, text)}\n`);
   }
 
   /** Shows one record as lines of `name  value`; only `fields` where given. */

@@ -2,7 +2,7 @@ import { type Config, run, settings } from '@oclif/core';
 import { exits, type Failure, renderFailure, toFailure } from '../errors/failure.ts';
 import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
-import { topics } from './topics.ts';
+import type { ProgramName } from './program.ts';
 
 /** Whether the caller is a program: `--json` before any `--`. */
 function wantsJson(argv: readonly string[]): boolean {
@@ -17,7 +17,7 @@ function commandWords(argv: readonly string[]): string[] {
 }
 
 /** An unknown command, with the one that was probably meant. */
-function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failure | undefined {
+function unknownCommand(argv: readonly string[], { commandIDs, bin, topics }: Config): Failure | undefined {
   const words = commandWords(argv);
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
   const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
@@ -26,10 +26,12 @@ function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failur
   const isTopic = verbs.length > 0;
   if (words.length === 0 || isCommand || (isTopic && verb === undefined)) return undefined;
   const typed = words.slice(0, 2).join(' ');
-  const guess = isTopic ? closest(verb ?? '', verbs) : closest(typed, [...names, ...Object.keys(topics)]);
+  const guess = isTopic
+    ? closest(verb ?? '', verbs)
+    : closest(typed, [...names, ...topics.map(({ name }) => name)]);
   const meant = isTopic && guess ? `${topic} ${guess}` : guess;
-  const message = `${typed} is not a svcadmin command${meant ? `; did you mean ${meant}?` : ''}`;
-  const hint = isTopic ? `\`svcadmin ${topic} --help\` lists what there is.` : 'See `svcadmin help`.';
+  const message = `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${meant ? `; did you mean ${meant}?` : ''}`;
+  const hint = isTopic ? `\`${bin} ${topic} --help\` lists what there is.` : `See \`${bin} help\`.`;
   return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
@@ -76,7 +78,7 @@ function unknownArgument(argv: readonly string[], config: Config): Failure | und
     code: 'usage',
     message,
     exit: exits.usage,
-    hint: `\`svcadmin ${name} --help\` says what it takes.`,
+    hint: `\`${config.bin} ${name} --help\` says what it takes.`,
   };
 }
 
@@ -87,8 +89,8 @@ function withLongNames(argv: readonly string[]): string[] {
   return argv.map((word, at) => (word === '-h' && (end === -1 || at < end) ? '--help' : word));
 }
 
-async function runCommand(typed: readonly string[]): Promise<number> {
-  const config = await loadConfig();
+async function runCommand(typed: readonly string[], program: ProgramName): Promise<number> {
+  const config = await loadConfig(program);
   const argv = withSubjectsLast(withLongNames(typed), config);
   const failure = unknownCommand(argv, config) ?? unknownArgument(argv, config);
   if (failure) return report(failure, argv);
@@ -97,7 +99,7 @@ async function runCommand(typed: readonly string[]): Promise<number> {
   } catch (error) {
     // `--version` and the like end by an exception that is none.
     if ((error as { oclif?: { exit?: number } }).oclif?.exit === exits.ok) return exits.ok;
-    return report(toFailure(error, { url: 'the server' }), argv);
+    return report(toFailure(error, { url: 'the server', program }), argv);
   }
   // A command that looked and found faults says so by its exit code, not by an exception.
   return Number(process.exitCode ?? exits.ok);
@@ -128,11 +130,11 @@ const flushed = (stream: NodeJS.WriteStream) =>
  * Runs one command line. Its value goes to stdout; everything else, failures too, to stderr.
  * @returns the exit code: the same with and without `--json`
  */
-export async function runCommandLine(argv: string[]): Promise<number> {
+export async function runCommandLine(argv: string[], program: ProgramName = 'svcadmin'): Promise<number> {
   // The commands are compiled already, whatever NODE_ENV says.
   settings.enableAutoTranspile = false;
   const pipe = untilReaderGone(process.stdout);
-  const exit = await runCommand(argv);
+  const exit = await runCommand(argv, program);
   await Promise.race([flushed(process.stdout), pipe.gone]);
   pipe.end();
   return exit;

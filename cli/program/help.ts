@@ -9,6 +9,17 @@ class ExampleFirst extends CommandHelp {
   }
 }
 
+const firstStepsOfSvc: [command: string, purpose: string][] = [
+  ['login --url URL', 'sign in by a code that you confirm in the portal'],
+  ['webhooks set key_… --url URL', 'where events go; shows the signing secret'],
+  ['listen --forward-to URL', 'events of your test key to a receiver on this machine'],
+  ['trigger flow --person adult', 'the hosted pages of the sandbox to their end, as a named person'],
+  ['deliveries list --status failed', 'what your receiver has not taken'],
+  ['requests list --status 4xx', 'what was refused, and why'],
+  ['sessions list --reference ID', 'a session by your own client_reference_id'],
+  ['wallet', 'balance, and the days that it lasts'],
+];
+
 /** Commands for the first day and for the most frequent questions. */
 const firstSteps: [command: string, purpose: string][] = [
   ['login --url URL', 'sign in to a server'],
@@ -25,7 +36,8 @@ export default class SvcadminHelp extends Help {
   protected override CommandHelpClass = ExampleFirst;
 
   override formatRoot(): string {
-    const lines = firstSteps.map(([command, purpose]): [string, string] => [
+    const steps = this.config.bin === 'svc' ? firstStepsOfSvc : firstSteps;
+    const lines = steps.map(([command, purpose]): [string, string] => [
       `$ ${this.config.bin} ${command}`,
       purpose,
     ]);

@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { type Command, Config, settings } from '@oclif/core';
 import { topics } from '../../cli/program/topics.ts';
+import { topics as topicsOfSvc } from '../../cli/svc/topics.ts';
 import { proseLines } from '../contract/prose.ts';
+import { introductionOfSvc } from './svc/introduction.ts';
 
 const introduction = `# svcadmin
 
@@ -61,12 +63,14 @@ Commands that make a secret show it once. \`--out-file FILE\` writes it to a new
 | 130 | cancelled by Ctrl-C at a question; nothing was done |
 `;
 
-function usage({ id, args }: Command.Loadable): string {
+type ProgramName = 'svcadmin' | 'svc';
+
+function usage(program: ProgramName, { id, args }: Command.Loadable): string {
   const names = Object.values(args).map(({ name, required, multiple }) => {
     const shown = `${name.toUpperCase()}${multiple ? '…' : ''}`;
     return required ? shown : `[${shown}]`;
   });
-  return ['svcadmin', ...id.split(':'), ...names].join(' ');
+  return [program, ...id.split(':'), ...names].join(' ');
 }
 
 function describeFlag(flag: Command.Flag.Cached): string {
@@ -80,9 +84,9 @@ function describeFlag(flag: Command.Flag.Cached): string {
   return proseLines(`- \`--${flag.name}${value}\`: ${described}`, '  ');
 }
 
-function describeCommand(command: Command.Loadable): string {
+function describeCommand(program: ProgramName, command: Command.Loadable): string {
   const examples = (command.examples ?? []).map((example) =>
-    String(example).replaceAll('<%= config.bin %>', 'svcadmin'),
+    String(example).replaceAll('<%= config.bin %>', program),
   );
   const flags = Object.values(command.flags).filter(
     ({ hidden, helpGroup }) => !hidden && helpGroup !== 'GLOBAL',
@@ -92,30 +96,47 @@ function describeCommand(command: Command.Loadable): string {
   );
   const items = [...args, ...flags.sort((a, b) => a.name.localeCompare(b.name)).map(describeFlag)];
   return [
-    `### ${usage(command)}`,
+    `### ${usage(program, command)}`,
     proseLines([command.summary, command.description].filter(Boolean).join(' ')),
     ['```', ...examples, '```'].join('\n'),
     ...(items.length > 0 ? [items.join('\n')] : []),
   ].join('\n\n');
 }
 
-/** The compiled commands themselves, without the manifest, in the order of their ids. */
-export async function loadCommands(): Promise<Command.Loadable[]> {
+const built = new URL('../../dist/cli/program/config.js', import.meta.url);
+
+/** As the program itself loads it: by the manifest of the build. */
+async function loadConfigOfSvc(): Promise<Config> {
+  const { loadConfig } = (await import(built.href)) as { loadConfig: (program: string) => Promise<Config> };
+  return loadConfig('svc');
+}
+
+/** The compiled commands, in the order of their ids; those of `svcadmin` without the manifest. */
+export async function loadCommands(program: ProgramName = 'svcadmin'): Promise<Command.Loadable[]> {
   settings.enableAutoTranspile = false;
-  const config = await Config.load({ root: fileURLToPath(new URL('../..', import.meta.url)) });
+  const config =
+    program === 'svc'
+      ? await loadConfigOfSvc()
+      : await Config.load({ root: fileURLToPath(new URL('../..', import.meta.url)) });
   return config.commands
     .filter(({ pluginName }) => pluginName === config.name)
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** `docs/cli.md`, from the compiled commands. */
-export async function renderReference(): Promise<string> {
-  const commands = await loadCommands();
+const pages = {
+  svcadmin: { introduction, topics, untitled: 'the server and you' },
+  svc: { introduction: introductionOfSvc, topics: topicsOfSvc, untitled: 'the service and you' },
+};
+
+/** `docs/cli.md` or `docs/svc.md`, from the compiled commands. */
+export async function renderReference(program: ProgramName): Promise<string> {
+  const commands = await loadCommands(program);
+  const page = pages[program];
   const topicOf = ({ id }: Command.Loadable): string => (id.includes(':') ? (id.split(':')[0] ?? '') : '');
   const sections = [...new Set(commands.map(topicOf))].sort().map((topic) => {
-    const title = topic ? `## ${topic}: ${topics[topic]?.description ?? ''}` : '## the server and you';
+    const title = topic ? `## ${topic}: ${page.topics[topic]?.description ?? ''}` : `## ${page.untitled}`;
     const members = commands.filter((command) => topicOf(command) === topic);
-    return [title, ...members.map(describeCommand)].join('\n\n');
+    return [title, ...members.map((command) => describeCommand(program, command))].join('\n\n');
   });
-  return `${[introduction.trimEnd(), ...sections].join('\n\n')}\n`;
+  return `${[page.introduction.trimEnd(), ...sections].join('\n\n')}\n`;
 }

@@ -5,6 +5,7 @@ import type { runCommandLine } from '../../cli/program/command-line.ts';
 const built = fileURLToPath(new URL('../../dist/cli/program/command-line.js', import.meta.url));
 
 export interface Context {
+  program: 'svcadmin' | 'svc';
   cwd: string;
   env: Record<string, string>;
   input: string;
@@ -45,7 +46,7 @@ function setEnvironment(env: NodeJS.ProcessEnv): void {
   Object.assign(process.env, env);
 }
 
-async function runAlone(args: string[], { cwd, env, input }: Context) {
+async function runAlone(args: string[], { program, cwd, env, input }: Context) {
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
   const restoreInput = replaceInput(input);
   const before = { env: { ...process.env }, cwd: process.cwd(), exitCode: process.exitCode };
@@ -54,7 +55,7 @@ async function runAlone(args: string[], { cwd, env, input }: Context) {
   process.exitCode = undefined;
   try {
     const module = (await import(pathToFileURL(built).href)) as { runCommandLine: typeof runCommandLine };
-    const code = await module.runCommandLine(args);
+    const code = await module.runCommandLine(args, program);
     return { code, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     stdout.restore();

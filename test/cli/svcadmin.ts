@@ -5,7 +5,9 @@ import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { runInProcess } from './run-in-process.ts';
 
-export const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
+const executableOf = (program: 'svcadmin' | 'svc') =>
+  fileURLToPath(new URL(`../../cli/bin/${program}.js`, import.meta.url));
+export const executable = executableOf('svcadmin');
 
 export interface Ended {
   code: number | null;
@@ -26,24 +28,20 @@ export interface CommandLine {
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
 }
 
-/** The built `svcadmin` as a program runs it: no terminal, its own configuration directory. */
-export async function commandLine(url: string, token: string | undefined = adminToken): Promise<CommandLine> {
-  const cwd = temporaryFolder('cli');
-  const env: Record<string, string> = {
-    PATH: process.env['PATH'] ?? '',
-    HOME: cwd,
-    XDG_CONFIG_HOME: join(cwd, 'config'),
-    TZ: 'Europe/Berlin',
-    SVCADMIN_URL: url,
-    ...(token ? { SVCADMIN_TOKEN: token } : {}),
-  };
-
+/** A built program of the package as another program runs it: no terminal, and only this environment. */
+export function createCommandLine(
+  program: 'svcadmin' | 'svc',
+  { cwd, env }: Pick<CommandLine, 'cwd' | 'env'>,
+): CommandLine {
   const run: Run = (args, { input = '', env: more = {} } = {}) =>
-    runInProcess(args, { cwd, env: { ...env, ...more }, input });
+    runInProcess(args, { program, cwd, env: { ...env, ...more }, input });
 
   const start: Run = (args, { input = '', env: more = {} } = {}) =>
     new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [executable, ...args], { cwd, env: { ...env, ...more } });
+      const child = spawn(process.execPath, [executableOf(program), ...args], {
+        cwd,
+        env: { ...env, ...more },
+      });
       let [stdout, stderr] = ['', ''];
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         stdout += text;
@@ -62,8 +60,23 @@ export async function commandLine(url: string, token: string | undefined = admin
     start,
     async json<T>(...args: string[]) {
       const { code, stdout, stderr } = await run([...args, '--json']);
-      if (code !== 0) throw new Error(`svcadmin ${args.join(' ')} exited ${code}: ${stderr}`);
+      if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited ${code}: ${stderr}`);
       return JSON.parse(stdout) as T;
     },
   };
+}
+
+/** The environment of a program with a configuration directory of its own. */
+export const ownEnvironment = (cwd: string): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: cwd,
+  XDG_CONFIG_HOME: join(cwd, 'config'),
+  TZ: 'Europe/Berlin',
+});
+
+/** `svcadmin`, for the operator of a token. */
+export async function commandLine(url: string, token: string | undefined = adminToken): Promise<CommandLine> {
+  const cwd = temporaryFolder('cli');
+  const env = { ...ownEnvironment(cwd), SVCADMIN_URL: url, ...(token ? { SVCADMIN_TOKEN: token } : {}) };
+  return createCommandLine('svcadmin', { cwd, env });
 }

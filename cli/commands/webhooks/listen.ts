@@ -1,15 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Args, Flags } from '@oclif/core';
-import type { AdminApi } from '../../connection/client.ts';
-import { usageError } from '../../errors/failure.ts';
-import { harmless } from '../../output/format.ts';
+import { relayEvents, requireTarget } from '../../deliveries/relay.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-
-type Delivery = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>['deliveries'][number];
-
-/** Milliseconds between two questions to the server. */
-const pollEveryMs = 1_000;
-const timeoutMs = 10_000;
 
 export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> {
   static override summary =
@@ -26,91 +17,14 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
 
   async run(): Promise<void> {
     const target = this.flags['forward-to'];
-    if (!URL.canParse(target) || !/^https?:\/\/[^/]/i.test(target))
-      throw usageError(`${target} is not an address such as http://localhost:4000/hooks`);
-    const { key: keyId } = this.args;
-    const api = await this.api();
-    const seen = new Set<string>();
-    const first = await api.webhooks.relay.query({ keyId });
-    let since = first.until;
-    /** The page to go on with, and when its first one was asked for. */
-    let paging: { after: string; began: string } | undefined;
-    this.notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
-    if (first.signing)
-      this.notice(
-        `Signed with ${first.signing.secret} (version ${first.signing.version} of its signing secret)`,
-      );
-    // A pipe whose reader has gone ends it too.
-    while (!process.stdout.errored) {
-      const page = paging ? { after: paging.after } : {};
-      const { until, after, deliveries } = await api.webhooks.relay.query({ keyId, since, ...page });
-      for (const delivery of deliveries.filter(({ deliveryId }) => !seen.has(deliveryId))) {
-        seen.add(delivery.deliveryId);
-        this.#report(delivery, await forward(target, delivery));
-      }
-      const began = paging?.began ?? until;
-      paging = after === null ? undefined : { after, began };
-      if (paging) continue;
-      since = began;
-      await sleep(pollEveryMs);
-    }
-  }
-
-  /** One line each, and why it was refused; for programs, one JSON value a line. */
-  #report({ eventId, event }: Delivery, { answer, reply }: Answer): void {
-    const line = this.jsonEnabled()
-      ? JSON.stringify({ eventId, event, answer, ...(reply === undefined ? {} : { reply }) })
-      : `${eventId}  ${event}  ${answer}`;
-    process.stdout.write(`${line}\n`);
-    if (this.jsonEnabled()) return;
-    for (const reason of explainRefusal(answer, reply)) this.notice(`  ${reason}`);
+    requireTarget(target);
+    await relayEvents({
+      api: await this.api(),
+      keyId: this.args.key,
+      target,
+      json: this.jsonEnabled(),
+      notice: (text) => this.notice(text),
+      onError: (error) => Promise.reject(error as Error),
+    });
   }
 }
-
-interface Answer {
-  /** The status, or why there is none. */
-  answer: number | string;
-  /** The beginning of a refusal's body. */
-  reply?: string;
-}
-
-const longestReply = 300;
-
-/** Sends a delivery as the server would. */
-async function forward(target: string, { headers, body }: Delivery): Promise<Answer> {
-  try {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' });
-    const reply = response.ok ? '' : (await response.text()).trim().slice(0, longestReply);
-    return { answer: response.status, ...(reply ? { reply } : {}) };
-  } catch (error) {
-    const { cause, message } = error as Error;
-    return { answer: cause instanceof Error ? cause.message : message };
-  }
-}
-
-/** Explains a refused delivery: the receiver's answer, and what to check. */
-function explainRefusal(answer: number | string, reply: string | undefined): string[] {
-  if (typeof answer === 'string') return ['→ Nothing answered: does the receiver listen at this address?'];
-  if (answer >= 200 && answer < 300) return [];
-  const said = reply === undefined ? [] : [`It says: ${harmless(reply)}`];
-  const advice = advices.find(({ statuses }) => statuses.test(String(answer)))?.advice;
-  return [...said, ...(advice ? [`→ ${advice}`] : [])];
-}
-
-const advices = [
-  {
-    statuses: /^40[013]$/,
-    advice:
-      'If it refuses the signature: it must use the secret above, over the raw body. `svcadmin webhooks verify` finds the difference.',
-  },
-  {
-    statuses: /^40[45]$/,
-    advice: 'Is this the path and method of the receiver? Events are POSTed to --forward-to.',
-  },
-  { statuses: /^3/, advice: 'Redirects are not followed: give the final address.' },
-  {
-    statuses: /^5/,
-    advice: 'The receiver failed: its own log says why. At a URL, the event would be sent again.',
-  },
-];

@@ -25,7 +25,7 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     });
     if (delivery.status !== 'delivered') {
       process.exitCode = exits.failure;
-      this.notice(`\`svcadmin events why ${delivery.eventId}\` says what to do.`);
+      this.notice(`\`svcadmin deliveries show ${delivery.id}\` says what to do.`);
     }
     return { url, ...delivery };
   }

@@ -3,8 +3,9 @@ import type { Command } from '@oclif/core';
 import { describe, expect, it } from 'vitest';
 import { renderFishCompletion } from '../../../cli/program/fish-completion.ts';
 import { topics } from '../../../cli/program/topics.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { loadCommands } from '../reference.ts';
-import { commandLine } from '../svcadmin.ts';
+import { commandLine, createCommandLine, ownEnvironment } from '../svcadmin.ts';
 
 /** The words of a line as fish reads them: bare, or between single quotes with `\'` and `\\` inside. */
 function fishWords(line: string): string[] {
@@ -48,6 +49,18 @@ describe('autocomplete fish', () => {
       (words) => words.includes('__svcadmin_words in wallets fund') && words.includes('mode'),
     );
     expect(mode).toContain('test live');
+  });
+
+  it('offers the commands of svc to those who have svc', async () => {
+    const cwd = temporaryFolder('svc');
+    const svc = createCommandLine('svc', { cwd, env: ownEnvironment(cwd) });
+    const { code, stdout } = await svc.run(['autocomplete', 'fish']);
+    expect(code).toBe(0);
+    const lines = completions(stdout);
+    for (const words of [['at', 'trigger'], ['at keys', 'rotate'], ['at', 'webhooks']])
+      expect(lines).toContainEqual(expect.arrayContaining([`__svc_words ${words[0]}`, words[1]]));
+    expect(stdout).not.toContain('operators');
+    expect(stdout).toContain('webhook URLs of API keys');
   });
 
   it('keeps quotes in descriptions from ending them', () => {

@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Args, Flags } from '@oclif/core';
+import { type EventName, eventNames } from '../../../contracts/event-names.ts';
+import { FlowError, walkFlow } from '../../../sdk/typescript/src/testing.ts';
+import { fetchTrusting } from '../../connection/certificates.ts';
+import type { AdminApi } from '../../connection/client.ts';
+import { CommandError, exits, usageError } from '../../errors/failure.ts';
+import { words } from '../../flags/flags.ts';
+import { AdminCommand } from '../../program/base-command.ts';
+import { testClientOf, testKeyOf } from '../test-records.ts';
+
+const flow = 'flow';
+const random = (bytes: number) => randomBytes(bytes).toString('base64url');
+
+export default class Trigger extends AdminCommand<typeof Trigger> {
+  static override summary =
+    'Send a sample event of a test key, or walk the hosted pages of the sandbox to their end.';
+  static override description =
+    '`trigger flow` is a user of the sandbox: it accepts or declines, verifies as the named person, and stops at your redirect URI, which is not called. What follows is real: the session, its events, and a code that your server can exchange for 10 minutes.';
+  static override examples = [
+    '<%= config.bin %> trigger vae.resolved',
+    '<%= config.bin %> trigger flow --person adult',
+    '<%= config.bin %> trigger flow --person teen --client cli_… --claims age_18_plus',
+  ];
+  static override args = {
+    event: Args.string({
+      description: 'name of the event, or flow',
+      options: [...eventNames, flow],
+      required: true,
+    }),
+  };
+  static override flags = {
+    key: Flags.string({
+      description: 'of an event: id of the API key; without it, your only active test key',
+    }),
+    person: Flags.string({
+      description: 'of a flow: who verifies, such as adult, teen or rejected',
+      default: 'adult',
+    }),
+    consent: Flags.option({ options: ['accept', 'decline'] as const })({
+      description: 'of a flow: what the person answers',
+      default: 'accept',
+    }),
+    client: Flags.string({
+      description: 'of a flow: id of the client; without it, your only active test client',
+    }),
+    claims: Flags.string({
+      description: 'of a flow: the claims that are asked for; without it, all of the client',
+      multiple: true,
+    }),
+    'redirect-uri': Flags.string({
+      description: 'of a flow: the redirect URI; without it, the first of the client',
+    }),
+    reference: Flags.string({ description: 'of a flow: your client_reference_id of the session' }),
+  };
+
+  async run() {
+    const api = await this.api();
+    if (this.args.event === flow) return this.#walk(api);
+    const keyId = this.flags.key ?? (await testKeyOf(api));
+    const delivery = await api.webhooks.trigger.mutate({ keyId, event: this.args.event as EventName });
+    this.one(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
+    return delivery;
+  }
+
+  async #walk(api: AdminApi) {
+    const { client: clientId, claims, person, consent, reference } = this.flags;
+    const client =
+      clientId === undefined ? await testClientOf(api) : await api.clients.show.query({ clientId });
+    if (client.mode !== 'test')
+      throw usageError(`${client.id} is a live client: the sandbox is for test clients`);
+    const redirectUri = this.flags['redirect-uri'] ?? client.redirectUris[0] ?? '';
+    const codeVerifier = random(32);
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: redirectUri,
+      state: random(16),
+      scope: (claims ? words(claims) : client.claims).join(' '),
+      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      ...(reference === undefined ? {} : { client_reference_id: reference }),
+    });
+    const { url, ca } = this.connection;
+    const fetch = fetchTrusting(ca);
+    const end = await walkFlow(`${url}/verify/start?${query}`, { person, consent, fetch }).catch(explain);
+    requireArrival(end, redirectUri);
+    const result = Object.fromEntries(
+      ['session_id', 'code', 'error', 'error_description'].map((name) => [name, end.searchParams.get(name)]),
+    );
+    const shown = {
+      ...{ person, clientId: client.id, sessionId: result['session_id'], redirectUri },
+      ...{ code: result['code'], codeVerifier: result['code'] === null ? null : codeVerifier },
+      ...{ error: result['error'], errorDescription: result['error_description'] },
+    };
+    this.one(shown);
+    if (!this.jsonEnabled())
+      this.notice(
+        `\`svc sessions show ${shown.sessionId ?? 'ses_…'}\` says what happened; \`svc deliveries list\` which events were sent.`,
+      );
+    return shown;
+  }
+}
+
+/** The pages did not lead to the redirect URI. */
+function explain(error: unknown): never {
+  if (!(error instanceof FlowError)) throw error;
+  if (error.code === 'unknown_person') throw usageError(error.message);
+  throw new CommandError({ code: 'failure', message: error.message, exit: exits.failure });
+}
+
+/** The pages are at the address of the service as it names itself: from another one, the walk leaves them at once. */
+function requireArrival(end: URL, redirectUri: string): void {
+  const [arrived, wanted] = [end, new URL(redirectUri)].map(({ origin, pathname }) => `${origin}${pathname}`);
+  if (arrived === wanted) return;
+  throw new CommandError({
+    code: 'failure',
+    message: `The flow led to ${arrived ?? ''} instead of ${redirectUri}`,
+    exit: exits.failure,
+    hint: `Is ${end.origin} the address of the service? Sign in to it: svc login --url ${end.origin}`,
+  });
+}

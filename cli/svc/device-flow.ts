@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeviceAuthorization, DeviceLogin, DeviceToken } from '../../contracts/device-login.ts';
+import { fetchTrusting } from '../connection/certificates.ts';
+import { CommandError, exits, type Failure } from '../errors/failure.ts';
+
+/** RFC 8628 3.4. Not from the contract: that loads zod. */
+const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
+const timeoutMs = 20_000;
+/** What each answer `slow_down` adds to the interval, and the longest wait after an answer that did not come. */
+const slowerBySeconds = 5;
+const longestWaitSeconds = 60;
+
+interface Service {
+  url: string;
+  ca?: string | undefined;
+}
+
+interface Answer {
+  status: number;
+  retryAfter: number;
+  body: Record<string, unknown>;
+}
+
+/** The endpoints of the service at which programs sign a member in. */
+export function createDeviceEndpoints({ url, ca }: Service) {
+  const send = fetchTrusting(ca);
+
+  async function call(path: string, init: RequestInit): Promise<Answer> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await send(`${url}/portal/device/${path}`, { ...init, redirect: 'error', signal });
+    const text = await response.text();
+    const retryAfter = Number(response.headers.get('retry-after') ?? 0);
+    return { status: response.status, retryAfter, body: parse(text) };
+  }
+
+  const post = (path: string, form: Record<string, string>) =>
+    call(path, { method: 'POST', body: new URLSearchParams(form) });
+  const withToken = (token: string, method: string) =>
+    call('login', { method, headers: { authorization: `Bearer ${token}` } });
+
+  /** @throws CommandError for any other answer than a success, and where there is none */
+  async function success(answer: Promise<Answer>): Promise<Record<string, unknown>> {
+    const { status, body } = await answer.catch((error: unknown) => {
+      throw unreachable(url, error);
+    });
+    if (status < 300) return body;
+    throw new CommandError(failureOf(url, { status, body }));
+  }
+
+  return {
+    start: async (clientName: string) =>
+      (await success(post('authorization', { client_name: clientName }))) as unknown as DeviceAuthorization,
+    poll: (deviceCode: string) => post('token', { grant_type: grantType, device_code: deviceCode }),
+    show: async (token: string) => (await success(withToken(token, 'GET'))) as unknown as DeviceLogin,
+    /** Ends the login. @throws CommandError code `unauthorized` where it has ended already */
+    end: async (token: string): Promise<void> => void (await success(withToken(token, 'DELETE'))),
+  };
+}
+export type DeviceEndpoints = ReturnType<typeof createDeviceEndpoints>;
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function innermost(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error ? innermost(cause) : message;
+}
+
+const unreachable = (url: string, error: unknown) =>
+  new CommandError({
+    code: 'unreachable',
+    message: `Cannot reach the server at ${url}: ${innermost(error)}`,
+    exit: exits.unreachable,
+  });
+
+function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'>): Failure {
+  const message = String(body['error_description'] ?? `${url} answered ${status}`);
+  if (status === 401) return { code: 'unauthorized', message, exit: exits.notAuthorised };
+  if (status === 429) return { code: 'rate_limited', message, exit: exits.rateLimited };
+  if (status === 404 || body['error'] === undefined)
+    return {
+      code: 'not_the_admin_api',
+      message: `${url} has no partner portal (answered ${status})`,
+      exit: exits.unreachable,
+    };
+  return { code: 'failure', message, exit: exits.failure };
+}
+
+/** Errors of a poll after which there is no other. */
+const ends: Readonly<Record<string, Failure>> = {
+  access_denied: {
+    code: 'device_login_denied',
+    message: 'The login was refused in the portal',
+    exit: exits.notAuthorised,
+  },
+  expired_token: {
+    code: 'expired_token',
+    message: 'No member confirmed the code within its time',
+    exit: exits.failure,
+    hint: 'Start again with `svc login`.',
+  },
+  invalid_grant: {
+    code: 'invalid_grant',
+    message: 'The login was used or ended elsewhere',
+    exit: exits.failure,
+    hint: 'Start again with `svc login`.',
+  },
+};
+
+interface Waiting {
+  wait?: (seconds: number) => Promise<unknown>;
+  now?: () => number;
+}
+
+/**
+ * Polls until a member has confirmed the code, or refused it (RFC 8628 3.5). A lost answer is asked for again, later each time.
+ * @returns the token
+ * @throws CommandError where it is refused or has expired
+ */
+export async function awaitToken(
+  endpoints: Pick<DeviceEndpoints, 'poll'>,
+  { device_code: code, interval, expires_in: lifetime }: DeviceAuthorization,
+  { wait = (seconds) => sleep(seconds * 1000), now = () => performance.now() }: Waiting = {},
+): Promise<string> {
+  const deadline = now() + lifetime * 1000;
+  let seconds = interval;
+  let lost = 0;
+  while (now() < deadline) {
+    await wait(Math.min(longestWaitSeconds, seconds * 2 ** lost));
+    const answer = await endpoints.poll(code).catch(() => undefined);
+    const error = String(answer?.body['error'] ?? '');
+    if (answer && answer.status < 300) return (answer.body as unknown as DeviceToken).access_token;
+    if (Object.hasOwn(ends, error)) throw new CommandError(ends[error] as Failure);
+    lost = answer && answer.status < 500 ? 0 : lost + 1;
+    if (error === 'slow_down') seconds += slowerBySeconds;
+    if (error === 'rate_limited') await wait(answer?.retryAfter ?? seconds);
+  }
+  throw new CommandError(ends['expired_token'] as Failure);
+}

@@ -1,0 +1,80 @@
+import { type Command, Flags, type Interfaces } from '@oclif/core';
+import type { AdminCommand } from '../program/base-command.ts';
+import { inWordsOf } from '../program/program.ts';
+
+/** Flags that are the operators', or that the login implies. */
+const notOffered = new Set([
+  ...['partner', 'reason', 'source', 'token-requests-per-minute', 'userinfo-requests-per-minute'],
+]);
+
+const baseFlags = {
+  url: Flags.string({
+    description: 'address of the service (SVC_BASE_URL)',
+    aliases: ['server'],
+    helpGroup: 'GLOBAL',
+  }),
+  profile: Flags.string({ description: 'profile of `svc login` to use', helpGroup: 'GLOBAL' }),
+  ca: Flags.file({
+    description: 'file with a certificate authority to trust as well',
+    helpGroup: 'GLOBAL',
+  }),
+};
+
+function offered<V>(fields: Readonly<Record<string, V>>): Record<string, V> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !notOffered.has(name)));
+}
+
+interface Names {
+  /** Words of the command of `svcadmin`. */
+  was: string;
+  /** Words of the command of `svc`. */
+  is: string;
+  /** Without it, that of `svcadmin`, reworded. */
+  summary?: string | undefined;
+}
+
+/** A text about a command of `svcadmin`, for a member. */
+function reword(text: string, { was, is }: Names): string {
+  return inWordsOf('svc', text.replaceAll(`<%= config.bin %> ${was}`, `<%= config.bin %> ${is}`))
+    .replaceAll(/ (--partner )?ptr_…/g, '')
+    .replaceAll(/ of (a|the) partner\b(?! to)/g, '')
+    .replaceAll(', as operators see it', '')
+    .replaceAll('address of the admin listener (SVCADMIN_URL)', 'address of the service (SVC_BASE_URL)')
+    .replaceAll('SVCADMIN_URL', 'SVC_BASE_URL')
+    .replaceAll('for `wallets verify`', 'for `verify-statement`');
+}
+
+function rewordAll<V extends { description?: string | undefined }>(
+  fields: Record<string, V>,
+  names: Names,
+): Record<string, V> {
+  const reworded = Object.entries(fields).map(([name, field]) => [
+    name,
+    field.description === undefined ? field : { ...field, description: reword(field.description, names) },
+  ]);
+  return Object.fromEntries(reworded) as Record<string, V>;
+}
+
+/** Where a command cannot do without the partner. */
+function impliedIn({ args, flags }: Pick<Command.Class, 'args' | 'flags'>): 'args' | 'flags' | undefined {
+  if (args['partner']) return 'args';
+  return flags['partner']?.required ? 'flags' : undefined;
+}
+
+/** A command of `svcadmin` as one of `svc`: the same, about the partner of the login. */
+export function forPartner(Base: Command.Class, names: Names): Command.Class {
+  // Undefined where a class declares none, whatever oclif's types say.
+  const { args = {}, flags = {} } = Base as Partial<Command.Class>;
+  abstract class PartnerCommand extends (Base as unknown as typeof AdminCommand)<typeof Command> {
+    static override impliesPartner = impliedIn({ args, flags });
+    static override args = offered(args) as Interfaces.ArgInput;
+    static override flags = rewordAll(offered(flags) as Interfaces.FlagInput, names);
+    static override baseFlags = { ...Base.baseFlags, ...baseFlags } as typeof AdminCommand.baseFlags;
+    static override summary = names.summary ?? reword(Base.summary ?? '', names);
+    static override examples = [
+      ...new Set((Base.examples ?? []).map((example) => reword(String(example), names))),
+    ];
+  }
+  if (Base.description !== undefined) PartnerCommand.description = reword(Base.description, names);
+  return PartnerCommand as unknown as Command.Class;
+}

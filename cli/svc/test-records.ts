@@ -1,0 +1,25 @@
+import type { AdminApi } from '../connection/client.ts';
+import { usageError } from '../errors/failure.ts';
+
+/** Named so where there are several. */
+const several = (noun: string, found: readonly { id: string }[], how: string) =>
+  usageError(`You have ${found.length} ${noun}: name one`, `${how}: ${found.map(({ id }) => id).join(', ')}`);
+
+/** The only active test key. @throws CommandError exit 2 where there is none, or are several */
+export async function testKeyOf(api: AdminApi): Promise<string> {
+  const found = await api.keys.list.query({ mode: 'test', status: 'active', limit: 20 });
+  const [key] = found;
+  if (!key) throw usageError('You have no active test key', 'Make one with `svc keys create --mode test`.');
+  if (found.length > 1) throw several('active test keys', found, 'Test keys');
+  return key.id;
+}
+
+/** The only active OAuth client in test mode. @throws CommandError exit 2 where there is none, or are several */
+export async function testClientOf(api: AdminApi) {
+  const found = await api.clients.list.query({ mode: 'test', kind: 'oauth', status: 'active', limit: 20 });
+  const [client] = found;
+  if (!client)
+    throw usageError('You have no active OAuth client in test mode', 'Make one with `svc clients create`.');
+  if (found.length > 1) throw several('active test clients', found, 'Clients');
+  return client;
+}

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { awaitToken } from '../../../cli/svc/device-flow.ts';
+import { createPartner } from '../../harness/partner.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+import { actOnDevices } from '../../portal/device/device-harness.ts';
+import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
+import { svcCommandLine } from './member-line.ts';
+
+describe('awaitToken', () => {
+  const started = { device_code: 'c', user_code: 'u', verification_uri: 'v', expires_in: 600, interval: 5 };
+  type Answer = Parameters<typeof awaitToken>[0]['poll'] extends (code: string) => Promise<infer A>
+    ? A
+    : never;
+  const answer = (status: number, body: Record<string, unknown>, retryAfter = 0): Answer => ({
+    status,
+    body,
+    retryAfter,
+  });
+  const refusal = (error: string, retryAfter?: number) => answer(400, { error }, retryAfter);
+
+  /** Answers one poll after another; a string is a lost answer. */
+  async function poll(answers: readonly (Answer | 'lost')[]) {
+    const waits: number[] = [];
+    let [at, now] = [0, 0];
+    const endpoints = {
+      poll: async () => {
+        const next = answers[at] ?? refusal('authorization_pending');
+        at += 1;
+        if (next === 'lost') throw new Error('fetch failed');
+        return next;
+      },
+    };
+    const wait = async (seconds: number) => {
+      waits.push(seconds);
+      now += seconds * 1000;
+    };
+    const ended = await awaitToken(endpoints, started, { wait, now: () => now }).then(
+      (token) => ({ token }),
+      (error: { failure: { code: string; exit: number } }) => error.failure,
+    );
+    return { ended, waits };
+  }
+  const token = answer(200, { access_token: 't' });
+
+  it('waits longer after slow_down, and after each lost answer', async () => {
+    const { ended, waits } = await poll([
+      refusal('authorization_pending'),
+      refusal('slow_down'),
+      'lost',
+      'lost',
+      token,
+    ]);
+    expect(ended).toEqual({ token: 't' });
+    expect(waits).toEqual([5, 5, 10, 20, 40]);
+  });
+
+  it('waits as long as a rate limit says', async () => {
+    const { waits } = await poll([refusal('rate_limited', 30), token]);
+    expect(waits).toEqual([5, 30, 5]);
+  });
+
+  it('ends where the login is refused, used, or not confirmed in time', async () => {
+    expect((await poll([refusal('access_denied')])).ended).toMatchObject({
+      code: 'device_login_denied',
+      exit: 3,
+    });
+    expect((await poll([refusal('expired_token')])).ended).toMatchObject({ code: 'expired_token', exit: 1 });
+    expect((await poll([refusal('invalid_grant')])).ended).toMatchObject({ code: 'invalid_grant', exit: 1 });
+    const { ended, waits } = await poll([]);
+    expect(ended).toMatchObject({ code: 'expired_token' });
+    expect(waits).toHaveLength(120);
+  });
+});
+
+describe('svc login', () => {
+  let server: TestServer;
+  let member: SignedInMember;
+  beforeAll(async () => {
+    server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+    const { partnerId } = await createPartner(server);
+    member = await signedIn(server, partnerId, 'developer');
+  }, within(30_000));
+  afterAll(() => server.stop());
+
+  const executable = fileURLToPath(new URL('../../../cli/bin/svc.js', import.meta.url));
+
+  /** Starts a login, and answers it in the portal once it shows its code. */
+  function login(act: 'confirm' | 'deny') {
+    const { cwd, env } = svcCommandLine(server.publicUrl);
+    const child = spawn(process.execPath, [executable, 'login', '--name', 'test box', '--json'], {
+      cwd,
+      env,
+    });
+    let [stdout, stderr, answered] = ['', '', false];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      const [code] = /[B-Z]{4}-[B-Z]{4}/.exec(stderr) ?? [];
+      if (!code || answered) return;
+      answered = true;
+      void actOnDevices(member.browser, act, { code });
+    });
+    return new Promise<{ cwd: string; code: number | null; stdout: string; stderr: string }>((resolve) =>
+      child.on('close', (code) => resolve({ cwd, code, stdout, stderr })),
+    );
+  }
+
+  it(
+    'saves a profile that only its owner can read',
+    async () => {
+      const { cwd, code, stdout, stderr } = await login('confirm');
+      expect([code, stderr.includes(`${server.baseUrl}/portal/devices`)]).toEqual([0, true]);
+      const shown = JSON.parse(stdout) as Record<string, string>;
+      expect(shown).toMatchObject({ role: 'developer', memberId: member.id, name: 'test box' });
+      const file = join(cwd, 'config', 'svc', 'profiles.json');
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const { token } = (
+        JSON.parse(readFileSync(file, 'utf8')) as { profiles: { default: { token: string } } }
+      ).profiles.default;
+      expect(token).toMatch(/^svc_login_/);
+      expect(`${stdout}${stderr}`).not.toContain(token);
+    },
+    within(30_000),
+  );
+
+  it(
+    'fails with exit 3 where the member refuses',
+    async () => {
+      const { code, stderr } = await login('deny');
+      expect([code, stderr.includes('device_login_denied')]).toEqual([3, true]);
+    },
+    within(30_000),
+  );
+
+  it('fails with exit 7 where there is no portal, or no server', async () => {
+    const off = await startTestServer();
+    for (const url of [off.publicUrl, 'http://127.0.0.1:1'])
+      expect((await svcCommandLine(url).run(['login'])).code).toBe(7);
+    await off.stop();
+  });
+});

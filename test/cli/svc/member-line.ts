@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { MemberRole } from '../../../contracts/admin/members.ts';
+import type { TestServer } from '../../harness/server.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { actOnDevices, createDevice } from '../../portal/device/device-harness.ts';
+import { type SignedInMember, signedIn } from '../../portal/signed-in.ts';
+import { type CommandLine, createCommandLine, ownEnvironment } from '../svcadmin.ts';
+
+export interface MemberLine extends CommandLine {
+  member: SignedInMember;
+  token: string;
+}
+
+/** `svc` without a login. */
+export function svcCommandLine(url: string): CommandLine {
+  const cwd = temporaryFolder('svc');
+  return createCommandLine('svc', { cwd, env: { ...ownEnvironment(cwd), SVC_BASE_URL: url } });
+}
+
+let count = 0;
+
+/** `svc` of a member who has signed in. */
+export async function memberLine(
+  server: TestServer,
+  partnerId: string,
+  role: MemberRole,
+): Promise<MemberLine> {
+  count += 1;
+  const member = await signedIn(server, partnerId, role, `${role}${count}`);
+  const device = createDevice(server);
+  const { device_code: code, user_code: userCode } = await device.start();
+  expect((await actOnDevices(member.browser, 'confirm', { code: userCode })).status).toBe(303);
+  const { token } = await device.poll(code);
+  const svc = svcCommandLine(server.baseUrl);
+  const profile = { url: server.baseUrl, token, environment: 'development', partnerId };
+  mkdirSync(join(svc.cwd, 'config', 'svc'), { recursive: true });
+  writeFileSync(
+    join(svc.cwd, 'config', 'svc', 'profiles.json'),
+    JSON.stringify({ current: 'default', profiles: { default: profile } }),
+  );
+  return { ...svc, member, token };
+}

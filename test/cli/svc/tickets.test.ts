@@ -1,0 +1,242 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../../harness/partner.ts';
+import { startReceiver } from '../../harness/receiver.ts';
+import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+import { actOnDevices } from '../../portal/device/device-harness.ts';
+import { fieldIn, signInBy } from '../../portal/signed-in.ts';
+import { type MemberLine, memberLine } from './member-line.ts';
+
+const clock = manualClock();
+let server: TestServer;
+let partner: TestPartner;
+let svc: MemberLine;
+beforeAll(async () => {
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  partner = await createPartner(server);
+  svc = await memberLine(server, partner.partnerId, 'owner');
+}, within(60_000));
+afterAll(() => server.stop());
+
+const failure = (stderr: string) =>
+  (JSON.parse(stderr.trim().split('\n').at(-1) ?? '{}') as { error: { code: string; hint?: string } }).error;
+
+describe('what was a ticket before, by svc', () => {
+  it('redirect URIs, branding and a second client', async () => {
+    const { clientId, keyId } = partner;
+    const uri = 'http://localhost:4000/second';
+    expect(await svc.json('clients', 'update', clientId, '--add-redirect-uri', uri)).toMatchObject({
+      redirectUris: expect.arrayContaining([uri]),
+    });
+    const branded = await svc.json(
+      'clients',
+      'update',
+      clientId,
+      '--brand-name',
+      'Acme',
+      '--brand-color',
+      '#0a7f5c',
+    );
+    expect(branded).toMatchObject({ brandName: 'Acme', brandColor: '#0a7f5c' });
+    const made = await svc.json<{ id: string; clientSecret: string }>(
+      ...[
+        'clients',
+        'create',
+        '--key',
+        keyId,
+        '--name',
+        'Second',
+        '--redirect-uri',
+        uri,
+        '--claims',
+        'age_18_plus',
+      ],
+    );
+    expect(made.clientSecret).toMatch(/^svc_secret_/);
+    expect(await svc.json('clients', 'list')).toHaveLength(2);
+    expect(await svc.json('clients', 'disable', made.id, '--yes')).toMatchObject({ status: 'disabled' });
+  });
+
+  it('rotation of every secret, without a cut', async () => {
+    const { clientId, keyId } = partner;
+    const rotated = await svc.json('clients', 'rotate-secret', clientId, '--keep-old', '24h', '--yes');
+    expect(rotated).toMatchObject({ clientSecret: expect.stringMatching(/^svc_secret_/) });
+    expect(await svc.json('keys', 'rotate', keyId, '--keep-old', '24h', '--yes')).toMatchObject({
+      apiKey: expect.stringMatching(/^svc_test_/),
+    });
+    await svc.json('webhooks', 'set', keyId, '--url', 'http://localhost:9/hooks');
+    const next = await svc.json<{ last4: string; signingSecret: string }>(
+      'webhooks',
+      'prepare-secret',
+      keyId,
+    );
+    const switched = await svc.json('webhooks', 'switch-secret', keyId, '--yes');
+    expect(switched).toMatchObject({ last4: next.signingSecret.slice(-4) });
+    const file = join(svc.cwd, 'secret');
+    await svc.json('webhooks', 'rotate-secret', keyId, '--yes', '--out-file', file);
+    expect(readFileSync(file, 'utf8')).toMatch(/^whsec_/);
+  });
+
+  it('deliveries, what was answered, and sending again', async () => {
+    const receiver = await startReceiver();
+    const { keyId } = partner;
+    await svc.json('webhooks', 'set', keyId, '--url', receiver.url, '--yes');
+    expect(await svc.json('webhooks', 'test', keyId)).toMatchObject({ status: 'delivered' });
+    const sent = await svc.json<{ id: string }>('trigger', 'vae.resolved');
+    const [listed] = await svc.json<{ id: string }[]>('deliveries', 'list', '--event', 'vae.resolved');
+    expect(listed?.id).toBe(sent.id);
+    expect(await svc.json('deliveries', 'show', sent.id)).toMatchObject({ keyId, event: 'vae.resolved' });
+    expect(await svc.json('deliveries', 'resend', sent.id)).toMatchObject([{ resendOf: sent.id }]);
+    expect(await svc.json('webhooks', 'health', keyId)).toMatchObject([{ keyId }]);
+    receiver.close();
+  });
+
+  it('a walk of the hosted pages, its session by reference, its events and its request', async () => {
+    const walked = await svc.json<Record<string, string>>(
+      ...[
+        'trigger',
+        'flow',
+        '--person',
+        'rejected',
+        '--client',
+        partner.clientId,
+        '--reference',
+        'order-1734',
+      ],
+    );
+    expect(walked).toMatchObject({ error: 'verification_failed', code: null, codeVerifier: null });
+    const [found] = await svc.json<{ id: string }[]>('sessions', 'list', '--reference', 'order-1734');
+    expect(found?.id).toBe(walked['sessionId']);
+    expect(await svc.json('sessions', 'show', found?.id ?? '')).toMatchObject({
+      failure: { reason: 'document_rejected' },
+    });
+    const [event] = await svc.json<{ id: string }[]>(
+      'events',
+      'list',
+      '--session',
+      found?.id ?? '',
+      '--event',
+      'verification.session.failed',
+    );
+    expect(await svc.json('events', 'show', event?.id ?? '')).toMatchObject({
+      event: 'verification.session.failed',
+    });
+    const refused = await fetch(`${server.publicUrl}/verify/start?client_id=${partner.clientId}`);
+    const id = refused.headers.get('x-request-id') ?? '';
+    await expect.poll(async () => (await svc.run(['requests', 'show', id])).code).toBe(0);
+    expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
+  });
+
+  it('a walk from another address of the service fails, and names the right one', async () => {
+    const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
+    const kept = readFileSync(profile, 'utf8');
+    writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
+    const args = ['trigger', 'flow', '--client', partner.clientId, '--url', server.publicUrl, '--json'];
+    const { code, stderr } = await svc.run(args);
+    writeFileSync(profile, kept);
+    expect([code, failure(stderr).hint]).toEqual([1, expect.stringContaining(server.baseUrl)]);
+  });
+
+  it('a walk gives the code and the verifier that the exchange needs', async () => {
+    const walked = await svc.json<Record<string, string>>(
+      'trigger',
+      'flow',
+      '--client',
+      partner.clientId,
+      '--claims',
+      'age_18_plus',
+    );
+    const answer = await fetch(`${server.publicUrl}/api/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: walked['code'] ?? '',
+        code_verifier: walked['codeVerifier'] ?? '',
+        redirect_uri: walked['redirectUri'] ?? '',
+        client_id: partner.clientId,
+        client_secret: partner.clientSecret,
+      }),
+    });
+    expect(await answer.json()).toMatchObject({ token_type: 'Bearer', scope: 'age_18_plus' });
+  });
+
+  it('balance, statement, caps, warnings and members', async () => {
+    const { partnerId } = partner;
+    expect(await svc.json('wallet')).toMatchObject({ partnerId, mode: 'test', balance: expect.any(Number) });
+    expect(await svc.json('statement')).toMatchObject({ partnerId, entries: expect.any(Array) });
+    expect(await svc.json('limits', 'set', '--per-minute', '30')).toMatchObject({ partnerId, perMinute: 30 });
+    expect(await svc.json('limits', 'show')).toMatchObject({ perMinute: 30 });
+    expect(await svc.json('prices')).toMatchObject({ partnerId });
+    await svc.json('warnings', 'set', '--email', 'dev@shop.example');
+    expect(await svc.json('warnings', 'show')).toMatchObject({ emails: ['dev@shop.example'] });
+    const { id } = await svc.json<{ id: string }>(
+      'members',
+      'invite',
+      'new@shop.example',
+      '--role',
+      'viewer',
+    );
+    expect(await svc.json('members', 'role', id, '--role', 'finance')).toMatchObject({ role: 'finance' });
+    expect(await svc.json('members', 'remove', id, '--yes')).toMatchObject({ status: 'removed' });
+  });
+
+  it('a leaked API key ends at once', async () => {
+    const { id, apiKey } = await svc.json<{ id: string; apiKey: string }>('keys', 'create', '--mode', 'test');
+    await svc.json('keys', 'revoke', id, '--yes');
+    const answer = await fetch(`${server.publicUrl}/api/wallet`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('svc has the habits of svcadmin', () => {
+  it('exit codes: usage, not signed in, not found, unattended', async () => {
+    for (const [args, code] of [
+      [['keys', 'conjure'], 2],
+      [['keys', 'show', 'key_0000000000000000000000'], 4],
+      [['keys', 'revoke', partner.keyId], 2],
+      [['trigger', 'flow', '--person', 'nobody', '--client', partner.clientId], 2],
+    ] as const)
+      expect([args, (await svc.run([...args])).code]).toEqual([args, code]);
+    const elsewhere = await svc.run(['wallet', '--url', 'http://127.0.0.1:1', '--json']);
+    expect([elsewhere.code, failure(elsewhere.stderr).code]).toEqual([3, 'no_token']);
+  });
+
+  it('finds no record of another partner, and a viewer changes nothing', async () => {
+    clock.advance(60_000);
+    const other = await createPartner(server);
+    const viewer = await memberLine(server, partner.partnerId, 'viewer');
+    expect((await svc.run(['clients', 'show', other.clientId])).code).toBe(4);
+    expect((await viewer.run(['keys', 'list'])).code).toBe(0);
+    const refused = await viewer.run(['keys', 'create', '--json']);
+    expect([refused.code, failure(refused.stderr).code]).toEqual([3, 'not_permitted']);
+    expect(failure(refused.stderr).hint).toContain('svc whoami');
+  });
+
+  it('says what to do where the passkey is too old, and goes on after it', async () => {
+    const { member } = svc;
+    clock.advance(30 * 60_000);
+    const refused = await svc.run(['keys', 'create', '--json']);
+    expect([refused.code, failure(refused.stderr).code]).toEqual([3, 'passkey_required']);
+    expect(failure(refused.stderr).hint).toContain('/portal/devices');
+    expect((await signInBy(member.browser, member.authenticator)).status).toBe(303);
+    const login = fieldIn((await member.browser.open('/devices')).html, 'login');
+    expect((await actOnDevices(member.browser, 'allow', { login })).status).toBe(303);
+    expect((await svc.run(['keys', 'create'])).code).toBe(0);
+  });
+
+  it('is told who is signed in, and signs out at the server too', async () => {
+    clock.advance(60_000);
+    const line = await memberLine(server, partner.partnerId, 'developer');
+    expect(await line.json('whoami')).toMatchObject({ role: 'developer', partner: 'Acme Cinema' });
+    expect(await line.json('logout')).toEqual({ forgotten: 'default', ended: true });
+    expect((await line.run(['whoami'])).code).toBe(3);
+    const answer = await fetch(`${server.publicUrl}/portal/device/login`, {
+      headers: { authorization: `Bearer ${line.token}` },
+    });
+    expect(answer.status).toBe(401);
+  });
+});
