@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { KeyStatus } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import type { JointRead } from '../platform/database/joint-reads.ts';
 import {
   type AuditedRecord,
   createRecordStore,
@@ -81,7 +82,7 @@ export interface KeyStore extends RecordStore<ApiKey> {
   statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]>;
 }
 
-export function createKeyStore(db: Db): KeyStore {
+export function createKeyStore(db: Db, read: JointRead): KeyStore {
   const keys = db.collection<ApiKey>(collection);
 
   return {
@@ -105,8 +106,12 @@ export function createKeyStore(db: Db): KeyStore {
     },
 
     async statuses(ids) {
-      const projection = { status: 1 };
-      const found = await keys.find({ _id: { $in: [...new Set(ids)] } }, { projection }).toArray();
+      const filter = { _id: { $in: [...new Set(ids)] } };
+      const found = await read<Pick<ApiKey, '_id' | 'status'>>({
+        collection,
+        filter,
+        projection: { status: 1 },
+      });
       const byId = new Map(found.map(({ _id, status }) => [_id, status]));
       return ids.map((id) => byId.get(id));
     },

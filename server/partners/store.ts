@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { createJointReads } from '../platform/database/joint-reads.ts';
 import { type ChangeStore, createChangeStore } from './change-store.ts';
 import { type ClientStore, indexes as clientIndexes, createClientStore } from './client-store.ts';
 import { createKeyStore, type KeyStore, indexes as keyIndexes } from './key-store.ts';
@@ -19,10 +20,10 @@ export interface PartnersStores {
 
 export const indexes: IndexDeclaration[] = [...partnerIndexes, ...keyIndexes, ...clientIndexes];
 
-export function createPartnersStores(db: Db): PartnersStores {
+export function createPartnersStores(db: Db, read = createJointReads(db)): PartnersStores {
   return {
     partners: createPartnerStore(db),
-    keys: createKeyStore(db),
+    keys: createKeyStore(db, read),
     clients: createClientStore(db),
     logos: createLogoStore(db),
     search: createSearchStore(db),

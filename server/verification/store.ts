@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { createJointReads } from '../platform/database/joint-reads.ts';
 import {
   createPasskeyStore,
   type PasskeyStore,
@@ -30,9 +31,9 @@ export const indexes: IndexDeclaration[] = [
   ...passkeyIndexes,
 ];
 
-export function createVerificationStores(db: Db): VerificationStores {
+export function createVerificationStores(db: Db, read = createJointReads(db)): VerificationStores {
   return {
-    sessions: createSessionStore(db),
+    sessions: createSessionStore(db, read),
     claims: createClaimStore(db),
     users: createUserStore(db),
     enrollments: createEnrollmentStore(db),

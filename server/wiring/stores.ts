@@ -2,6 +2,7 @@ import { createAdminStores } from '../admin/store.ts';
 import { createBillingStores } from '../billing/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import type { Database } from '../platform/database/connect.ts';
+import { createJointReads } from '../platform/database/joint-reads.ts';
 import { createPortalStores } from '../portal/store.ts';
 import { createStatusStores } from '../status/store.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
@@ -17,14 +18,15 @@ interface Settings {
 
 /** Everything that touches the database, one object a feature. */
 export function createStores(db: Database['db'], { maintenance = db }: Settings = {}) {
+  const read = createJointReads(db);
   return {
     admin: createAdminStores(db),
     billing: createBillingStores(db),
-    partners: createPartnersStores(db),
+    partners: createPartnersStores(db, read),
     portal: createPortalStores(db),
     status: createStatusStores(db),
     storefront: createStorefrontStores(db),
-    verification: createVerificationStores(db),
+    verification: createVerificationStores(db, read),
     wallets: createWalletsStores(db, maintenance),
     warnings: createWarningsStores(db),
     webhooks: createWebhooksStores(db, maintenance),

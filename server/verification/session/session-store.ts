@@ -3,6 +3,7 @@ import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import type { JointRead } from '../../platform/database/joint-reads.ts';
 import type { Found } from '../../platform/database/look-through.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
@@ -54,7 +55,7 @@ const ofCode = [
   'enrollmentId',
   'consentedAt',
 ] as const;
-const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1]));
+const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1 as const]));
 export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
 
 /** A code, and the identity wallet that pays for its exchange. */
@@ -154,7 +155,7 @@ function toPublished({ _id, outboxAt, enrollmentDueAt, expiresAt }: Session): An
   };
 }
 
-export function createSessionStore(db: Db): SessionStore {
+export function createSessionStore(db: Db, read: JointRead): SessionStore {
   const sessions = db.collection<Session>(collection);
 
   const dueSince = (field: 'enrollmentDueAt' | 'outboxAt') => (before: Date, limit: number) =>
@@ -216,9 +217,7 @@ export function createSessionStore(db: Db): SessionStore {
 
   return {
     insert,
-
     find,
-
     existing: (ids) =>
       sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1, partnerId: 1 } }).toArray(),
 
@@ -231,9 +230,8 @@ export function createSessionStore(db: Db): SessionStore {
       move({ session, transition, now, nonce: randomBytes(8).toString('base64url') }),
 
     async findByCodes(codes) {
-      const found: CodeSession[] = await sessions
-        .find(presented('code.hash', codes), { projection: codeProjection })
-        .toArray();
+      const filter = presented('code.hash', codes);
+      const found = await read<CodeSession>({ collection, filter, projection: codeProjection });
       const byHash = new Map(found.map((session) => [session.code?.hash, session]));
       return codes.map((code) => {
         const session = byHash.get(code.hash);

@@ -83,10 +83,14 @@ function statementsOf({ commandName: name, command }: CommandStartedEvent): Stat
     case 'count':
     case 'distinct':
       return [one((command['query'] ?? {}) as Document)];
-    case 'aggregate':
-      return collection === '1'
-        ? []
-        : [one(((command['pipeline'] as Document[])[0]?.['$match'] ?? {}) as Document)];
+    case 'aggregate': {
+      const pipeline = command['pipeline'] as Document[];
+      const filterOf = (stages: Document[]) => (stages[0]?.['$match'] ?? {}) as Document;
+      const joined = pipeline.flatMap(({ $unionWith: union }) =>
+        union ? [{ ...one(filterOf(union.pipeline)), collection: String(union.coll) }] : [],
+      );
+      return collection === '1' ? [] : [one(filterOf(pipeline)), ...joined];
+    }
     case 'findAndModify':
       return [one(command['query'] as Document, true)];
     case 'update':

@@ -113,8 +113,8 @@ const inserting =
     name === 'insert' && command.collection === collection && text.test(command.text);
 
 const messages = {
-  session: ({ name, collection, text }: Command) =>
-    name === 'find' && collection === 'sessions' && text.includes('"code.hash"'),
+  // One command reads the session and the status of the key.
+  session: ({ name, text }: Command) => ['find', 'aggregate'].includes(name) && text.includes('"code.hash"'),
   // An update without effect on a lone server, which waits for the journal.
   head: ({ name, collection, text }: Command) =>
     ['find', 'findAndModify'].includes(name) && collection === 'ledger' && text.includes('"sort":{"_id":-1}'),

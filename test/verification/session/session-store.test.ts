@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import { createJointReads } from '../../../server/platform/database/joint-reads.ts';
 import { bytesOfId, bytesOfSecret, randomId, secretOfBytes, sha256 } from '../../../server/platform/ids.ts';
 import { linkOf, presentedLink } from '../../../server/verification/handoff/link.ts';
 import { codeOf, presentedCode } from '../../../server/verification/session/code.ts';
@@ -22,7 +23,7 @@ beforeEach(async () => {
   await ensureIndexes(db, indexes);
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
-  store = createSessionStore(lossy.db);
+  store = createSessionStore(lossy.db, createJointReads(lossy.db));
 });
 
 const at = new Date();
