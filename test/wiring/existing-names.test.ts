@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { existingNames } from '../../server/wiring/existing-names.ts';
+
+const none = { clientIds: [], sessionIds: [], integrationIds: [], keyHashes: [] };
+
+/** Stores that have what they are asked for, and the names that they were asked for. */
+function stores() {
+  const asked: string[] = [];
+  const find = (of: string) => async (names: readonly string[]) => {
+    asked.push(`${of} ${names}`);
+    return names.map((name) => ({ _id: `${of} of ${name}`, hash: name, partnerId: 'ptr_1' }));
+  };
+  const of = {
+    partners: { clients: { findAll: find('client') }, keys: { findByHashes: find('key') } },
+    storefront: { integrations: { findAll: find('integration') } },
+    verification: { sessions: { existing: find('session') } },
+  };
+  return { asked, of: of as unknown as Parameters<typeof existingNames>[0] };
+}
+
+it('names of every kind have their owners', async () => {
+  const { of } = stores();
+  const names = { clientIds: ['a'], sessionIds: ['b'], integrationIds: ['c'], keyHashes: ['d'] };
+  expect(Object.fromEntries(await existingNames(of, names))).toEqual({
+    'client of a': { partnerId: 'ptr_1' },
+    'session of b': { partnerId: 'ptr_1' },
+    'integration of c': { partnerId: 'ptr_1' },
+    d: { partnerId: 'ptr_1', keyId: 'key of d' },
+  });
+});
+
+it('a kind of names that no request had is not looked up', async () => {
+  const { asked, of } = stores();
+  await existingNames(of, { ...none, clientIds: ['a'] });
+  expect(asked).toEqual(['client a']);
+  await existingNames(of, none);
+  expect(asked).toHaveLength(1);
+});
