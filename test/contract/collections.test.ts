@@ -31,6 +31,36 @@ describe('the collections', () => {
   });
 });
 
+it('the script of the signed request of Bruno signs with the variables of the environment', () => {
+  const index = requests.findIndex(({ signed }) => signed);
+  const text = renderBruno(requests[index] ?? expect.fail('no signed request'), index + 1);
+  const [, script = ''] = /^script:pre-request \{\n([\s\S]*?)\n\}$/m.exec(text) ?? [];
+  const environment = new Map([
+    ['integration_id', 'int_1'],
+    ['integration_secret', 'intsec_1'],
+  ]);
+  const ofRun = new Map<string, string>();
+  let sent = '';
+  runInNewContext(script, {
+    require: () => ({
+      HmacSHA256: (message: string, key: string) => createHmac('sha256', key).update(message).digest('hex'),
+    }),
+    bru: {
+      interpolate: (body: string) => body.replaceAll(/\{\{(\w+)\}\}/g, '$1'),
+      getEnvVar: (name: string) => environment.get(name),
+      getVar: (name: string) => ofRun.get(name),
+      setVar: (name: string, value: string) => ofRun.set(name, value),
+    },
+    req: {
+      setBody(body: string) {
+        sent = body;
+      },
+    },
+  });
+  const message = `int_1.${ofRun.get('timestamp')}.${sent}`;
+  expect(ofRun.get('signature')).toBe(createHmac('sha256', 'intsec_1').update(message).digest('hex'));
+});
+
 interface Item {
   name: string;
   event?: { script: { exec: string[] } }[];

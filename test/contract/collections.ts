@@ -176,7 +176,8 @@ export function renderBruno(request: CollectionRequest, seq: number): string {
           block('script:pre-request', [
             `const body = bru.interpolate(${JSON.stringify(json)});`,
             'req.setBody(body);',
-            ...signing('bru.getVar', 'bru.setVar', 'body'),
+            // Variables of the environment are none of the run: `getVar` does not find them.
+            ...signing('bru.getEnvVar', 'bru.setVar', 'body'),
           ]),
         ]
       : []),
