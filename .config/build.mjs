@@ -10,8 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const product = { project: 'tsconfig.build.json', stamp: 'dist/.built' };
 const programs = { project: 'tsconfig.programs.json', stamp: 'dist/.built-programs' };
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', product.project];
+/** The client libraries, which the site has as downloads; not what tests leave beside them. */
+const sdk = ['typescript/src', 'typescript/package.json', 'php/src', 'python/svc_gateway/client.py'].map(
+  (path) => `sdk/${path}`,
+);
 /** What the build runs, and the pages that it renders. */
-const steps = ['.config/build.mjs', '.config/copy-assets.mjs', '.config/site', 'docs'];
+const steps = ['.config/build.mjs', '.config/copy-assets.mjs', '.config/site', 'docs', ...sdk];
 const lock = 'dist/.building';
 
 function filesIn(path) {

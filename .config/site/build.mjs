@@ -3,6 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Eta } from 'eta';
+import { writeDownloads } from './downloads.mjs';
 import { renderMarkdown } from './markdown.mjs';
 import { addressOf, areas, basePath, baseUrl, pages } from './navigation.mjs';
 import { renderReference } from './reference.mjs';
@@ -72,6 +73,7 @@ for (const page of built) {
 
 write('index.html', eta.render('./landing', { basePath, top: topLinks() }));
 write('status.html', eta.render('./status', { basePath, top: topLinks() }));
+writeDownloads(`${site}/docs/downloads`);
 write('docs/search.json', searchIndex(built));
 for (const name of ['site.css', 'site.js']) cpSync(new URL(name, here), `${site}/docs/${name}`);
 cpSync('server/verification/pages/templates/icon.svg', `${site}/docs/icon.svg`);

@@ -19,6 +19,7 @@ const types: Readonly<Record<string, string>> = {
   '.md': 'text/markdown; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
+  '.tgz': 'application/gzip',
 };
 
 /** Headers of every answer of the site: it loads nothing from elsewhere, and has no style or script in its markup. */
@@ -59,7 +60,8 @@ function readSite(baseUrl: string): Map<string, SiteFile> {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    const content = Buffer.from(placeIn(readFileSync(file, 'utf8'), baseUrl));
+    const isText = extname(file) !== '.tgz';
+    const content = isText ? Buffer.from(placeIn(readFileSync(file, 'utf8'), baseUrl)) : readFileSync(file);
     const path = relative(root, file).replace(/(?:\bindex)?\.html$/, '');
     files.set(path, {
       type: types[extname(file)] ?? 'application/octet-stream',
@@ -75,7 +77,10 @@ async function answer(file: SiteFile, { headers }: FastifyRequest, reply: Fastif
   if (headers['if-none-match']?.split(/,\s*/).some((tag) => tag.replace(/^W\//, '') === file.etag))
     return reply.status(304).send();
   void reply.type(file.type);
-  if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(headers['accept-encoding']?.toString() ?? ''))
+  if (
+    file.type === 'application/gzip' ||
+    !/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(headers['accept-encoding']?.toString() ?? '')
+  )
     return reply.send(file.content);
   file.compressed ??= promisify(gzip)(file.content);
   return reply.header('content-encoding', 'gzip').send(await file.compressed);

@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEnv } from '../../cli/onboarding/credentials.ts';
@@ -14,7 +11,6 @@ import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
 import { expectApp, save } from './apps.ts';
 
-const repository = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 let server: TestServer;
 beforeAll(async () => {
@@ -33,7 +29,6 @@ describe.each([
     const adapted = (text: string) => text.replaceAll('3000', String(port));
     const blocks = codeBlocks(page);
     for (const { file, code } of blocks) if (file) save(cwd, file, adapted(code));
-    symlinkSync(join(repository, 'sdk'), join(cwd, 'sdk'));
     const redirectUri = `http://localhost:${port}/callback`;
     const { clientId, clientSecret, apiKey, keyId } = await createPartner(server, {
       client: { redirectUris: [redirectUri] },

@@ -209,6 +209,19 @@ describe('answers of the site', () => {
     await refused.arrayBuffer();
   });
 
+  it('have the client libraries as files, byte for byte', async () => {
+    for (const name of ['svc-sdk', 'svc-gateway-python', 'svc-gateway-php']) {
+      const response = await fetch(`${server.baseUrl}/docs/downloads/${name}-0.8.0.tgz`);
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
+      expect(response.headers.get('content-encoding')).toBeNull();
+      const listed = execFileSync('tar', ['-tz'], { input: Buffer.from(await response.arrayBuffer()) });
+      expect(listed.toString()).toMatch(
+        /^(?:package\/dist\/index\.js|svc_gateway\/client\.py|svc-gateway\/autoload\.php)$/m,
+      );
+      expect(listed.toString()).not.toMatch(/\/tests?\/|pycache/);
+    }
+  });
+
   it('are 304 where the browser has them', async () => {
     const { headers } = await open('/docs/site.css');
     const again = await open('/docs/site.css', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
