@@ -94,7 +94,7 @@ describe('sessions list', () => {
     if (rows[0]) expect(rows[0].reason).toBe(reason);
   });
 
-  it('finds one that expired without an event by its partner and time', async () => {
+  it('finds an expired session without events by its partner and time', async () => {
     const { partnerId } = partner;
     const period = { since: iso(-45 * minute), until: iso(-40 * minute) };
     const [found, ...more] = (await server.admin.sessions.list.query({ partnerId, ...period })).rows;

@@ -166,7 +166,7 @@ describe('a writer that hangs', () => {
 });
 
 describe('a posting whose caller waits no longer', () => {
-  it('is dropped by the writer, of which the caller had told it', async () => {
+  it('is dropped by the writer when its caller cancels it', async () => {
     const { fleet, writer, other } = await pair();
     const insert = gate();
     const caller = new AbortController();

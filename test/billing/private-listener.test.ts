@@ -135,7 +135,7 @@ describe('the processes that take hand-overs', () => {
     expect(fleet.members.map(({ ways }) => ways['answering'])).toEqual([1, 1, 2]);
   });
 
-  it('are without one that was silent for 10 s', async () => {
+  it('do not include a process that was silent for 10 s', async () => {
     const { fleet, writer, other } = await pair();
     other.clock.ahead = 10_001;
     await fleet.refresh();
@@ -143,7 +143,7 @@ describe('the processes that take hand-overs', () => {
     expect(writer.ways['answering']).toBe(1);
   });
 
-  it('are without one that cannot be reached, and that is said', async () => {
+  it('do not include a process that cannot be reached, which is logged', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await third.stop();

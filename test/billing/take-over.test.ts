@@ -44,7 +44,7 @@ function startWriter() {
 const three = ['one', 'two', 'three'].map((id) => ({ posting: posting(id), withinMs: 1_000 }));
 
 describe('a posting that was taken over', () => {
-  it('waits no longer once its sender says so, and the others of its request do', async () => {
+  it('stops waiting when its sender cancels it, and the others of its request still wait', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three });
     expect(aborted()).toEqual([false, false, false]);

@@ -80,11 +80,11 @@ describe('the demo partner', () => {
     ['teen', 'Sorry: you are not 18 yet'],
     ['rejected', 'You were not verified'],
     ['low-balance', 'the exchange was refused'],
-  ])('says what %s came to', async (person, text) => {
+  ])('shows the result of %s', async (person, text) => {
     expect(await openShop().verifyAs(person)).toContain(text);
   });
 
-  it('keeps its account to itself, and between runs', async () => {
+  it('keeps its account in a private file, and uses it again after a restart', async () => {
     const before = readFileSync(accountFile(), 'utf8');
     expect(statSync(accountFile()).mode & 0o777).toBe(0o600);
     await demo.close();
@@ -103,7 +103,7 @@ describe('a problem', () => {
   it.each([
     ['a browser without a visit', '/callback?code=x&state=x', 404, 'Start at the shop'],
     ['an unknown page', '/nowhere', 404, 'There is no such page'],
-  ])('%s is told in words for people, and the way back', async (_what, path, status, title) => {
+  ])('%s has a page in plain words, with a link back to the shop', async (_what, path, status, title) => {
     const answer = await openShop().ask(path);
     expect(answer.status).toBe(status);
     const page = await answer.text();
@@ -112,7 +112,7 @@ describe('a problem', () => {
     expect(textOf(page)).not.toMatch(/not_found|route_|state|iss\b/);
   });
 
-  it('a return that no visit waits for names neither state nor iss but to developers', async () => {
+  it('an unexpected return is explained without protocol terms, which only developers see', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const page = await shop.page('/callback?code=x&state=x&iss=https://other.example');
@@ -122,8 +122,8 @@ describe('a problem', () => {
   });
 });
 
-describe('the demo is shy', () => {
-  it('takes no redirect that it does not wait for', async () => {
+describe('the demo partner under attack', () => {
+  it('refuses redirects with an unknown state', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const forged = await shop.ask(`/callback?code=x&state=x&iss=${service.baseUrl}`);
@@ -131,7 +131,7 @@ describe('the demo is shy', () => {
     expect((await openShop().ask('/callback?code=x&state=x')).status).toBe(404);
   });
 
-  it('answers to its own name only, and no other site posts to it', async () => {
+  it('refuses other host names, and forms of other sites', async () => {
     const { port } = new URL(demo.url);
     const named = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -148,7 +148,7 @@ describe('the demo is shy', () => {
     );
   });
 
-  it('takes no event that is not signed', async () => {
+  it('refuses unsigned events', async () => {
     const shop = openShop();
     await shop.verifyAs('adult');
     const { webhookUrl } = JSON.parse(readFileSync(accountFile(), 'utf8')) as { webhookUrl: string };

@@ -27,7 +27,7 @@ describe('the time limits of tests', () => {
     expect(within(1_000)).toBe(Math.ceil(1_000 * Number(process.env['SVC_TEST_TIMEOUT_FACTOR'])));
   });
 
-  it('are nowhere fixed', () => {
+  it('follow one factor: no test file has a fixed limit', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.includes('node_modules'),
     );

@@ -65,12 +65,12 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
   });
 
-  it('refuses one that shows more than was asked for', async () => {
+  it('refuses a presentation that shows more than was asked for', async () => {
     const token = await ageToken({ elements: ['age_over_18', 'age_over_65'] });
     expect(await refusalOf(check(token, asked))).toBe('more than was asked for');
   });
 
-  it('refuses one that shows less than was asked for', async () => {
+  it('refuses a presentation that shows less than was asked for', async () => {
     const token = await ageToken({ elements: ['age_over_16'] });
     expect(await refusalOf(check(token, asked))).toBe('less than was asked for');
   });
@@ -125,7 +125,7 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check({ proof_of_age: [presentation] }, both))).toBe('malformed');
   });
 
-  it('refuses every one without a trust anchor', async () => {
+  it('refuses all attestations where the source has no trust anchor', async () => {
     expect(await refusalOf(check(await ageToken(), { ...asked, anchors: [] }))).toBe('unknown issuer');
     expect(anchors).toHaveLength(1);
   });

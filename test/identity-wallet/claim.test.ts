@@ -60,7 +60,7 @@ describe('a request whose answer is being judged', () => {
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
-  it('takes no other answer, no error and no form', async () => {
+  it('accepts no other answer, no error and no form while it lasts', async () => {
     const { uri, link, request, post, show } = await claimed();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);

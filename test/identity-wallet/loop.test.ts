@@ -89,7 +89,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))('the loop with 
     expect(end.returned).toHaveProperty('code');
   });
 
-  it('takes one answer to a request, and none that is too late', async () => {
+  it('accepts one answer to a request, and no late answer', async () => {
     const { act } = await ask(source);
     await act('present');
     const again = await act('present');
@@ -104,7 +104,7 @@ describe('the page of the test wallet', () => {
     ['fr', 'Montrer ceci ?', 'ltr'],
     ['es', '¿Mostrar esto?', 'ltr'],
     ['ar', 'هل تعرض هذا؟', 'rtl'],
-  ])('speaks the language of the session: %s', async (language, title, direction) => {
+  ])('is shown in the language of the session: %s', async (language, title, direction) => {
     const { pages, page } = await ask('test-wallet-age');
     const { html } = await pages.open(`${page.at}?lang=${language}`);
     const link = /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';

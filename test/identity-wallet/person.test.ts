@@ -105,7 +105,7 @@ describe('the check of a PID', () => {
     expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
   });
 
-  it('refuses one that shows more or less than was asked for, or is of another type', async () => {
+  it('refuses a presentation that shows more or less than was asked for, or another type', async () => {
     const more = await personToken({ paths: [ages, ['family_name']] });
     expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
     const moreAges = await personToken({ paths: [ages, ['age_equal_or_over', '21']] });

@@ -229,7 +229,7 @@ describe('the status of an SD-JWT VC', () => {
     expect(await refusalOf(ofSdJwt(status))).toBe('status unknown');
   });
 
-  it('counts where the list says so', async () => {
+  it('is accepted where the list marks it as valid, and refused where it is revoked', async () => {
     expect(await ofSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });

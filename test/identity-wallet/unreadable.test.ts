@@ -67,7 +67,7 @@ describe('the response URI', () => {
     expect((await otherIdentityWallet.open(link)).status).toBe(200);
   });
 
-  it('takes no nested JSON in place of a form', async () => {
+  it('accepts no nested JSON in place of a form', async () => {
     const { asked, show } = await askIdentityWallet(service, 'age');
     const { response_uri: uri } = await asked();
     const headers = { 'content-type': 'application/json' };

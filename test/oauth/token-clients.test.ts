@@ -134,7 +134,7 @@ describe('403 client_inactive', () => {
 });
 
 describe('403 access_denied', () => {
-  it('answers a duplicate identity, and nothing is debited', async () => {
+  it('is the answer for a duplicate identity, which is not charged', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner, 'duplicate'));
     expect(answer).toMatchObject({ status: 403, error: 'access_denied' });

@@ -183,7 +183,7 @@ describe('400 invalid_grant: used', () => {
 describe('400 invalid_grant: code_verifier', () => {
   const wrong = { code_verifier: 'w'.repeat(43) };
 
-  it('does not use the code up four times', async () => {
+  it('leaves the code usable after the first four wrong verifiers', async () => {
     const verified = await oauth.verified(partner);
     for (const left of [4, 3, 2, 1]) {
       expect(await oauth.exchange(partner, verified, wrong)).toMatchObject(
@@ -203,7 +203,7 @@ describe('400 invalid_grant: code_verifier', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('counts none that another client sends', async () => {
+  it('does not count a wrong verifier that another client sends', async () => {
     const [verified, other] = [await oauth.verified(partner), await oauth.partner({ client: manyRequests })];
     for (let n = 0; n < 6; n += 1) await oauth.exchange(other, verified, wrong);
     expect((await oauth.exchange(partner, verified)).status).toBe(200);

@@ -39,7 +39,7 @@ async function expectRefused(token: string): Promise<void> {
 }
 
 describe('a forged access token', () => {
-  it('is told from one that differs in nothing', async () => {
+  it('is accepted while it differs from an issued token in nothing', async () => {
     expect((await oauth.userinfo(bearer(await sign(payload)))).status).toBe(200);
   });
 

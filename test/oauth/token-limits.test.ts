@@ -45,7 +45,7 @@ describe('402 payment_required', () => {
     await expectUsable(partner, verified);
   });
 
-  it('answers a balance of one cent too little, and not one that is just enough', async () => {
+  it('refuses a balance that is one cent too small, and accepts one that is exactly enough', async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;

@@ -229,7 +229,7 @@ describe('rotating a client secret', () => {
     }
   });
 
-  it('never prolongs one that is on its way out, and refuses too many at once', async () => {
+  it('does not prolong a secret that is ending, and refuses too many secrets', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotate = (keepOldSeconds: number) =>

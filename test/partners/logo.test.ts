@@ -50,7 +50,7 @@ describe('a logo', () => {
     expect([made.width, made.height]).toEqual([20, 16]);
   });
 
-  it('has no colour of transparent pixels at its edges', () => {
+  it('gets no dark edge from the colours of its transparent pixels', () => {
     const made = PNG.sync.read(remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
     expect([...made.data.subarray(0, 4)]).toEqual([200, 10, 20, 128]);
   });

@@ -61,7 +61,7 @@ describe('the logo of a partner', () => {
     expect([width, height]).toEqual([200, 100]);
   });
 
-  it('replaced or removed, is gone, and the audit log says so', async () => {
+  it('is not served any more after it was replaced or removed, and the audit log has the change', async () => {
     const { logo: first } = await set(file(10));
     const { logo: second } = await set(file(20));
     expect(second).not.toBe(first);

@@ -94,7 +94,7 @@ describe('API keys', () => {
     });
   });
 
-  it('are revoked for good', async () => {
+  it('can neither be rotated nor get a webhook URL after they were revoked', async () => {
     const { id: keyId, partnerId } = await newKey();
     expect(await server.admin.keys.revoke.mutate({ keyId })).toMatchObject({ status: 'revoked' });
     expect(await server.services.partners.directory.apiKey(keyId)).toMatchObject({ status: 'revoked' });

@@ -37,7 +37,7 @@ const call = (signal?: AbortSignal) =>
     ...(signal ? { signal } : {}),
   });
 
-it('answers 503 when the time is up, and says so to the work', async () => {
+it('a request is answered with 503 at its deadline, and its work is aborted', async () => {
   const response = await call();
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await response.json()).toMatchObject({ success: false });

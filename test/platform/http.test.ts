@@ -63,7 +63,7 @@ describe('every answer', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('takes no request id from outside', async () => {
+  it('ignores a request id of the caller', async () => {
     const { headers } = await call('/refused', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } });
     expect(headers.get('x-request-id')).not.toBe('mine');
   });

@@ -147,7 +147,7 @@ describe('a form', () => {
 });
 
 describe('a member', () => {
-  it('causes the same reads with the id of another partner as with one that does not exist', async () => {
+  it('causes the same reads for the id of another partner as for an unknown id', async () => {
     const ids = { keyId: other.keyId, clientId: other.clientId };
     const kinds: [string, Record<string, string>][] = [
       ['keys.show', { keyId: ids.keyId }],

@@ -95,7 +95,7 @@ describe('a page', () => {
     expect((await server.admin.keys.show.query({ keyId: other.keyId })).rotatedAt).toBeNull();
   });
 
-  it('speaks five languages, by the browser or by choice', async () => {
+  it("is shown in five languages, by the browser's setting or by choice", async () => {
     const { browser } = owner();
     const german = await browser.open('/clients', { 'accept-language': 'de-CH,de;q=0.9' });
     expect(german.html).toContain('<html lang="de" dir="ltr">');

@@ -197,7 +197,7 @@ describe('a client of the TypeScript SDK', () => {
 });
 
 describe('an exchange whose answer is lost', () => {
-  it('is charged once, and is told apart with its charge', async () => {
+  it('is charged once, and the error of its second use names the charge', async () => {
     const { partner, settings } = await createAccount(server);
     let lost = 0;
     const lossy: typeof fetch = async (...parameters) => {

@@ -143,7 +143,7 @@ describe('wallets list', () => {
     expect((await list({ daysLeft: 0.01 })).map(({ id }) => id)).toEqual(['ptr_low:test']);
   });
 
-  it('has wallets that were never funded among both, where they could not pay', async () => {
+  it('includes unfunded wallets in both lists where they cannot pay', async () => {
     const list = await walletsWith(usual, ['ptr_none:live', 'ptr_rich:live']);
     const [first, ...others] = await list({ mode: 'live', daysLeft: 30 });
     expect(first).toMatchObject({ id: 'ptr_none:live', balance: 0, unpaid: 3, daysLeft: null });

@@ -25,7 +25,7 @@ function next(known: Warning | undefined, condition: Condition | undefined, ms: 
 const told = ({ untold: _untold, ...warning }: Warning): Warning => warning;
 
 describe('a warning', () => {
-  it('is raised once, however long the thing goes on', () => {
+  it('is raised once, however long its cause lasts', () => {
     const raised = next(undefined, low, 0);
     expect(raised).toMatchObject({ untold: 'raised', raisedAt: at(0), since: at(0) });
     const later = next(told(raised), { ...low, text: 'It is lower' }, hour);
@@ -42,7 +42,7 @@ describe('a warning', () => {
     expect(nextWarning(seen, undefined, at(1))).toBe('gone');
   });
 
-  it('is over after a quiet time, once; one that comes back within it is the same', () => {
+  it('ends once after a quiet time, and a cause that returns within it raises no second warning', () => {
     const raised = told(next(undefined, low, 0));
     expect(nextWarning(raised, undefined, at(hour - 1))).toBe('unchanged');
     const again = next(raised, low, hour - 1);

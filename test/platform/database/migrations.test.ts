@@ -35,7 +35,7 @@ it('a migration goes on where the process before it ended, and changes each docu
   expect(await migrator().states([migration])).toMatchObject([{ changed: count, done: true }]);
 });
 
-it('one process at a time works on it; the lease of one that died ends', async () => {
+it('one process at a time works on a migration, and the lease of a dead process ends', async () => {
   const { documents, migrator } = await people();
   await Promise.all([migrator(), migrator(), migrator()].map((each) => each.work([migration])));
   await migrator().work([migration]);

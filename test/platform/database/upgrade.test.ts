@@ -84,7 +84,7 @@ describe('an upgrade', () => {
     await old.stop();
   });
 
-  it('is finished once; a process of the build before stops its work and says so', async () => {
+  it('is finished once, and a process of the older build stops its work and logs why', async () => {
     const old = await start(before);
     const partner = await createPartner(old);
     const code = await verifyUser(old, partner);

@@ -14,7 +14,7 @@ async function two() {
 }
 
 describe('the list of processes', () => {
-  it('has those with a heartbeat in the last 45 s, and not one that has left', async () => {
+  it('lists processes with a heartbeat in the last 45 s, and none that has stopped', async () => {
     const { clock, one, other } = await two();
     await one.beat();
     clock.ahead = 44_000;

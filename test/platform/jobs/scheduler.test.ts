@@ -71,7 +71,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('makes a new job beside one that has been taken up', async () => {
+  it('makes a new job where the job of that name is running', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     await db.collection('jobs').updateOne({}, { $set: { lockedAt: new Date() } });

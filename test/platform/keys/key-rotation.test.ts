@@ -246,7 +246,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual([newKid, newKid]);
   });
 
-  it('leaves a rotation that is pending to its time', async () => {
+  it('leaves a pending rotation at its planned time', async () => {
     const { first, clock } = pair;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
     const pendingKid = (await publishedAt(first)).at(-1);

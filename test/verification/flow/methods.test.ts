@@ -143,7 +143,7 @@ describe('a method', () => {
     expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'source_error' } });
   });
 
-  it('can be chosen again after the user has left it, and takes no late answer', async () => {
+  it('can be chosen again after the user has left it, and accepts no late answer', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'bank' });
     expect(browser.page.body).toContain('Use another method');
@@ -172,7 +172,7 @@ describe('a method', () => {
     expect(browser.page.body).toContain('Choose who to be');
   });
 
-  it('takes no form of an earlier tab once it was left', async () => {
+  it('accepts no form of an earlier tab after the user has left it', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();

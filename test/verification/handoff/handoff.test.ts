@@ -43,7 +43,7 @@ async function joined() {
 
 const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
 
-it('a computer that stays says so once, however often it is sent', async () => {
+it('a choice to stay at the computer is recorded once, also when it is sent three times', async () => {
   const { computer, sessionId } = await offered();
   const form = computer.form();
   for (let sent = 0; sent < 3; sent += 1)
@@ -52,7 +52,7 @@ it('a computer that stays says so once, however often it is sent', async () => {
 });
 
 describe('verifying on a phone', () => {
-  it('goes on there, and ends at the computer after "yes, this is my computer"', async () => {
+  it('continues at the phone, and ends at the computer after "yes, this is my computer"', async () => {
     const { computer, phone, sessionId } = await joined();
     expect(phone.page.body).toContain('Choose who to be');
     expect((await computer.open(computer.at)).body).toContain('Safari on iPhone');
@@ -237,7 +237,7 @@ describe('a link', () => {
     ['from another site', { origin: 'https://evil.example' }],
     ['from another site that hides itself', { 'sec-fetch-site': 'cross-site' }],
     ['without the cookie that came with it', { cookie: '' }],
-  ])('takes no code %s', async (_how, headers: Record<string, string>) => {
+  ])('accepts no code %s', async (_how, headers: Record<string, string>) => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -246,7 +246,7 @@ describe('a link', () => {
     expect((await session(sessionId)).handoff?.state).toBe('offered');
   });
 
-  it('is not told apart from one that never was', async () => {
+  it('has the same answer as a link that never existed', async () => {
     const { link } = await joined();
     const { link: open } = await offered();
     const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);

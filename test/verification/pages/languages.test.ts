@@ -54,7 +54,7 @@ describe.each(Object.entries(languages))('the texts in %s', (code, messages) => 
     expect(messages.language).toBe(code);
   });
 
-  it('are not English where they are another language', () => {
+  it('differ from the English ones', () => {
     const same = texts(messages).filter(([path, text]) => code !== 'en' && english.get(path) === text);
     // The same word in both.
     expect(same.map(([path]) => path)).toEqual(

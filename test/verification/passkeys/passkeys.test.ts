@@ -335,7 +335,7 @@ describe('support', () => {
 });
 
 describe('an erased user', () => {
-  it('has no passkeys, and returns as somebody unknown', async () => {
+  it('has no passkeys, and returns as an unknown user', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.admin.users.erase.mutate({ userId });
     expect(await hosted.db.collection('passkeys').countDocuments({ userId })).toBe(0);

@@ -175,7 +175,7 @@ describe('the sweep', () => {
     expect((await stored()).timeline).toEqual(timeline);
   });
 
-  it('takes away what stood behind a code that has expired', async () => {
+  it('deletes the claims snapshot of an expired code', async () => {
     const { stored } = await visitAs('adult');
     const { expiresAt } = (await stored()).code ?? { expiresAt: new Date(0) };
     hosted.clock.set(expiresAt.getTime() - 1);

@@ -114,7 +114,7 @@ describe('a returning user', () => {
     expect(await howVerified(here.clientId)).toBe('claims were still fresh');
   });
 
-  it('is never one that new-adult becomes', async () => {
+  it('is never the new user that new-adult makes', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');
     const second = await verifyAs(hosted, clientId, 'new-adult');

@@ -71,7 +71,7 @@ describe('a source with max_age', () => {
   it.each<[string, Misdeed]>([
     ['an hour ago', signedIn(3_600)],
     ['at a time that the provider does not tell', {}],
-  ])('takes no user who has signed in %s', async (_when, misdeed) => {
+  ])('accepts no user who has signed in %s', async (_when, misdeed) => {
     const { end, reason } = await verify(misdeed, strict);
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect(reason).toBe('source_error');

@@ -80,7 +80,7 @@ describe('a user who stops sharing with a partner', () => {
     expect(await resolve(enrollment?._id, 'before')).toBe(422);
   });
 
-  it('makes a code of before useless', async () => {
+  it('invalidates a code that was issued before', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
     const { status, body } = await sendCode(hosted, partner, codeOf(user.browser.page));

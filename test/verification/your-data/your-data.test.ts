@@ -99,7 +99,7 @@ describe('the sign-in', () => {
     expect((await browser.request(action, { ...fields, credential })).status).toBe(303);
   });
 
-  it('says so where the passkey is unknown, and refuses an answer of the hosted flow', async () => {
+  it('reports an unknown passkey, and refuses an answer of the hosted flow', async () => {
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().get(options));
     expect(answer.body).toContain('We do not know this passkey');
@@ -149,11 +149,11 @@ describe('the sign-in', () => {
 
 describe('the page of a user', () => {
   it('names partners and clients, with the claims and when they were read', async () => {
-    const { authenticator, browser: visit } = await saved(hosted, clientId);
+    const { authenticator, browser: before } = await saved(hosted, clientId);
     const other = await onboard(hosted, { brandName: 'Kino <West>', claims: ['country'] });
-    await sendCode(hosted, partner, codeOf(visit.page));
-    await visit.start(other.clientId, { scope: 'country' });
-    await visit.sendPasskey((options) => authenticator.get(options));
+    await sendCode(hosted, partner, codeOf(before.page));
+    await before.start(other.clientId, { scope: 'country' });
+    await before.sendPasskey((options) => authenticator.get(options));
     const browser = await signedIn(hosted, authenticator);
     const { body } = browser.page;
     expect(body.match(/<article/g)).toHaveLength(2);
