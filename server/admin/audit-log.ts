@@ -91,18 +91,18 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   });
 
   /** Calls that could not be noted yet, by request. */
-  const owed = new Map<string, NewEntry>();
+  const unrecorded = new Map<string, NewEntry>();
 
   /** A call that was refused, or changed no record that carries entries. */
   async function note(call: NewEntry): Promise<void> {
-    const stands = call.outcome !== 'refused' && (await store.ofRequest(call.requestId)).length > 0;
-    if (!stands) await store.add([call]);
-    owed.delete(call.requestId);
+    const isRecorded = call.outcome !== 'refused' && (await store.ofRequest(call.requestId)).length > 0;
+    if (!isRecorded) await store.add([call]);
+    unrecorded.delete(call.requestId);
   }
 
   async function sweep(): Promise<void> {
     // Read before the drain, which includes the changes of these calls.
-    const calls = [...owed.values()];
+    const calls = [...unrecorded.values()];
     await drain(true);
     for (const call of calls) await note(call);
   }
@@ -131,7 +131,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
         await sweep();
         await note(call);
       } catch (err) {
-        owed.set(call.requestId, call);
+        unrecorded.set(call.requestId, call);
         // The change is made; the next sweep copies its entry, or notes the call.
         log.error(
           { err, requestId: actor.requestId, action: actor.action },

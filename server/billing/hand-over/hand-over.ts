@@ -81,11 +81,11 @@ export function createHandOver(settings: HandOverSettings) {
   }
 
   async function forwardAborts(peer: Peer, n: number, items: readonly Item[], isOver: () => boolean) {
-    let told = 0;
+    let sent = 0;
     for (await pause(abortEveryMs); !isOver(); await pause(abortEveryMs)) {
       const positions = [...items.keys()].filter((k) => items[k]?.signal.aborted);
-      if (positions.length === told) continue;
-      told = positions.length;
+      if (positions.length === sent) continue;
+      sent = positions.length;
       void exchange(peer, { postings: [], abort: { n, positions } }).catch(() => undefined);
     }
   }

@@ -137,8 +137,8 @@ export const isTurnedAway = (thrown: unknown): boolean =>
   thrown instanceof MongoServerError && !failedWriteConcern(thrown) && turnedAwayCodes.has(thrown.code);
 
 /**
- * Whether the error of one document of a command leaves open what became of its write. The router of a sharded cluster
- * reports so that it has lost a shard's reply.
+ * Whether a document may have been written although its command reports an error for it. The router of a sharded cluster
+ * sends such an error when it has lost the reply of a shard.
  */
 export const leavesOpen = (error: MongoServerError): boolean =>
   isUnavailable(error) && !refusedWriteCodes.has(error.code);

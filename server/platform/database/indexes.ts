@@ -129,7 +129,7 @@ interface Progress {
 }
 
 /**
- * As `ensureIndexes`, however long it takes: a build goes on in the database when the client waits no longer, and what the
+ * As `ensureIndexes`, however long it takes: a build goes on in the database when the client has stopped waiting, and what the
  * database cannot do now is tried again.
  */
 export async function awaitIndexes(

@@ -6,11 +6,11 @@ import type { Migration } from './migrations.ts';
 
 /** The versions of documents that a build knows. */
 export interface Schema {
-  /** The newest, which it reads and writes. */
+  /** The newest version, which this build reads and writes. */
   version: number;
-  /** The oldest that it reads as well: that of the build before, or its own. */
+  /** The oldest version that this build can read: that of the release before, or its own. */
   oldest: number;
-  /** Changes of documents from the one to the other, oldest first. */
+  /** Changes of documents from the oldest version to the newest, in this order. */
   migrations: readonly Migration[];
 }
 type Versions = Omit<Schema, 'migrations'>;

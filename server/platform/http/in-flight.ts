@@ -19,7 +19,7 @@ interface Settings {
   /** Called with how many are in flight, whenever that changes. */
   onInFlight: (kind: CallerKind, count: number) => void;
   logger: Pick<Logger, 'warn'>;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number;
 }
 

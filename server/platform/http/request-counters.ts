@@ -106,7 +106,7 @@ export function createRequestCounters(db: Db) {
     return groups.filter(({ counter }) => !added.has(counter));
   }
 
-  /** Adds the requests of a group whatever its limit. @returns where the counter stood before */
+  /** Adds the requests of a group without a look at its limit. @returns the counter before the addition */
   async function addOne({ counter, size }: CountedGroup, purgeAt: Date): Promise<number> {
     const { value } = (await send({
       findAndModify: collection,

@@ -162,7 +162,7 @@ function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): 
   });
 }
 
-/** In the general format wherever it was sent, like all malformed HTTP. */
+/** Answers malformed HTTP in the general format, at every path. */
 function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): void {
   const error = new ApiError(code);
   noteFailure(request, error);

@@ -96,7 +96,7 @@ export type PreviewConsent = (
 
 export interface About {
   version: string;
-  /** Of the interface. */
+  /** Version of the interface that partners integrate against. */
   contract: string;
   environment: string;
   baseUrl: string;
