@@ -59,7 +59,6 @@ export function createPasskeys(dependencies: Dependencies) {
      * The user whose passkey answers a challenge with this binding.
      * @param text the browser's `AuthenticationResponseJSON`
      * @param mode that the passkey must have; undefined for either
-     * @param once whether no other answer may have the same binding
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`
      */
     async use(
@@ -73,12 +72,14 @@ export function createPasskeys(dependencies: Dependencies) {
       const passkey = await store.find(idOf(answer.credentialId));
       if (!passkey) throw refusal(ceremony, 'unknown');
       const known = { ...passkey, publicKey: Buffer.from(passkey.publicKey, 'base64url') };
-      const use = await relyingParty.verifyAssertion(answer, answer.challenge, known);
+      const [use, user] = await Promise.all([
+        relyingParty.verifyAssertion(answer, answer.challenge, known),
+        users.find(passkey.userId),
+      ]);
       const { userHandle } = answer.response;
       const isOther = userHandle !== undefined && userHandle !== handleOf(passkey.userId);
       if (!use || isOther) throw refusal(ceremony, 'refused');
       if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
-      const user = await users.find(passkey.userId);
       if (!user) throw refusal(ceremony, 'unknown');
       const answered = { issuedAt, use, at: new Date(clock.now()), once: ceremony === 'sign_in' };
       if (!(await store.noteUse(passkey, answered))) throw refusal(ceremony, 'refused');
