@@ -124,6 +124,7 @@ describeInBrowser('passkeys of users', () => {
     await page.click('a.button.primary');
     await page.click('button[value=accept]');
     await page.click('button[value=adult]');
+    await page.click('button[value=no-passkey]');
     await page.waitForURL(at(shop));
     expect(shop.last()['code']).toMatch(/^svc_code_/);
     await visitor.close();

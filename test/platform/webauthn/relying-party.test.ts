@@ -40,7 +40,7 @@ describe('a new passkey', () => {
     ['a frame of another site', { crossOrigin: true }],
     ['no verification of the user', { verified: false }],
     ['the other ceremony', { type: 'webauthn.get' }],
-    ['an algorithm that was not asked for', { algorithm: -36 }],
+    ['an algorithm that was not asked for', { algorithm: -258 }],
   ])('is refused with %s', async (_, forgery) => {
     expect(await passkeyOf(new TestAuthenticator(origin), forgery)).toBeUndefined();
   });

@@ -255,6 +255,16 @@ describe('a passkey', () => {
   });
 });
 
+it('a client that allows passkeys no longer takes no answer to a page of before', async () => {
+  const { authenticator } = await saved(hosted, clientId);
+  const closing = await addClient(hosted, partner);
+  const browser = openPasskeyBrowser(hosted);
+  await browser.start(closing);
+  await hosted.admin.clients.update.mutate({ clientId: closing, passkeys: false });
+  const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+  expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+});
+
 describe('a new passkey', () => {
   it.each([
     ['from another site', { origin: 'https://evil.example' }],
