@@ -112,7 +112,7 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
         })),
         passkeys: data.passkeys.map(({ id, createdAt, lastUsedAt, synced }) => ({
           ...{ id, synced, isThis: id === passkey._id },
-          about: `${saved(time(language, createdAt))}, ${lastUsedAt ? used(time(language, lastUsedAt)) : neverUsed}`,
+          about: `${saved(time(language, createdAt))} · ${lastUsedAt ? used(time(language, lastUsedAt)) : neverUsed}`,
         })),
       });
     },
