@@ -66,6 +66,7 @@ describeInBrowser('the portal', () => {
       const [delivery] = await server.admin.deliveries.list.query({ partnerId: partner.partnerId });
       for (const path of [
         ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
+        ...['/warnings', '/users', '/log', '/news', `/members/${owner.id}`, '/nothing'],
         ...['/wallet?mode=test', `/clients/${partner.clientId}`, `/webhooks/${partner.keyId}`],
         ...[`/keys/${partner.keyId}`, `/deliveries/${delivery?.id ?? ''}`],
       ]) {

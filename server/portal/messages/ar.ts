@@ -257,5 +257,5 @@ export const ar: Messages = {
   changelog: 'سجل التغييرات',
   guide: 'دليل هذه البوابة',
   errorsExplained: 'شرح كل الأخطاء',
-  readiness: 'الجاهزية، لبرنامج مراقبة',
+  statusPage: 'صفحة الحالة',
 };

@@ -274,5 +274,5 @@ export const de: Messages = {
   changelog: 'Änderungen',
   guide: 'Anleitung zu diesem Portal',
   errorsExplained: 'Alle Fehler, erklärt',
-  readiness: 'Bereitschaft, für ein Monitoring',
+  statusPage: 'Statusseite',
 };

@@ -264,7 +264,7 @@ export const en = {
   changelog: 'Changelog',
   guide: 'Guide to this portal',
   errorsExplained: 'All errors, explained',
-  readiness: 'Readiness, for a monitor',
+  statusPage: 'Status page',
 };
 
 /** The words of the portal in one language. */

@@ -268,5 +268,5 @@ export const es: Messages = {
   changelog: 'Registro de cambios',
   guide: 'Guía de este portal',
   errorsExplained: 'Todos los errores, explicados',
-  readiness: 'Disponibilidad, para un monitor',
+  statusPage: 'Página de estado',
 };

@@ -272,5 +272,5 @@ export const fr: Messages = {
   changelog: 'Journal des modifications',
   guide: 'Guide de ce portail',
   errorsExplained: 'Toutes les erreurs, expliquées',
-  readiness: 'Disponibilité, pour une supervision',
+  statusPage: 'Page d’état',
 };

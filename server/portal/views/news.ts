@@ -20,7 +20,7 @@ async function view({ m, about }: PageContext): Promise<View> {
           { text: m.changelog, to: '/docs/changelog', away: true },
           { text: m.guide, to: '/docs/portal', away: true },
           { text: m.errorsExplained, to: '/docs/errors', away: true },
-          { text: m.readiness, to: '/readyz', away: true },
+          { text: m.statusPage, to: '/status', away: true },
         ],
       },
     ],
