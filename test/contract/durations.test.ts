@@ -24,6 +24,7 @@ import { minute } from '../../server/platform/http/windows.ts';
 import { keepFinished as keepJobs } from '../../server/platform/jobs/scheduler.ts';
 import { usual as sweepEvery } from '../../server/platform/jobs/sweeper.ts';
 import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
+import { pollInterval, requestLifetimeMs } from '../../server/portal/device/device-logins.ts';
 import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
 import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
 import { daysKept, hourRetentionMs } from '../../server/status/service-hour-store.ts';
@@ -306,7 +307,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'a sign-in to the portal lasts',
     sessionLifetimeMs,
-    ['a stolen cookie \\| TIME, kept as a hash', 'TIME after the sign-in'],
+    ['a stolen cookie \\| TIME, kept as a hash', 'TIME after the sign-in', 'a stolen token \\| TIME at most'],
   ],
   [
     'a sign-in to the own data lasts',
@@ -314,7 +315,17 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ['are signed in for TIME', 'the sign-in ends TIME later'],
   ],
   ['a removed member is kept', removedRetentionMs, ['TIME after the member was removed']],
-  ['a passkey of a member counts as fresh', freshForMs, ['need a passkey of the last TIME']],
+  [
+    'a passkey of a member counts as fresh',
+    freshForMs,
+    ['need a passkey of the last TIME', 'with a passkey of TIME', 'no secrets after TIME'],
+  ],
+  [
+    'a code of a login can be confirmed',
+    requestLifetimeMs,
+    ['34 random bits, TIME, one use', 'TIME after `svc login` began'],
+  ],
+  ['each early poll of a login adds', pollInterval * 1000, ['Wait TIME longer between two polls']],
   ['an hour of the status is kept', hourRetentionMs, ['TIME after the hour']],
   [
     'the status goes back',

@@ -57,7 +57,11 @@ describe('autocomplete fish', () => {
     const { code, stdout } = await svc.run(['autocomplete', 'fish']);
     expect(code).toBe(0);
     const lines = completions(stdout);
-    for (const words of [['at', 'trigger'], ['at keys', 'rotate'], ['at', 'webhooks']])
+    for (const words of [
+      ['at', 'trigger'],
+      ['at keys', 'rotate'],
+      ['at', 'webhooks'],
+    ])
       expect(lines).toContainEqual(expect.arrayContaining([`__svc_words ${words[0]}`, words[1]]));
     expect(stdout).not.toContain('operators');
     expect(stdout).toContain('webhook URLs of API keys');
