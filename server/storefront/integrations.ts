@@ -7,8 +7,8 @@ import {
   type UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
-import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
