@@ -141,7 +141,9 @@ export interface ConnectionSource {
 export function toFailure(thrown: unknown, source: ConnectionSource): Failure {
   const failure = failureOf(thrown, source);
   if (source.program !== 'svc') return failure;
-  const hint = hintsOfSvc[failure.code]?.(source.url) ?? failure.hint;
+  // An error of the command has its hint, with the address that it knew.
+  const own = thrown instanceof CommandError ? undefined : hintsOfSvc[failure.code]?.(source.url);
+  const hint = own ?? failure.hint;
   const words = (text: string) => inWordsOf('svc', text);
   return { ...failure, message: words(failure.message), ...(hint && { hint: words(hint) }) };
 }

@@ -221,7 +221,7 @@ describe('svc has the habits of svcadmin', () => {
     clock.advance(30 * 60_000);
     const refused = await svc.run(['keys', 'create', '--json']);
     expect([refused.code, failure(refused.stderr).code]).toEqual([3, 'passkey_required']);
-    expect(failure(refused.stderr).hint).toContain('/portal/devices');
+    expect(failure(refused.stderr).hint).toContain(`${server.baseUrl}/portal/devices`);
     expect((await signInBy(member.browser, member.authenticator)).status).toBe(303);
     const login = fieldIn((await member.browser.open('/devices')).html, 'login');
     expect((await actOnDevices(member.browser, 'allow', { login })).status).toBe(303);

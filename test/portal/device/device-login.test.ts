@@ -133,8 +133,8 @@ describe('a login of svc', () => {
   });
 });
 
-describe('a login ends', () => {
-  it('after 12 hours, and is stored as a hash', async () => {
+describe('a login', () => {
+  it('ends after 12 hours, and is stored as a hash', async () => {
     const { token } = await loggedIn();
     const stored = JSON.stringify(await server.db.collection('memberSessions').find().toArray());
     expect(stored).not.toContain(token);
@@ -144,7 +144,7 @@ describe('a login ends', () => {
     expect(await isIn(token)).toBe(false);
   });
 
-  it('with the logout, and with the button of the portal', async () => {
+  it('ends with the logout, and with the button of the portal', async () => {
     const [first, second] = [await loggedIn(), await loggedIn()];
     expect((await device.withToken(first.token, { method: 'DELETE' })).status).toBe(204);
     expect(await isIn(first.token)).toBe(false);
@@ -156,7 +156,7 @@ describe('a login ends', () => {
     expect(await isIn(second.token)).toBe(false);
   });
 
-  it('with the removal of the member, another role, and a new passkey', async () => {
+  it('ends with the removal of the member, another role, and a new passkey', async () => {
     const [removed, changed, replaced] = [await loggedIn(), await loggedIn(), await loggedIn()];
     await server.admin.members.remove.mutate({ memberId: removed.id });
     expect(await refusal(removed.svc.keys.list.query({}))).toBe('unauthorized');
@@ -171,7 +171,7 @@ describe('a login ends', () => {
     expect(await isIn(replaced.token)).toBe(false);
   });
 
-  it('with the suspension of the partner, for good', async () => {
+  it('ends with the suspension of the partner, for good', async () => {
     const { partnerId } = await createPartner(server);
     const [asked, silent] = [await loggedIn('owner', partnerId), await loggedIn('owner', partnerId)];
     await server.admin.partners.suspend.mutate({ partnerId });
