@@ -64,16 +64,14 @@ function impliedIn({ args, flags }: Pick<Command.Class, 'args' | 'flags'>): 'arg
 /** A command of `svcadmin` as one of `svc`: the same, about the partner of the login. */
 export function forPartner(Base: Command.Class, names: Names): Command.Class {
   // Undefined where a class declares none, whatever oclif's types say.
-  const { args = {}, flags = {} } = Base as Partial<Command.Class>;
+  const { args = {}, flags = {}, examples = [] } = Base as Partial<Command.Class>;
   abstract class PartnerCommand extends (Base as unknown as typeof AdminCommand)<typeof Command> {
     static override impliesPartner = impliedIn({ args, flags });
     static override args = offered(args) as Interfaces.ArgInput;
     static override flags = rewordAll(offered(flags) as Interfaces.FlagInput, names);
     static override baseFlags = { ...Base.baseFlags, ...baseFlags } as typeof AdminCommand.baseFlags;
     static override summary = names.summary ?? reword(Base.summary ?? '', names);
-    static override examples = [
-      ...new Set((Base.examples ?? []).map((example) => reword(String(example), names))),
-    ];
+    static override examples = [...new Set(examples.map((example) => reword(String(example), names)))];
   }
   if (Base.description !== undefined) PartnerCommand.description = reword(Base.description, names);
   return PartnerCommand as unknown as Command.Class;
