@@ -16,7 +16,7 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
   static override summary =
     'Send a sample event of a test key, or walk the hosted pages of the sandbox to their end.';
   static override description =
-    '`trigger flow` is a user of the sandbox: it accepts or declines, verifies as the named person, and stops at your redirect URI, which is not called. What follows is real: the session, its events, and a code that your server can exchange for 10 minutes.';
+    '`trigger flow` is a user of the sandbox: it accepts or declines, and verifies as the named person. It stops at your redirect URI, which is not called. What follows is real: the session, its events, and a code that your server can exchange for 10 minutes.';
   static override examples = [
     '<%= config.bin %> trigger vae.resolved',
     '<%= config.bin %> trigger flow --person adult',
