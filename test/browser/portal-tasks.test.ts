@@ -64,7 +64,7 @@ describeInBrowser('an owner without support', () => {
     expect(visitor.complaints).toEqual([]);
     await visitor.close();
     await browser.close();
-    await receiver.close();
+    receiver.close();
     await server.stop();
   });
 

@@ -60,7 +60,7 @@ describe('a page', () => {
     }
   });
 
-  it('that does not exist is a page of the portal, in the language of the reader', async () => {
+  it('is in the language of the reader where there is no such page', async () => {
     const { status, html } = await owner.browser.open('/nothing/here?x=1', { 'accept-language': 'fr' });
     expect(status).toBe(404);
     expect(html).toContain('<html lang="fr"');
@@ -123,7 +123,7 @@ describe('a form', () => {
     expect(await server.admin.members.show.query({ memberId: viewer.id })).toMatchObject({ role: 'viewer' });
   });
 
-  it('that is too large, repeats its token or is no form is refused, and changes nothing', async () => {
+  it('is refused and changes nothing where it is too large, repeats its token or is no form', async () => {
     clock.advance(60_000);
     const keys = () => server.admin.keys.count.query({ partnerId: partner.partnerId });
     const before = await keys();

@@ -67,7 +67,7 @@ const isFew = /^find jobs|"(eventId|sub|userId|sessionId|requestId)":/;
 
 describe('a list', () => {
   it(
-    'of many deliveries is read page by page, each delivery once',
+    'has each of many deliveries once, page by page',
     async () => {
       const { ids, pages } = await walk('/deliveries?status=delivered', /dlv_\w{22}/g);
       expect([ids.size, pages]).toEqual([many.deliveries, many.deliveries / 50 + 1]);
@@ -76,7 +76,7 @@ describe('a list', () => {
   );
 
   it(
-    'of many clients and of many members is too',
+    'has each of many clients and members once',
     async () => {
       clock.advance(60_000);
       expect((await walk('/clients', /cli_\w{22}/g)).ids.size).toBe(many.clients + 1);
@@ -86,7 +86,7 @@ describe('a list', () => {
   );
 });
 
-it('no page of the portal reads a whole collection', async () => {
+it('a page of the portal never reads a whole collection', async () => {
   clock.advance(60_000);
   commands.length = 0;
   for (const path of [
