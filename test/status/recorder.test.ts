@@ -42,7 +42,7 @@ it('minutes of all processes are in the hour that they are of, each once', async
   expect(first?.purgeAt).toEqual(new Date(Date.parse('2026-03-04T10:00:00Z') + 91 * 24 * 60 * minute));
 });
 
-it('what could not be written is written later, to the hour in which it happened', async () => {
+it('a record that could not be written is written later, to the hour in which it happened', async () => {
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
   setAway(true);
