@@ -23,7 +23,7 @@ export const de: Messages = {
   deviceNew: 'Kommandozeile anmelden',
   deviceNote: 'Starten Sie svc login auf Ihrem Computer und geben Sie den Code ein, den es zeigt.',
   deviceCode: 'Code',
-  deviceConfirm: 'Anmeldung bestätigen:',
+  deviceConfirm: 'Anmeldung bestätigen',
   deviceWarning:
     'Bestätigen Sie nur eine Anmeldung, die Sie gerade selbst gestartet haben. Geben Sie nie einen Code ein, den Ihnen jemand geschickt hat: Wer diese Anmeldung gestartet hat, handelt bis zu 12 Stunden in Ihrem Namen.',
   device: 'Computer',

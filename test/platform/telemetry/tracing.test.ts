@@ -60,7 +60,10 @@ describe('a trace', () => {
     expect(page).toMatchObject({ parentSpanId: request?.spanId });
     expect(page && attributeOf(page, 'svc.entries')).toBe(1);
     expect(named('insert ledger')).toMatchObject({ parentSpanId: page?.spanId, kind: 3 });
-    expect(named('find sessions')).toMatchObject({ parentSpanId: request?.spanId });
+    // The session and the status of the API key, in one command.
+    expect(named('aggregate apiKeys') ?? named('aggregate sessions')).toMatchObject({
+      parentSpanId: request?.spanId,
+    });
     const attempt = named('webhook attempt');
     expect(attempt).toMatchObject({ parentSpanId: request?.spanId });
     expect(attempt && attributeOf(attempt, 'http.response.status_code')).toBe(204);
