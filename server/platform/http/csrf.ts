@@ -8,7 +8,7 @@ export function issueToken(browserSecret: string): string {
 }
 
 export function isTokenOf(browserSecret: string, token: string): boolean {
-  const [nonce = '', given = ''] = token.split('.');
+  const [nonce = '', given = ''] = token.split('.', 2);
   return sameText(given, mac(browserSecret, nonce));
 }
 
