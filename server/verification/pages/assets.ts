@@ -22,19 +22,12 @@ function loadAsset(name: string, type: string, files: readonly string[]): Asset 
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
-const sheets = [
-  'theme',
-  'parts',
-  'devices',
-  'people',
-  'problem',
-  'legal',
-  'wallet',
-  'narrow',
-  'consent',
-  'you',
-].map((name) => `${name}.css`);
+const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wallet', 'narrow', 'consent'].map(
+  (name) => `${name}.css`,
+);
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
+/** Apart, because other pages need none of it. */
+const yourDataStyle = loadAsset('you.css', 'text/css; charset=utf-8', ['you.css']);
 const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
 const identityWalletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);
 const passkeyScript = loadAsset('passkey.js', 'text/javascript; charset=utf-8', ['passkey.js']);
@@ -44,6 +37,8 @@ const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
 export function assetAddresses(prefix: string) {
   return {
     style: `${prefix}/${style.name}`,
+    /** For the pages of a user's own data, beside `style`. */
+    yourDataStyle: `${prefix}/${yourDataStyle.name}`,
     icon: `${prefix}/${icon.name}`,
     script: `${prefix}/${script.name}`,
     /** For the page that asks an identity wallet. */
@@ -60,7 +55,8 @@ const forEver = 'public, max-age=31536000, immutable';
 
 /** The files that pages load, to be mounted at the prefix of their addresses. */
 export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
-  for (const { name, type, content } of [style, script, identityWalletScript, passkeyScript, icon]) {
+  const assets = [style, yourDataStyle, script, identityWalletScript, passkeyScript, icon];
+  for (const { name, type, content } of assets) {
     app.get(`/${name}`, async (_request, reply) =>
       reply.header('cache-control', forEver).type(type).send(content),
     );

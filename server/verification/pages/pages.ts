@@ -68,7 +68,7 @@ export interface Pages {
   show(view: View, context: PageContext): Promise<Page>;
   /** Where a phone types the code of its link. */
   link(link: OpenLink, context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean }): Promise<Page>;
-  /** A page about no session. @param own what its template needs beyond what every page has */
+  /** A page of a user's own data, about no session. @param own what its template needs beyond what every page has */
   plain(
     template: string,
     context: Pick<PageContext, 'language' | 'choiceAddress'>,
@@ -149,7 +149,12 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
 
     plain: (template, context, { status = 200, ...own }) => ({
       status,
-      html: eta.render(`./${template}`, { ...common(context), ...context, ...own }),
+      html: eta.render(`./${template}`, {
+        ...common(context),
+        ...context,
+        ownStyle: files.yourDataStyle,
+        ...own,
+      }),
       scripted: own.passkey !== undefined,
     }),
 
