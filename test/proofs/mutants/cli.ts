@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const cli = [
   ...inFile(
     'cli/flags/amounts.ts',
-    ['cli/flags'],
+    ['cli/flags/values'],
     [
       ["cents.padEnd(2, '0')", "cents.padStart(2, '0')"],
       ['(sign && !signed)', '(signed && !sign)'],
@@ -14,7 +14,7 @@ export const cli = [
   ),
   ...inFile(
     'cli/flags/durations.ts',
-    ['cli/commands/statement-midnight', 'cli/output', 'cli/flags'],
+    ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],
     [
       ['text.length === 10 ?', 'text.length === 0 ?'],
       ['new Date(now - ago * 1000)', 'new Date(now + ago * 1000)'],
@@ -22,7 +22,7 @@ export const cli = [
   ),
   ...inFile(
     'cli/careful/careful-command.ts',
-    ['cli/careful'],
+    ['cli/careful/careful'],
     [
       ["if (step === 'refuse') refuseUnattended(intent);", ''],
       ['    if (this.isDryRun) {', '    if (this.isDryRun && intent.live) {'],
@@ -30,12 +30,12 @@ export const cli = [
   ),
   ...inFile(
     'cli/connection/connection.ts',
-    ['cli/connection'],
+    ['cli/connection/connection'],
     [['    isLocal ? local?.token : undefined,', '    local?.token,']],
   ),
   ...inFile(
     'cli/connection/local-server.ts',
-    ['cli/connection'],
+    ['cli/connection/connection'],
     [['if (owner !== uid) throw', 'if (uid === -1) throw']],
   ),
   ...inFile(

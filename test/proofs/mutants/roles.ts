@@ -53,7 +53,7 @@ export const roles = [
     ],
   ),
   ...inFile(
-    'server/admin/remembered-read.ts',
+    'server/platform/database/remembered-read.ts',
     ['admin/database-away'],
     [
       ['if (databaseFault() === undefined) await refresh();', 'await refresh();'],
