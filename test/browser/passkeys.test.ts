@@ -130,7 +130,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('of test mode are refused in live mode, and the page says so', async () => {
+  it('are refused in live mode where they are of test mode, and the page says so', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
