@@ -9,7 +9,7 @@ export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 export const DeviceAuthorizationRequest = z.object({ client_name: z.string().max(64).optional() });
 export type DeviceAuthorizationRequest = z.infer<typeof DeviceAuthorizationRequest>;
 
-/** RFC 8628 3.2. Without `verification_uri_complete`: whoever confirms types the code from their own terminal. */
+/** RFC 8628 3.2. Without `verification_uri_complete`: the member types the code that their own terminal shows. */
 export const DeviceAuthorization = z.strictObject({
   device_code: z.string(),
   user_code: z.string(),

@@ -5,7 +5,7 @@ import { ApiError } from '../platform/errors.ts';
 import { isOwnOrigin, isTokenOf } from '../platform/http/csrf.ts';
 
 const sessionCookie = 'svc_portal';
-/** Binds a challenge, and the forms of whoever is not signed in, to the browser. */
+/** Binds a challenge, and a form sent before the sign-in, to the browser. */
 const nonceCookie = 'svc_portal_nonce';
 /** Header of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';

@@ -190,7 +190,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
 
     /**
      * Uses an invitation up: its passkey is the member's only one, and sessions of an earlier one end.
-     * @returns undefined where it was used, or replaced, meanwhile
+     * @returns undefined where another request has used or replaced it
      */
     async accept(
       { _id: id, invitation, passkey: old }: Member,

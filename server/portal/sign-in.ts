@@ -59,7 +59,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       createdAt: new Date(now),
       expiresAt: new Date(now + sessionLifetimeMs),
     });
-    // Who was removed, or got another passkey, meanwhile: their sessions were ended before this one was made.
+    // If the member was removed or got another passkey by now, their sessions were ended before this one was made.
     const after = await stores.members.find(member._id);
     if (after?.status === 'active' && after.passkey?.credentialId === member.passkey?.credentialId)
       return secret;
@@ -120,7 +120,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       return { member, secret: await begin(member) };
     },
 
-    /** The member of a cookie; undefined where it signs nobody in now. */
+    /** The member that a cookie signs in; undefined where it signs in none. */
     async find(secret: string | undefined): Promise<SignedIn | undefined> {
       if (secret === undefined || !isWellFormedSecret('memberSession', secret)) return undefined;
       const session = await memberSessions.find(sha256(secret));

@@ -96,8 +96,8 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   }
 
   /**
-   * Reads the wallets again that this process has written since it last did. What is written meanwhile waits for the next
-   * time: under load there is always more, and neither this flush nor the sweeps behind it would come to an end.
+   * Reads the wallets again that this process has written since it last did. What is written during the flush waits for the
+   * next one. Under load there is always more: neither this flush nor the sweeps behind it would end.
    */
   async function flush(): Promise<void> {
     const due = [...touched];

@@ -38,7 +38,7 @@ export default class Listen extends AdminCommand<typeof Listen> {
     });
   }
 
-  /** Waits where the portal has to allow changes again: nothing is lost meanwhile. */
+  /** Waits where the portal has to allow changes again. No event is lost in this time. */
   async #wait(error: unknown): Promise<void> {
     const { code, hint = '' } = toFailure(error, this.connectionSource);
     if (code !== 'passkey_required') throw error;

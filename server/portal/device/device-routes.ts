@@ -42,7 +42,7 @@ const asDeviceError: ErrorRendering = (error, _request, reply) =>
     error_description: error.message,
   });
 
-/** Control characters would move the cursor of whoever reads the name. */
+/** Control characters would move the cursor of a terminal that prints the name. */
 const nameOf = (given: string | undefined): string => given?.replace(/\p{C}/gu, ' ').trim() || 'svc';
 
 /** What programs call to sign a member in (RFC 8628), at `/portal/device`. */

@@ -23,7 +23,7 @@ export const en = {
   deviceCode: 'Code',
   deviceConfirm: 'Confirm the login',
   deviceWarning:
-    'Confirm only a login that you started yourself, just now. Never type a code that somebody sent you: whoever started this login acts as you for up to 12 hours.',
+    'Confirm only a login that you started yourself, just now. Never type a code that another person sent you: the person who started this login acts as you for up to 12 hours.',
   device: 'Computer',
   deviceAddress: 'Asked from',
   deviceGrants: 'What it may do',

@@ -132,7 +132,7 @@ export function createPasskeys(dependencies: Dependencies) {
       onCeremony('save', 'done');
     },
 
-    /** Whoever was kept for the passkey alone goes within a day. @throws ApiError `not_found` */
+    /** A user that was kept for the passkey alone is deleted within a day. @throws ApiError `not_found` */
     async remove(userId: string, passkeyId: string): Promise<void> {
       if (!(await store.remove(userId, passkeyId)))
         throw new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });

@@ -145,7 +145,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         return await upsert(enrollment, consentedAt);
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        // It was made meanwhile, or its user has withdrawn this consent.
+        // Another request has made it by now, or its user has withdrawn this consent.
         const there = await enrollments.findOne({ _id: enrollment._id });
         return there && isWithdrawn(there, { consentedAt }) ? there : upsert(enrollment, consentedAt);
       }

@@ -25,7 +25,7 @@ interface Dependencies {
 }
 
 const signInCookie = 'svc_you';
-/** Binds a challenge, and the form of whoever is not signed in, to the browser. */
+/** Binds a challenge, and a form sent before the sign-in, to the browser. */
 const nonceCookie = 'svc_you_nonce';
 
 const Form = z.object({ csrf: z.string().max(256).optional() });

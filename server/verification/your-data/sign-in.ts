@@ -56,7 +56,7 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
       return `${passkey._id}.${secret}`;
     },
 
-    /** Who is signed in by a cookie; undefined where nobody is now. */
+    /** The user that a cookie signs in; undefined where it signs in none. */
     async find(cookie: string | undefined): Promise<SignedIn | undefined> {
       const named = parsed(cookie);
       const passkey = named && (await store.find(named.passkeyId));

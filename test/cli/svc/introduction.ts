@@ -17,7 +17,7 @@ svc login --url https://verify.example
 4. Choose **Let it in**. \`svc\` goes on within 5 seconds.
 
 The code works once, for 10 minutes.
-Confirm only a login that you started yourself: nobody else has a reason to send you a code.
+Confirm only a login that you started yourself: no other person has a reason to send you a code.
 
 The login has the scope of your role, and ends after 12 hours.
 It ends at once with \`svc logout\`, and with **End this login** in the portal.

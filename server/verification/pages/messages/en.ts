@@ -166,7 +166,7 @@ export const en: Messages = {
     kept: (time) => `We keep your answers with it for up to ${time}: no documents, and no pictures of you.`,
     points: [
       'Your fingerprint and your face never leave your device.',
-      'Whoever can unlock this device can use the passkey.',
+      'Anyone who can unlock this device can use the passkey.',
     ],
     save: 'Save a passkey',
     later: 'Not now',
