@@ -61,8 +61,8 @@ server sees each token for the first time, warm when it has seen all of them bef
 depends less on what else the machine does than requests per second do. ${limit}
 
 One wallet: all callers redeem codes of one partner's client, and every charge is the next entry of the same ledger.
-Then they redeem codes of 200 partners in turn. One, two, four and eight processes have a database each, all stay up,
-and their rounds alternate. Processor time is that of all processes asked. An equal share is the answers of all
+Then they redeem codes of 200 partners in turn. One, two, four and eight processes have a database each,
+stand still while others are asked, and their rounds alternate. Processor time is that of all processes asked. An equal share is the answers of all
 processes divided by their number; the least and the greatest are medians of the rounds. A caller repeats
 what is answered 503 after 30 ms; these answers are counted over all rounds.
 

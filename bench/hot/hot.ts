@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { type Contender, type PartnerSet, partnersInCrowd } from '../contenders/contender.ts';
 import { startOurs } from '../contenders/ours.ts';
 import type { DatabaseServer } from '../database.ts';
@@ -54,6 +55,8 @@ const toWarmUp = 2500;
 const fewest = 1000;
 const inSmoke = { requests: 200, processes: [1, 2], partners: 4 } as const;
 const retryMs = 30;
+/** Milliseconds within which processes that were stopped know each other again, and have done what was due. */
+const settleMs = 6_000;
 
 async function measureRound(
   { contender }: Subject,
@@ -100,7 +103,14 @@ interface Started extends Subject {
   stop(): Promise<void>;
 }
 
-/** Processes that are not asked would write for wallets too, so that each number of them has a database of its own. */
+function signal({ contender }: Subject, name: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const pid of contender.pids) process.kill(pid, name);
+}
+
+/**
+ * Processes that are not asked would write for wallets too, so that each number of them has a database of its own. They stand still
+ * while others are measured: what they do when idle would take processors from these.
+ */
 async function startSubjects({ database, load, smoke }: Context): Promise<Started[]> {
   const partnerCount = smoke ? inSmoke.partners : partnersInCrowd;
   const subjects: Started[] = [];
@@ -121,13 +131,17 @@ async function startSubjects({ database, load, smoke }: Context): Promise<Starte
 export async function measureHotWallet(context: Context): Promise<HotRow[]> {
   const { rounds, seconds, smoke, progress } = context;
   const subjects = await startSubjects(context);
+  for (const subject of subjects) signal(subject, 'SIGSTOP');
   for (let round = smoke ? 1 : 0; round <= rounds; round += 1) {
     for (const partnerSet of wallets) {
       for (const subject of subjects) {
         const rate = subject.rates[partnerSet];
         const aimed = rate === undefined ? toWarmUp * subject.processes : Math.round(rate * seconds);
         const count = smoke ? inSmoke.requests : Math.max(fewest, aimed);
+        signal(subject, 'SIGCONT');
+        if (!smoke) await setTimeout(settleMs);
         const result = await measureRound(subject, context, { partnerSet, count });
+        signal(subject, 'SIGSTOP');
         subject.rates[partnerSet] = result.rate;
         const shares = result.shares.map((share) => share.toFixed(2)).join(' to ');
         const micros = Math.round(result.serverCpu + result.databaseCpu);
@@ -138,6 +152,7 @@ export async function measureHotWallet(context: Context): Promise<HotRow[]> {
       }
     }
   }
+  for (const subject of subjects) signal(subject, 'SIGCONT');
   await Promise.all(subjects.map((subject) => subject.stop()));
   return wallets.flatMap((partnerSet) =>
     subjects.map(({ processes: number, measured }) =>
