@@ -94,7 +94,8 @@ describeInBrowser('the data of a user', () => {
     await close();
   });
 
-  it.each(['en', 'de', 'fr', 'es', 'ar'])('is readable in %s, on each screen', async (locale) => {
+  const languages = ['en', 'de', 'fr', 'es', 'ar'];
+  it.each(languages)('is readable in %s, on each screen', async (locale) => {
     const visitor = await signedIn({ locale });
     const { page } = visitor;
     const pages = {
@@ -102,6 +103,8 @@ describeInBrowser('the data of a user', () => {
       stop: `${root()}/stop/${shop.partner.partnerId}`,
       erase: `${root()}/erase`,
     };
+    // Axe judges every third: each page on each screen in some language.
+    let number = languages.indexOf(locale);
     for (const { name, viewport } of looks) {
       await page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -109,7 +112,8 @@ describeInBrowser('the data of a user', () => {
         for (const [what, url] of Object.entries(pages)) {
           await page.goto(url);
           await keepScreenshot(page, `your-data-${what}-${name}-${locale}-${colorScheme}`);
-          expect(await accessibilityFaults(page)).toEqual([]);
+          if (number % 3 === 0) expect(await accessibilityFaults(page)).toEqual([]);
+          number += 1;
           const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
           expect(wide).toBeLessThanOrEqual(viewport.width);
         }
