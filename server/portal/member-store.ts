@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Db, Filter } from 'mongodb';
 import type { MemberRole, MemberStatus } from '../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type AuditedRecord, createRecordStore } from '../platform/database/records.ts';
@@ -24,7 +24,7 @@ export interface Member extends AuditedRecord {
   };
   /** Whether they want e-mails about warnings. */
   warnings?: true;
-  /** Until then they are changing another owner, and cannot be changed themselves. */
+  /** Until then they stay an owner, while another member is changed. */
   actingUntil?: Date;
   lastSignInAt?: Date;
   removedAt?: Date;
@@ -56,18 +56,19 @@ export function createMemberStore(db: Db) {
     },
 
     /**
-     * Has an owner change another one: until then the owner cannot be changed.
-     * @returns false where the owner is none any more
+     * Holds an owner, who cannot be changed until then.
+     * @returns the id of the one that was found
      */
-    async act(memberId: string, until: Date): Promise<boolean> {
-      const { matchedCount } = await members.updateOne(
-        { _id: memberId, status: 'active', role: 'owner' },
+    async hold(owner: Filter<Member>, until: Date): Promise<string | undefined> {
+      const found = await members.findOneAndUpdate(
+        { ...owner, role: 'owner' },
         { $set: { actingUntil: until }, $inc: { revision: 1 } },
+        { projection: { _id: 1 } },
       );
-      return matchedCount > 0;
+      return found?._id;
     },
 
-    async endAct(memberId: string): Promise<void> {
+    async release(memberId: string): Promise<void> {
       await members.updateOne({ _id: memberId }, { $unset: { actingUntil: '' }, $inc: { revision: 1 } });
     },
 

@@ -35,6 +35,15 @@ export type Members = ReturnType<typeof createMembers>;
 const isDuplicate = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === duplicateKey;
 
+const isMemberId = (operatorId: string): boolean => operatorId.startsWith('mem_');
+const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>
+  role === 'owner' && status === 'active';
+
+const lastOwner = ({ _id, partnerId }: Member) =>
+  new ApiError('refused', {
+    description: `${_id} is the only owner of ${partnerId}. Invite another one first: svcadmin members invite ${partnerId} EMAIL --role owner`,
+  });
+
 const removed = (memberId: string) =>
   new ApiError('refused', { description: `${memberId} was removed; invite the person again` });
 
@@ -42,28 +51,49 @@ const removed = (memberId: string) =>
 export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
   const { members, memberSessions } = stores;
 
+  async function show(memberId: string): Promise<Member> {
+    const member = await members.find(memberId);
+    if (!member) throw new ApiError('not_found', { description: `No member ${memberId}` });
+    return member;
+  }
+
   /**
-   * A change of a member by an operator, or by an owner. An owner is not changed while changing another one: two who remove each
-   * other at once would leave none.
+   * Holds an owner who stays while another member is changed: the one who changes, or for an operator another one of the partner.
+   * Two changes at once could else remove each other's last owner. Undefined where an operator changes the only owner.
    */
+  async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
+    const until = new Date(clock.now() + actsForMs);
+    if (isMemberId(operatorId)) {
+      const held = await members.hold({ _id: operatorId, status: 'active' }, until);
+      if (!held) throw new ApiError('not_permitted');
+      return held;
+    }
+    const member = await show(memberId);
+    if (!isOwner(member)) return undefined;
+    const { partnerId } = member;
+    const isOpen = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(clock.now()) } };
+    return members.hold({ partnerId, _id: { $ne: memberId }, $or: [{ status: 'active' }, isOpen] }, until);
+  }
+
+  /** A change of a member by an operator, or by an owner. A partner keeps an owner. */
   async function changeOther(
     memberId: string,
     actor: Actor,
     decide: Parameters<typeof members.change>[1],
   ): Promise<Member> {
-    const { operatorId } = actor;
-    const isMember = operatorId.startsWith('mem_');
-    const until = new Date(clock.now() + actsForMs);
-    if (isMember && !(await members.act(operatorId, until))) throw new ApiError('not_permitted');
+    const held = await holdOwner(memberId, actor);
     try {
       return await members.change(memberId, (before) => {
+        const wanted = decide(before);
+        const ends = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
         const isActing = before.actingUntil && before.actingUntil.getTime() > clock.now();
-        if (isActing && isMember)
+        if (isActing && (ends || isMemberId(actor.operatorId)))
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        return decide(before);
+        if (ends && !held) throw lastOwner(before);
+        return wanted;
       });
     } finally {
-      if (isMember) await members.endAct(operatorId);
+      if (held) await members.release(held);
     }
   }
 
@@ -103,7 +133,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
         actor,
       );
       if (added) return { member: added, secret };
-      const member = await members.change(id, (before) => {
+      const member = await changeOther(id, actor, (before) => {
         const status = before.status === 'active' ? ('active' as const) : ('invited' as const);
         return {
           set: { ...invited, email, status, removedAt: undefined, purgeAt: undefined },
@@ -120,11 +150,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       return { member, secret };
     },
 
-    show: async (memberId: string): Promise<Member> => {
-      const member = await members.find(memberId);
-      if (!member) throw new ApiError('not_found', { description: `No member ${memberId}` });
-      return member;
-    },
+    show,
 
     list: ({ partnerId, status, ...page }: ListMembers): Promise<Member[]> =>
       members.list({ partnerId, status }, page),

@@ -176,18 +176,18 @@ describe('a member', () => {
 
   it('cannot leave a partner without an owner: of two who remove each other at once, one stays', async () => {
     clock.advance(60_000);
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const { partnerId } = await createPartner(server);
       const [one, two] = [
         await signedIn(server, partnerId, 'owner', `one${round}`),
         await signedIn(server, partnerId, 'owner', `two${round}`),
       ];
-      await Promise.allSettled([
-        one.api.members.remove.mutate({ memberId: two.id }),
-        round % 2 === 0
-          ? two.api.members.remove.mutate({ memberId: one.id })
-          : two.api.members.setRole.mutate({ memberId: one.id, role: 'viewer' }),
-      ]);
+      const ends = [
+        () => two.api.members.remove.mutate({ memberId: one.id }),
+        () => two.api.members.setRole.mutate({ memberId: one.id, role: 'viewer' }),
+        () => two.api.members.invite.mutate({ partnerId, email: one.email, role: 'viewer' }),
+      ];
+      await Promise.allSettled([one.api.members.remove.mutate({ memberId: two.id }), ends[round % 3]?.()]);
       const members = await server.admin.members.list.query({ partnerId, status: 'active' });
       const owners = members.filter(({ role }) => role === 'owner');
       expect(owners.length).toBeGreaterThan(0);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { closeRestored } from '../../server/restored.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { signedIn } from './signed-in.ts';
 
 const clock = manualClock();
 let server: TestServer;
@@ -77,6 +78,47 @@ describe('members', () => {
     expect(await refusal(role)).toBe('refused');
     expect(JSON.stringify(await entriesOf(memberId))).not.toContain('gone@shop');
     expect(await invite('gone@shop.example')).toMatchObject({ id: memberId, status: 'invited' });
+  });
+
+  it('keep their only owner until support has invited another one', async () => {
+    clock.advance(60_000);
+    const { partnerId } = await createPartner(server);
+    const { id: memberId, email } = await signedIn(server, partnerId, 'owner', 'only');
+    await server.admin.members.invite.mutate({ partnerId, email: 'new@shop.example', role: 'viewer' });
+    const { members } = server.admin;
+    const ends = [
+      () => members.remove.mutate({ memberId }),
+      () => members.setRole.mutate({ memberId, role: 'developer' }),
+      () => members.invite.mutate({ partnerId, email, role: 'viewer' }),
+    ];
+    for (const end of ends) expect(await refusal(end())).toBe('refused');
+    await expect(members.remove.mutate({ memberId })).rejects.toThrow(
+      `svcadmin members invite ${partnerId} EMAIL --role owner`,
+    );
+    const owner = { role: 'owner', status: 'active' };
+    expect(await members.show.query({ memberId })).toMatchObject(owner);
+    expect(await members.invite.mutate({ partnerId, email, role: 'owner' })).toMatchObject(owner);
+
+    await members.invite.mutate({ partnerId, email: 'next@shop.example', role: 'owner' });
+    clock.advance(48 * 3_600_000);
+    expect(await refusal(members.remove.mutate({ memberId }))).toBe('refused');
+    await members.invite.mutate({ partnerId, email: 'next@shop.example', role: 'owner' });
+    expect(await members.remove.mutate({ memberId })).toMatchObject({ status: 'removed' });
+  });
+
+  it('keep an owner where two operators remove both at once', async () => {
+    clock.advance(60_000);
+    const { partnerId } = await createPartner(server);
+    const both = [
+      await signedIn(server, partnerId, 'owner', 'one'),
+      await signedIn(server, partnerId, 'owner', 'two'),
+    ];
+    await Promise.allSettled(
+      both.map(({ id: memberId }) => server.admin.members.remove.mutate({ memberId })),
+    );
+    const active = await server.admin.members.list.query({ partnerId, status: 'active' });
+    expect(active.length).toBeGreaterThan(0);
+    for (const { id: memberId } of both) expect(await stored(memberId)).not.toHaveProperty('actingUntil');
   });
 
   it('are refused for an unknown partner and a malformed address', async () => {
