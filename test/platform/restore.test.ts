@@ -5,8 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { type Code, createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
+import { actOnDevices, createDevice } from '../portal/device/device-harness.ts';
+import { signedIn, signInBy } from '../portal/signed-in.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
@@ -51,13 +54,65 @@ function startTraffic(server: ServerProcess, partner: TestPartner) {
   };
 }
 
+/** A partner whose members use the portal and `svc` while a bulk job of theirs is under way. */
+async function membersOf(server: ServerProcess) {
+  const there = { ...server, publicUrl: server.baseUrl };
+  const receiver = await createReceiver();
+  const { partnerId, keyId } = await createPartner(server, { funds: 0 });
+  await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
+  for (let made = 0; made < 30; made += 1)
+    await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const { browser, authenticator, id: memberId, api } = await signedIn(there, partnerId, 'owner');
+  const device = createDevice(there);
+  const { user_code: code, device_code: deviceCode } = await device.start();
+  await actOnDevices(browser, 'confirm', { code });
+  const { token } = await device.poll(deviceCode);
+  const wanted = { partnerId, email: 'kim@shop.example', role: 'viewer' } as const;
+  const { id: invitedId, link } = await server.admin.members.invite.mutate(wanted);
+  const delivered = () => server.admin.deliveries.count.query({ keyId, status: 'delivered' });
+  await expect.poll(async () => (await delivered()).total, { timeout: within(20_000) }).toBe(30);
+  const filter = {
+    partnerId,
+    keyId,
+    status: 'delivered' as const,
+    since: new Date(Date.now() - 600_000).toISOString(),
+  };
+  const { job } = await api.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
+  const bulkId = job?.id ?? expect.fail('no job');
+
+  /** What members may do in this state: pages, logins and invitations, by their status codes. */
+  const access = async () => [
+    (await browser.open('/members')).status,
+    (await device.withToken(token)).status,
+    (await browser.open(new URL(link).pathname.replace('/portal', ''))).status,
+  ];
+  return {
+    access,
+    /** The members stay as they were, and the bulk job goes on. */
+    async requireKept() {
+      const members = await server.admin.members.list.query({ partnerId });
+      expect(members).toMatchObject([
+        { id: invitedId, status: 'invited', invitedUntil: null },
+        { id: memberId, status: 'active', role: 'owner' },
+      ]);
+      expect((await signInBy(browser, authenticator)).status).toBe(303);
+      expect((await browser.open(`/bulk/${bulkId}`)).status).toBe(200);
+      const before = await server.admin.bulk.show.query({ bulkId });
+      expect(before).toMatchObject({ status: 'running', total: 30 });
+      const done = async () => (await server.admin.bulk.show.query({ bulkId })).done;
+      await expect.poll(done, { timeout: within(20_000) }).toBeGreaterThan(before.done);
+      await server.admin.bulk.cancel.mutate({ bulkId });
+    },
+  };
+}
+
 /** Seconds of traffic after the backup, before everything is lost: a few, or as many as one asks for. */
 const age = Number(process.env['RESTORE_AGE_SECONDS'] ?? 0);
 
 it(
   'a restored backup is in order, and honours nothing that was issued after it was taken',
   async () => {
-    const server = await createServerProcess();
+    const server = await createServerProcess({ SVC_PORTAL: 'on' });
     const backup = join(temporaryFolder('backup'), 'backup');
     await server.start();
     const most = 100_000;
@@ -70,6 +125,8 @@ it(
     const running = await svcGateway(server.dataDir, 'backup', backup);
     expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
 
+    const members = await membersOf(server);
+    expect(await members.access()).toEqual([200, 200, 200]);
     const before = startTraffic(server, partner);
     await expect.poll(() => before.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);
     await server.end('SIGTERM');
@@ -105,6 +162,9 @@ it(
     await expect.poll(() => after.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);
     const reports = await server.admin.wallets.audit.query({ partnerId });
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
+    expect(await members.access()).toEqual([303, 401, 404]);
+    await members.requireKept();
+    expect(await server.admin.schema.finish.mutate()).toMatchObject({ left: 0 });
     expect((await server.admin.auditLog.list.query({})).map(({ action }) => action)).toContain(
       'database.restored',
     );
@@ -118,5 +178,5 @@ it(
     });
     expect(existsSync(elsewhere)).toBe(false);
   },
-  within(180_000 + age * 2_000),
+  within(240_000 + age * 2_000),
 );

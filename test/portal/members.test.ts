@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { closeRestored } from '../../server/restored.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
-import { signedIn } from './signed-in.ts';
+import { actOnDevices, createDevice } from './device/device-harness.ts';
+import { createPortalBrowser, signedIn, signInBy } from './signed-in.ts';
 
 const clock = manualClock();
 let server: TestServer;
@@ -136,21 +137,34 @@ describe('members', () => {
     expect(await refusal(off.admin.members.invite.mutate(wanted))).toBe('refused');
   });
 
-  it('have neither invitations nor sessions in a restored database', async () => {
+  it('have neither invitations nor sessions nor logins in a restored database, which keeps the rest', async () => {
     const restored = await startTestServer({ env: { SVC_PORTAL: 'on' } });
-    const { partnerId } = await createPartner(restored);
-    const wanted = { partnerId, email: 'kim@shop.example', role: 'owner' } as const;
-    const { id } = await restored.admin.members.invite.mutate(wanted);
-    const sessions = restored.db.collection<{ _id: string; memberId: string; expiresAt: Date }>(
-      'memberSessions',
-    );
-    await sessions.insertOne({ _id: 'hash', memberId: id, expiresAt: new Date(Date.now() + 60_000) });
     onTestFinished(() => restored.stop());
+    const { partnerId } = await createPartner(restored);
+    const owner = await signedIn(restored, partnerId, 'owner');
+    const wanted = { partnerId, email: 'kim@shop.example', role: 'viewer' } as const;
+    const invited = await restored.admin.members.invite.mutate(wanted);
+    const device = createDevice(restored);
+    const [used, confirmed, open] = [await device.start(), await device.start(), await device.start()];
+    for (const { user_code: code } of [used, confirmed])
+      expect((await actOnDevices(owner.browser, 'confirm', { code })).status).toBe(303);
+    const { token } = await device.poll(used.device_code);
+    expect((await device.withToken(token)).status).toBe(200);
+
     const masterKeys = [new Uint8Array(Buffer.alloc(32, 7))];
-    const ended = await closeRestored({ uri: restored.uri, embedded: false, source: 'a test', masterKeys });
-    expect(ended).toMatchObject({ memberSessions: 1, invitations: 1 });
-    expect(await sessions.countDocuments()).toBe(0);
-    const [member] = await restored.admin.members.list.query({ partnerId });
-    expect(member).toMatchObject({ status: 'invited', invitedUntil: null });
+    const close = () => closeRestored({ uri: restored.uri, embedded: false, source: 'a test', masterKeys });
+    expect(await close()).toMatchObject({ memberSessions: 2, invitations: 1 });
+    expect((await owner.browser.open('/')).status).toBe(303);
+    expect((await device.withToken(token)).status).toBe(401);
+    for (const { device_code: code } of [used, confirmed, open])
+      expect(await device.poll(code)).toMatchObject({ error: 'invalid_grant' });
+    const { status } = await createPortalBrowser(restored).open(new URL(invited.link).pathname.slice(7));
+    expect(status).toBe(404);
+    expect(await restored.admin.members.show.query({ memberId: invited.id })).toMatchObject({
+      ...{ email: wanted.email, role: 'viewer', status: 'invited', invitedUntil: null },
+    });
+    expect((await signInBy(owner.browser, owner.authenticator)).status).toBe(303);
+    expect((await owner.browser.open('/members')).html).toContain(wanted.email);
+    expect(await close()).toMatchObject({ memberSessions: 1, invitations: 0 });
   });
 });

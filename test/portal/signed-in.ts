@@ -6,6 +6,7 @@ import { type Forgery, TestAuthenticator } from '../harness/authenticator.ts';
 import type { TestServer } from '../harness/server.ts';
 
 type Form = Record<string, string>;
+type PortalServer = Pick<TestServer, 'admin' | 'baseUrl' | 'publicUrl'>;
 
 const unescaped = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
@@ -17,7 +18,7 @@ export const fieldIn = (html: string, name: string): string =>
 const optionsIn = (html: string) => JSON.parse(unescaped(/data-passkey="([^"]*)"/.exec(html)?.[1] ?? '{}'));
 
 /** A browser with cookies, for the pages of the portal. */
-export function createPortalBrowser({ baseUrl, publicUrl }: Pick<TestServer, 'baseUrl' | 'publicUrl'>) {
+export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, 'admin'>) {
   const cookies = new Map<string, string>();
   const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 
@@ -73,7 +74,12 @@ export async function signInBy(
 }
 
 /** A member of a partner who has accepted an invitation, with a browser and the scoped API. */
-export async function signedIn(server: TestServer, partnerId: string, role: MemberRole, name: string = role) {
+export async function signedIn(
+  server: PortalServer,
+  partnerId: string,
+  role: MemberRole,
+  name: string = role,
+) {
   const email = `${name}@shop.example`;
   const { id, link } = await server.admin.members.invite.mutate({ partnerId, email, role });
   const browser = createPortalBrowser(server);
@@ -85,7 +91,7 @@ export async function signedIn(server: TestServer, partnerId: string, role: Memb
 export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;
 
 /** The scoped API with the cookies of a browser. `csrf`: the token of its calls, which pages have. */
-export function memberApi({ publicUrl, baseUrl }: TestServer, browser: PortalBrowser) {
+export function memberApi({ publicUrl, baseUrl }: PortalServer, browser: PortalBrowser) {
   const csrf = async () => fieldIn((await browser.open('/')).html, 'csrf');
   const api = createTRPCClient<AdminRouter>({
     links: [

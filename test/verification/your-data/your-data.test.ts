@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRestoreStore } from '../../../server/verification/session/restore-store.ts';
 import type { TestPartner } from '../../harness/partner.ts';
 import { addClient, baseUrl, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
 import { newAuthenticator, saved } from '../passkeys/passkey-browser.ts';
@@ -50,6 +51,19 @@ describe('the sign-in', () => {
     expect((await browser.open(root)).body).toContain('You are signed in for 15 minutes');
     hosted.clock.advance(15 * 60_000);
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
+  });
+
+  it('ends in a restored database, which keeps the passkey', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = await openYourData(hosted);
+    await browser.sendPasskey((options) => authenticator.get(options));
+    expect((await browser.open(root)).body).toContain('You are signed in');
+    const ended = await createRestoreStore(hosted.db).endOpen(new Date(hosted.clock.now()));
+    expect(ended.userSignIns).toBeGreaterThan(0);
+    expect((await browser.open(root)).body).toContain('Sign in with a passkey');
+    const again = await openYourData(hosted);
+    const { answer } = await again.sendPasskey((options) => authenticator.get(options));
+    expect(answer.status).toBe(303);
   });
 
   it.each([
