@@ -154,10 +154,10 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     );
   const noteSignIn = ({ _id: id, partnerId, role }: Member, request: FastifyRequest) =>
     note({ id, partnerId, name: `member (${role})`, action: 'members.signIn' }, request);
-  const noteDevice: NoteDevice = (action, signedIn, { request, name: device }) => {
+  const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) => {
     const { _id: id, partnerId } = signedIn.member;
     const name = actorName(signedIn);
-    return note({ id, partnerId, name, action: `devices.${action}`, input: { name: device } }, request);
+    return note({ id, partnerId, name, action: `devices.${action}`, input }, request);
   };
   const capacity = createCapacity({
     most: mostInFlight,

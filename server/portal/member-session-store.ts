@@ -44,6 +44,14 @@ export function createMemberSessionStore(db: Db) {
     listOf: (memberId: string): Promise<MemberSession[]> =>
       sessions.find({ memberId }).sort({ createdAt: -1 }).limit(200).toArray(),
 
+    /** Logins of programs of all its members, newest first. */
+    devicesOfPartner: (partnerId: string): Promise<MemberSession[]> =>
+      sessions
+        .find({ partnerId, device: { $exists: true } })
+        .sort({ createdAt: -1 })
+        .limit(200)
+        .toArray(),
+
     async endOf({ id, memberId }: { id: string; memberId: string }): Promise<void> {
       await sessions.deleteOne({ _id: id, memberId, device: { $exists: true } });
     },

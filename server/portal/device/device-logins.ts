@@ -73,15 +73,16 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
     throw new ApiError('device_login_denied', { description: 'The membership has changed: start again' });
   }
 
+  const current = (found: readonly MemberSession[]): DeviceSession[] =>
+    found.filter(isOfDevice).filter(({ expiresAt }) => expiresAt.getTime() > clock.now());
+
   /** @returns the logins of a member that have not expired, newest first */
-  async function listOf(memberId: string): Promise<DeviceSession[]> {
-    const now = clock.now();
-    const found = await memberSessions.listOf(memberId);
-    return found.filter(isOfDevice).filter(({ expiresAt }) => expiresAt.getTime() > now);
-  }
+  const listOf = async (memberId: string) => current(await memberSessions.listOf(memberId));
 
   return {
     listOf,
+    /** Of all members of a partner, newest first. */
+    listOfPartner: async (partnerId: string) => current(await memberSessions.devicesOfPartner(partnerId)),
 
     /** A new request, with both codes as they are shown. */
     async start({ name, address }: { name: string; address: string }) {

@@ -5,16 +5,16 @@ import type { DeviceLogins, DeviceSession } from '../device/device-logins.ts';
 import { shownUserCode } from '../device/user-code.ts';
 import { freshForMs, type SignedIn } from '../sign-in.ts';
 import type { Action, Given, PageContext, PageRow, Section } from './page.ts';
-import { text, time } from './text.ts';
+import { link, text, time } from './text.ts';
 
 /** Codes a minute that a member may type: 50 of 25,600,000,000 while one of them works. */
 export const codesPerMinute = 5;
 
-/** Notes in the audit log what a member did about a login. `name`: what the program calls its machine. */
+/** Notes in the audit log what a member did about a login. `name`: what the program calls its machine; `memberId`: of another member. */
 export type NoteDevice = (
   action: 'confirm' | 'deny' | 'allow' | 'end',
   signedIn: SignedIn,
-  about: { request: FastifyRequest; name: string },
+  about: { request: FastifyRequest; name: string; memberId?: string },
 ) => Promise<void>;
 
 interface Dependencies {
@@ -23,7 +23,7 @@ interface Dependencies {
   note: NoteDevice;
 }
 
-/** `/portal/devices`: where a member lets `svc` in, and sees and ends what is let in. */
+/** `/portal/devices`: where a member lets `svc` in, and sees and ends what is let in. Owners end logins of other members too. */
 export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
   /** Every code that is sent is counted before it is looked up. */
   async function showRequest({ signedIn }: PageContext, { code = '' }: Given) {
@@ -32,10 +32,20 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
     return logins.show(code);
   }
 
-  async function loginOf({ signedIn }: PageContext, { login = '' }: Given): Promise<DeviceSession> {
-    const found = (await logins.listOf(signedIn.member._id)).find(({ _id }) => _id === login);
+  async function loginOf(
+    { signedIn }: PageContext,
+    { login = '' }: Given,
+    others: readonly DeviceSession[] = [],
+  ): Promise<DeviceSession> {
+    const own = await logins.listOf(signedIn.member._id);
+    const found = [...own, ...others].find(({ _id }) => _id === login);
     if (!found) throw new ApiError('not_found', { description: 'This login has ended' });
     return found;
+  }
+
+  async function loginsOfOthers({ role, partnerId, memberId }: PageContext): Promise<DeviceSession[]> {
+    if (role !== 'owner') return [];
+    return (await logins.listOfPartner(partnerId)).filter((login) => login.memberId !== memberId);
   }
 
   const find: Action = async (context, given) => {
@@ -84,27 +94,43 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
   };
 
   const end: Action = async (context, given) => {
-    const { _id, device, memberId } = await loginOf(context, given);
+    const { signedIn, request } = context;
+    const { _id, device, memberId } = await loginOf(context, given, await loginsOfOthers(context));
+    if (memberId !== context.memberId && !signedIn.isFresh) throw new ApiError('passkey_required');
     await logins.end(_id, memberId);
-    await note('end', context.signedIn, { request: context.request, name: device.name });
+    await note('end', signedIn, { request, name: device.name, memberId });
     return undefined;
   };
 
-  async function view({ m, now, signedIn }: PageContext) {
-    const found = await logins.listOf(signedIn.member._id);
-    const sectionOf = ({ _id, device, createdAt, expiresAt, passkeyAt }: DeviceSession): Section => {
+  async function view(context: PageContext) {
+    const { api, m, now, signedIn, partnerId } = context;
+    const own = await logins.listOf(signedIn.member._id);
+    const others = await loginsOfOthers(context);
+    const members = others.length === 0 ? [] : await api.members.list({ partnerId, limit: 500 });
+    const emailOf = new Map(members.map(({ id, email }) => [id, email]));
+    const sectionOf = ({
+      _id,
+      device,
+      memberId,
+      createdAt,
+      expiresAt,
+      passkeyAt,
+    }: DeviceSession): Section => {
       const fields = [{ name: 'login', label: m.device, kind: 'hidden' as const, value: _id }];
       const until = passkeyAt.getTime() + freshForMs;
+      const isOwn = memberId === signedIn.member._id;
+      const email = emailOf.get(memberId) ?? memberId;
       return {
-        title: device.name,
+        title: isOwn ? device.name : `${device.name}: ${email}`,
         facts: [
+          ...(isOwn ? [] : [[m.email, link(email, `/members/${memberId}`)] as const]),
           [m.deviceAddress, text(device.address)],
           [m.created, time(createdAt.toISOString())],
           [m.expires, time(expiresAt.toISOString())],
           [m.deviceChanges, until > now ? time(new Date(until).toISOString()) : text(m.notAtAll)],
         ],
         forms: [
-          { act: 'allow', fields, submit: m.deviceAllowChanges },
+          ...(isOwn ? [{ act: 'allow', fields, submit: m.deviceAllowChanges }] : []),
           { act: 'end', fields, submit: m.deviceEnd, danger: true },
         ],
       };
@@ -123,7 +149,8 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
             },
           ],
         },
-        ...(found.length === 0 ? [{ title: m.deviceLogins, note: m.none }] : found.map(sectionOf)),
+        ...(own.length === 0 ? [{ title: m.deviceLogins, note: m.none }] : []),
+        ...[...own, ...others].map(sectionOf),
       ],
     };
   }

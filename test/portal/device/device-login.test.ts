@@ -145,7 +145,7 @@ describe('a login', () => {
   });
 
   it('ends with the logout, and with the button of the portal', async () => {
-    const [first, second] = [await loggedIn(), await loggedIn()];
+    const [first, second] = [await loggedIn('developer'), await loggedIn('developer')];
     expect((await device.withToken(first.token, { method: 'DELETE' })).status).toBe(204);
     expect(await isIn(first.token)).toBe(false);
     expect((await device.withToken(first.token, { method: 'DELETE' })).status).toBe(401);
@@ -154,6 +154,28 @@ describe('a login', () => {
     expect(await isIn(second.token)).toBe(true);
     expect((await actOnDevices(second.browser, 'end', { login })).status).toBe(303);
     expect(await isIn(second.token)).toBe(false);
+  });
+
+  it('ends with the button of an owner, who has shown the passkey lately, and of no other member', async () => {
+    const { id, email, token } = await loggedIn('developer');
+    const [boss, colleague] = [await member('owner'), await member('developer')];
+    const stranger = await member('owner', (await createPartner(server)).partnerId);
+    for (const { browser } of [colleague, stranger])
+      expect((await browser.open('/devices')).html).not.toContain(`laptop: ${email}`);
+    const { html } = await boss.browser.open('/devices');
+    const login = fieldIn(html.slice(html.indexOf(`laptop: ${email}`)), 'login');
+    for (const { browser } of [colleague, stranger])
+      expect((await actOnDevices(browser, 'end', { login })).status).toBe(404);
+    expect((await actOnDevices(boss.browser, 'allow', { login })).status).toBe(404);
+    clock.advance(30 * minute);
+    expect((await actOnDevices(boss.browser, 'end', { login })).status).toBe(401);
+    expect(await isIn(token)).toBe(true);
+    await signInBy(boss.browser, boss.authenticator);
+    expect((await actOnDevices(boss.browser, 'end', { login })).status).toBe(303);
+    expect(await isIn(token)).toBe(false);
+    await server.sweep();
+    const [entry] = await server.admin.auditLog.list.query({ action: 'devices.end', limit: 1 });
+    expect(entry).toMatchObject({ operatorId: boss.id, input: { memberId: id, name: 'laptop' } });
   });
 
   it('ends with the removal of the member, another role, and a new passkey', async () => {
