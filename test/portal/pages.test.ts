@@ -208,6 +208,33 @@ describe('a developer', () => {
     expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}\?done$/);
   });
 
+  it('rotates the secret of an integration, with and without the old one, which a viewer may not', async () => {
+    const { partnerId, keyId } = partner;
+    const { id: clientId } = await server.admin.clients.create.mutate({
+      ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
+      redirectUris: ['http://localhost:9999/shop'],
+    });
+    const shops = ['shop.example'];
+    const { id } = await server.admin.integrations.create.mutate({ partnerId, clientId, shops });
+    const path = `/integrations/${id}`;
+    const secrets = async () => {
+      const { last4, oldSecret } = await server.admin.integrations.show.query({ integrationId: id });
+      return { last4, old: oldSecret?.last4 };
+    };
+    const first = await secrets();
+    const kept = await submit(owner(), path, { act: 'rotate', keepOld: '86400' });
+    const second = secretOn(kept.html).slice(-4);
+    expect(await secrets()).toEqual({ last4: second, old: first.last4 });
+    const form = { act: 'rotate', keepOld: '0' };
+    expect((await members.owner.browser.post(path, { ...form, csrf: 'x' })).status).toBe(403);
+    expect((await members.viewer.browser.open(path)).html).not.toContain('name="act"');
+    expect((await submit(members.viewer, path, form)).status).toBe(403);
+    expect(await secrets()).toEqual({ last4: second, old: first.last4 });
+    const atOnce = await submit(members.owner, path, form);
+    expect(await secrets()).toEqual({ last4: secretOn(atOnce.html).slice(-4), old: undefined });
+    expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(atOnce.html));
+  });
+
   it('sends a time span again, and sees the progress', async () => {
     await server.db
       .collection('deliveries')
