@@ -40,7 +40,7 @@ import type { About, PreviewConsent } from './views/page.ts';
 import { requestPages } from './views/requests.ts';
 import { sessionPages } from './views/sessions.ts';
 import { userPages } from './views/users.ts';
-import { walletPages } from './views/wallet.ts';
+import { walletDocuments, walletPages } from './views/wallet.ts';
 import { warningPages } from './views/warnings.ts';
 import { webhookPages } from './views/webhooks.ts';
 
@@ -107,7 +107,7 @@ const pages = [
   ...logPages,
   ...newsPages,
 ];
-const documents = clientDocuments;
+const documents = [...clientDocuments, ...walletDocuments];
 
 /** Requests in flight of members: apart from those of partners' programs and of users. */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };

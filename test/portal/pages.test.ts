@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderStatement } from '../../contracts/admin/statement-csv.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -282,6 +283,23 @@ describe('finance', () => {
       to: '',
     });
     expect(secretOn(signed.html).split('.')).toHaveLength(3);
+  });
+
+  it('downloads the statement with the rows of svc, as the roles that see the wallet do', async () => {
+    clock.advance(60_000);
+    const period = 'mode=test&from=2020-01-01&to=2100-01-01';
+    const page = await members.finance.browser.open(`/wallet?${period}`);
+    const [, path = ''] = /href="\/portal(\/wallet\/statement\.csv[^"]*)"/.exec(page.html) ?? [];
+    const { response, html: csv } = await members.finance.browser.open(path.replaceAll('&amp;', '&'));
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('content-disposition')).toBe('attachment; filename="statement-test.csv"');
+    const { partnerId } = partner;
+    const statement = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
+    expect(statement.entries.length).toBeGreaterThan(1);
+    expect(csv).toBe(`${renderStatement(statement).join('\r\n')}\r\n`);
+    expect((await members.finance.browser.open('/wallet/statement.csv?from=yesterday')).status).toBe(400);
+    expect((await members.developer.browser.open('/wallet/statement.csv?mode=test')).status).toBe(403);
+    expect((await members.viewer.browser.open('/wallet/statement.csv?mode=test')).html).toBe(csv);
   });
 
   it('sets spend caps and warnings', async () => {

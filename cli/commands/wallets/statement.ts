@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
+import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
 import { given, mode, moment, requireOrder } from '../../flags/flags.ts';
-import { decimal, renderCsv } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
@@ -31,7 +31,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     if (this.flags.signed) return this.sign(await this.api());
     const statement = await this.read(await this.api());
     const { opening, closing, currency, entries } = statement;
-    if (this.flags.csv) this.csv(statement);
+    if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
     else {
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
       this.many(
@@ -80,43 +80,5 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
       next = page.more;
     }
     return statement;
-  }
-
-  private csv({
-    entries,
-    opening,
-    closing,
-    currency,
-  }: Pick<Statement, 'entries' | 'opening' | 'closing' | 'currency'>): void {
-    const headings = [
-      'seq',
-      'at',
-      'id',
-      'kind',
-      'amount',
-      'balance_after',
-      'currency',
-      'reference',
-      'reason',
-      'session',
-      'client',
-      'enrollment',
-    ];
-    const edge = (kind: string, cents: number) => [
-      null,
-      null,
-      null,
-      kind,
-      null,
-      decimal(cents),
-      currency,
-      ...Array<null>(5).fill(null),
-    ];
-    const rows = entries.map(({ seq, at, id, kind, amount, balanceAfter, ...entry }) => [
-      ...[seq, at, id, kind, decimal(amount), decimal(balanceAfter), currency],
-      ...[entry.reference, entry.reason, entry.sessionId, entry.clientId, entry.enrollmentId],
-    ]);
-    for (const line of renderCsv(headings, [edge('opening', opening), ...rows, edge('closing', closing)]))
-      this.log(line);
   }
 }

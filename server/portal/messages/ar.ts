@@ -144,6 +144,7 @@ export const ar: Messages = {
   reason: 'السبب',
   timeline: 'التسلسل الزمني',
   statement: 'كشف الحساب',
+  statementCsv: 'كشف الحساب بصيغة CSV',
   signedStatement: 'كشف حساب موقّع',
   entry: 'القيد',
   amount: 'المبلغ',

@@ -147,6 +147,7 @@ export const de: Messages = {
   reason: 'Grund',
   timeline: 'Verlauf',
   statement: 'Kontoauszug',
+  statementCsv: 'Kontoauszug als CSV',
   signedStatement: 'Signierter Kontoauszug',
   entry: 'Buchung',
   amount: 'Betrag',

@@ -144,6 +144,7 @@ export const en = {
   reason: 'Reason',
   timeline: 'Timeline',
   statement: 'Statement',
+  statementCsv: 'Statement as CSV',
   signedStatement: 'Signed statement',
   entry: 'Entry',
   amount: 'Amount',

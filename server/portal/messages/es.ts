@@ -147,6 +147,7 @@ export const es: Messages = {
   reason: 'Motivo',
   timeline: 'Cronología',
   statement: 'Extracto',
+  statementCsv: 'Extracto en CSV',
   signedStatement: 'Extracto firmado',
   entry: 'Asiento',
   amount: 'Importe',

@@ -147,6 +147,7 @@ export const fr: Messages = {
   reason: 'Motif',
   timeline: 'Chronologie',
   statement: 'Relevé',
+  statementCsv: 'Relevé en CSV',
   signedStatement: 'Relevé signé',
   entry: 'Écriture',
   amount: 'Montant',

@@ -1,36 +1,42 @@
+import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
+import { ApiError } from '../../platform/errors.ts';
 import { barsOf, usageByDay } from '../usage.ts';
 import { modeField, modeOf, timeIn } from './forms.ts';
-import type { Action, Given, PageContext, PageRow, Section, View } from './page.ts';
+import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { dollars, filled, link, text, time } from './text.ts';
 
 const dayMs = 86_400_000;
 const chartDays = 30;
 const chart = { width: 720, height: 160 };
-/** Entries that a chart is made of at most, and that one read gives. */
-const mostCharted = 10_000;
+/** Entries that a chart or a file is made of at most, and that one read gives. */
+const mostRead = 10_000;
 const mostAtOnce = 1_000;
 const mostShown = 100;
 
 type Mode = 'test' | 'live';
 
-/** The charges of the last days. `whole` is false where there were more than are looked at. */
-async function charged({ api, partnerId, now }: PageContext, mode: Mode) {
-  const from = `${new Date(now - (chartDays - 1) * dayMs).toISOString().slice(0, 10)}T00:00:00.000Z`;
-  const wanted = { partnerId, mode, from, limit: mostAtOnce };
-  const first = await api.wallets.statement(wanted);
-  const entries = [...first.entries];
-  for (let { more } = first; more && entries.length < mostCharted; ) {
-    const seq = entries.at(-1)?.seq ?? 0;
-    const next = await api.wallets.statement({ ...wanted, afterSeq: seq, untilSeq: first.untilSeq });
+type Wanted = Parameters<PageContext['api']['wallets']['statement']>[0];
+
+/** A statement of several reads. `more`: where there are more entries than are read. */
+async function readStatement({ api }: PageContext, wanted: Wanted) {
+  const statement = await api.wallets.statement({ ...wanted, limit: mostAtOnce });
+  const { entries, untilSeq } = statement;
+  while (statement.more && entries.length < mostRead) {
+    const afterSeq = entries.at(-1)?.seq ?? 0;
+    const next = await api.wallets.statement({ ...wanted, limit: mostAtOnce, afterSeq, untilSeq });
     entries.push(...next.entries);
-    more = next.more && next.entries.length > 0;
+    statement.closing = next.closing;
+    statement.more = next.more && next.entries.length > 0;
   }
-  return usageByDay(entries, { days: chartDays, now });
+  return statement;
 }
 
 async function usage(context: PageContext, mode: Mode): Promise<Section> {
   const { m } = context;
-  const days = await charged(context, mode);
+  const { partnerId, now } = context;
+  const from = `${new Date(now - (chartDays - 1) * dayMs).toISOString().slice(0, 10)}T00:00:00.000Z`;
+  const { entries } = await readStatement(context, { partnerId, mode, from });
+  const days = usageByDay(entries, { days: chartDays, now });
   const labelOf = ({ day, charges, cents }: (typeof days)[number]) =>
     `${day}: ${charges} · ${dollars(cents)}`;
   return {
@@ -89,6 +95,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
       ]),
     },
     next: next ? `/wallet?${next}` : undefined,
+    links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${new URLSearchParams(asked).toString()}` }],
     forms: [
       {
         act: 'sign',
@@ -169,6 +176,26 @@ const caps: Action = async ({ api, partnerId }, given) => {
   await api.limits.set({ partnerId, mode, perMinute: Number(perMinute), perHour: Number(perHour) });
   return { to: `/wallet?mode=${mode}` };
 };
+
+/** The rows of `svc statement --csv`. */
+async function csv(context: PageContext): Promise<Document> {
+  const { partnerId, query } = context;
+  const mode = modeOf({ mode: query['mode'] ?? '' }) ?? 'live';
+  const statement = await readStatement(context, { partnerId, mode, ...periodOf(query) });
+  if (statement.more)
+    throw new ApiError('refused', {
+      description: `More than ${mostRead} entries: choose a shorter period, or use svc statement --csv`,
+    });
+  return {
+    type: 'text/csv',
+    content: `${renderStatement(statement).join('\r\n')}\r\n`,
+    fileName: `statement-${mode}.csv`,
+  };
+}
+
+export const walletDocuments: readonly DocumentRow[] = [
+  { path: '/wallet/statement.csv', needs: 'wallets.statement', document: csv },
+];
 
 export const walletPages: readonly PageRow[] = [
   {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decimal, renderCsv } from '../../../cli/output/csv.ts';
 import type { EntryView, StatementView } from '../../../contracts/admin/wallets.ts';
+import { decimal, renderCsv } from '../../../contracts/csv.ts';
 import { loadKeyring } from '../../../server/platform/keys/keyring.ts';
 import { createSealing } from '../../../server/platform/keys/sealing.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
