@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
+import { actOnDevices, createDevice } from '../portal/device/device-harness.ts';
 import { type SignedInMember, signedIn } from '../portal/signed-in.ts';
 import { accessibilityFaults } from './axe.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
@@ -11,6 +12,7 @@ let server: TestServer;
 let browser: Browser;
 let partner: TestPartner;
 let owner: SignedInMember;
+let records: string[];
 
 describeInBrowser('the portal', () => {
   beforeAll(async () => {
@@ -19,6 +21,12 @@ describeInBrowser('the portal', () => {
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'http://localhost:9/hooks' });
     await exchangeCode(server, partner, await verifyUser(server, partner));
     owner = await signedIn(server, partner.partnerId, 'owner');
+    for (const one of [owner, await signedIn(server, partner.partnerId, 'developer')]) {
+      const { user_code: code, device_code: deviceCode } = await createDevice(server).start();
+      await actOnDevices(one.browser, 'confirm', { code });
+      await createDevice(server).poll(deviceCode);
+    }
+    records = await recordPages();
   }, within(60_000));
   afterAll(async () => {
     await browser.close();
@@ -51,10 +59,42 @@ describeInBrowser('the portal', () => {
     await close();
   });
 
-  for (const look of [
+  /** Pages of one record each, with one that does not exist. */
+  async function recordPages(): Promise<string[]> {
+    const { partnerId, keyId, clientId } = partner;
+    const [delivery] = await server.admin.deliveries.list.query({ partnerId });
+    const [session] = (await server.admin.sessions.list.query({ partnerId })).rows;
+    const refused = await exchangeCode(
+      server,
+      { ...partner, clientSecret: 'wrong' },
+      await verifyUser(server, partner),
+    );
+    const requestId = refused.headers.get('x-request-id') ?? '';
+    const logged = async () => expect((await owner.browser.open(`/requests/${requestId}`)).status).toBe(200);
+    await vi.waitFor(logged, { timeout: within(15_000), interval: 250 });
+    const { job } = await owner.api.bulk.start.mutate({
+      action: 'replay',
+      filter: { partnerId, keyId, since: new Date(Date.now() - 3_600_000).toISOString() },
+    });
+    const shop = await server.admin.clients.create.mutate({
+      ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
+      redirectUris: ['http://localhost:9999/shop'],
+    });
+    const of = { partnerId, clientId: shop.id, shops: ['shop.example'] };
+    const integration = await server.admin.integrations.create.mutate(of);
+    const found = [`/members/${owner.id}`, `/clients/${clientId}`, `/webhooks/${keyId}`, `/keys/${keyId}`];
+    return [
+      ...found,
+      ...[`/deliveries/${delivery?.id}`, `/users/${session?.enrollmentId}`, `/sessions/${session?.id}`],
+      ...[`/requests/${requestId}`, `/bulk/${job?.id}`, `/integrations/${integration.id}`, '/nothing'],
+    ];
+  }
+
+  const looks = [
     { viewport: { width: 1280, height: 900 }, colorScheme: 'light' as const, locale: 'en' },
     { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, locale: 'ar' },
-  ])
+  ];
+  for (const [n, look] of looks.entries())
     it(`has accessible pages that fit, ${look.colorScheme} and ${look.viewport.width} wide`, async () => {
       const { page, complaints, close } = await newVisitor(browser, look);
       const cookies = [...owner.browser.cookies].map(([name, value]) => ({
@@ -63,14 +103,14 @@ describeInBrowser('the portal', () => {
         url: server.baseUrl,
       }));
       await page.context().addCookies(cookies);
-      const [delivery] = await server.admin.deliveries.list.query({ partnerId: partner.partnerId });
       for (const path of [
         ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
-        ...['/warnings', '/users', '/log', '/news', `/members/${owner.id}`, '/nothing'],
-        ...['/wallet?mode=test', `/clients/${partner.clientId}`, `/webhooks/${partner.keyId}`],
-        ...[`/keys/${partner.keyId}`, `/deliveries/${delivery?.id ?? ''}`],
+        ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices'],
+        // They are made of the same parts, so that each is looked at in one of the looks.
+        ...records.filter((_path, at) => at % looks.length === n),
       ]) {
-        await page.goto(`${server.baseUrl}/portal${path}`);
+        const answer = await page.goto(`${server.baseUrl}/portal${path}`);
+        expect([path, answer?.status()]).toEqual([path, path === '/nothing' ? 404 : 200]);
         expect([path, await accessibilityFaults(page)]).toEqual([path, []]);
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect([path, Number(overflow)]).toEqual([path, 0]);
