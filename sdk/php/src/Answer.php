@@ -39,7 +39,7 @@ final class Answer
     public function retryAfter(): ?int
     {
         $value = trim($this->headers['retry-after'] ?? '');
-        if (preg_match('/^\d{1,9}$/D', $value) === 1) {
+        if (preg_match('/^\d+$/D', $value) === 1) {
             return (int) $value;
         }
         $at = preg_match('/^[A-Z][a-z]{2}, .* GMT$/D', $value) === 1 ? strtotime($value) : false;

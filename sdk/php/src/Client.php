@@ -225,7 +225,7 @@ final class Client
      * `Webhooks::verify` with the secret of the settings.
      *
      * @param string $body file_get_contents('php://input')
-     * @param array<string, mixed> $headers $_SERVER, or getallheaders()
+     * @param array<string, mixed> $headers $_SERVER, getallheaders(), or the lists of values of PSR-7 and Symfony
      * @return array<string, mixed>
      * @phpstan-return WebhookEvent
      */
@@ -245,7 +245,8 @@ final class Client
         $found = [];
         foreach (explode('&', explode('#', $query, 2)[0]) as $pair) {
             [$name, $value] = explode('=', $pair, 2) + [1 => ''];
-            $found[urldecode($name)][] = urldecode($value);
+            // Bytes that are not UTF-8 would break a log in JSON.
+            $found[urldecode($name)][] = json_decode((string) json_encode(urldecode($value), JSON_INVALID_UTF8_SUBSTITUTE));
         }
         return $found;
     }

@@ -18,7 +18,7 @@ final class Webhooks
      * version may send events of other names.
      *
      * @param string $body as it arrived: file_get_contents('php://input')
-     * @param array<string, mixed> $headers $_SERVER, or getallheaders()
+     * @param array<string, mixed> $headers $_SERVER, getallheaders(), or the lists of values of PSR-7 and Symfony
      * @param string $secret as it was shown, whsec_ included
      * @param ?int $tolerance seconds that webhook-timestamp may differ from $now; null does not look at the time: a copied
      *   delivery is then accepted at any time
@@ -70,20 +70,25 @@ final class Webhooks
 
     /**
      * Names as they are on the wire, in lower case: `HTTP_X_SVC_SIGNATURE` of $_SERVER is `x-svc-signature`.
+     * The values of a repeated header are one list (RFC 9110 5.3). The service sends none.
      *
      * @param array<string, mixed> $headers
      * @return array<string, string>
      */
     private static function normalised(array $headers): array
     {
+        $isServer = isset($headers['REQUEST_METHOD']);
         $found = [];
         foreach ($headers as $name => $value) {
-            $wire = strtolower(strtr((string) $name, '_', '-'));
-            if (is_string($value)) {
-                $found[str_starts_with((string) $name, 'HTTP_') ? substr($wire, 5) : $wire] = $value;
+            $isPrefixed = str_starts_with((string) $name, 'HTTP_');
+            if ($isServer && !$isPrefixed) {
+                // It is a variable of the environment.
+                continue;
             }
+            $wire = strtolower(strtr(substr((string) $name, $isPrefixed ? 5 : 0), '_', '-'));
+            $found[$wire] = [...$found[$wire] ?? [], ...array_filter((array) $value, is_string(...))];
         }
-        return $found;
+        return array_map(static fn (array $values) => implode(', ', $values), array_filter($found));
     }
 
     /**

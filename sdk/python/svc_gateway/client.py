@@ -32,7 +32,7 @@ from .errors import (
     error_of,
 )
 from .transport import Transport, http_send
-from .webhooks import DEFAULT_TOLERANCE, verify_webhook
+from .webhooks import DEFAULT_TOLERANCE, Headers, verify_webhook
 
 class Visit(NamedTuple):
     """Where the user is sent, and what is kept in the user's session until the redirect."""
@@ -129,7 +129,7 @@ class Client:
         """
         doc_url = f"{self.base_url}/docs/flow#the-user-comes-back"
         text = request.partition("?")[2] if "?" in request else request
-        query = urllib.parse.parse_qs(text.partition("#")[0])
+        query = urllib.parse.parse_qs(text.partition("#")[0], keep_blank_values=True)
 
         def refusal(code: str, why: str) -> CallbackError:
             return CallbackError(code, why, False, doc_url)
@@ -138,7 +138,7 @@ class Client:
             values = query.get(name, [])
             if len(values) > 1:
                 raise refusal("repeated_parameter", f"{name} is given twice")
-            return values[0] if values else None
+            return (values[0] or None) if values else None
 
         if not state:
             raise refusal("missing_state", "this browser has begun no visit, or its session is over")
@@ -217,7 +217,7 @@ class Client:
         return cast(StorefrontResponse, self._parsed(answer))
 
     def verify_webhook(
-        self, body: bytes, headers: Mapping[str, str], tolerance: Optional[float] = DEFAULT_TOLERANCE
+        self, body: bytes, headers: Headers, tolerance: Optional[float] = DEFAULT_TOLERANCE
     ) -> WebhookEvent:
         """verify_webhook with the secret of the settings."""
         return verify_webhook(body, headers, self.webhook_secret or "", tolerance, base_url=self.base_url)

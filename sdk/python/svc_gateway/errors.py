@@ -1,6 +1,7 @@
 """Errors of the client. Every one is an SvcError."""
 
 import json
+import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import Dict, Mapping, Optional, Type
@@ -146,6 +147,8 @@ class Answer:
         value = self.headers.get("retry-after", "").strip()
         if value.isascii() and value.isdigit():
             return float(value)
+        if not re.fullmatch(r"[A-Z][a-z]{2}, .* GMT", value):
+            return None
         try:
             date = parsedate_to_datetime(value)
         except (TypeError, ValueError):

@@ -7,17 +7,18 @@ import hmac
 import json
 import re
 import time
-from typing import Mapping, Optional, cast
+from typing import Dict, Mapping, NoReturn, Optional, Sequence, Union, cast
 
 from .contract import WebhookEvent
 from .errors import WebhookError
 
 DEFAULT_TOLERANCE = 300.0
+Headers = Mapping[str, Union[str, Sequence[str]]]
 
 
 def verify_webhook(
     body: bytes,
-    headers: Mapping[str, str],
+    headers: Headers,
     secret: str,
     tolerance: Optional[float] = DEFAULT_TOLERANCE,
     *,
@@ -29,6 +30,7 @@ def verify_webhook(
     The same event may arrive more than once: remember its event_id. A later version may send events of other names.
 
     body: the bytes as they arrived, before anything parsed them.
+    headers: each name with its value, or with the list of its values.
     secret: as it was shown, whsec_ included.
     tolerance: seconds that webhook-timestamp may differ from now, which is this machine's clock unless given. None does
     not look at the time: a copied delivery is then accepted at any time.
@@ -46,7 +48,7 @@ def verify_webhook(
     if not isinstance(body, (bytes, bytearray)):
         raise refusal("raw_body_required", "pass the bytes as they arrived, not what a framework parsed from them")
     raw = bytes(body)
-    found = {name.lower(): value for name, value in headers.items()}
+    found = _by_name(headers)
     sent = found.get("x-svc-signature")
     if sent is None:
         raise refusal("missing_signature", "there is no X-SVC-Signature header")
@@ -64,7 +66,7 @@ def verify_webhook(
             text = f"it was sent {off:.0f} s from this machine's time"
             raise refusal("timestamp_out_of_tolerance", text)
     try:
-        event = json.loads(raw)
+        event = json.loads(raw.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         event = None
     is_event = isinstance(event, dict) and all(isinstance(event.get(name), str) for name in ("event", "event_id"))
@@ -73,10 +75,24 @@ def verify_webhook(
     return cast(WebhookEvent, event)
 
 
+def _by_name(headers: Headers) -> Dict[str, str]:
+    """Values by names in lower case. Those of a repeated header are one list (RFC 9110 5.3). The service sends none."""
+    found: Dict[str, str] = {}
+    for name, given in headers.items():
+        values = [given] if isinstance(given, str) else given
+        key = name.lower()
+        found[key] = ", ".join([found[key], *values] if key in found else values)
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _is_timestamp_signed(secret: str, headers: Mapping[str, str], raw: bytes) -> bool:
     """Standard Webhooks: one of the v1 signatures is over id.timestamp.body."""
     try:
-        key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
+        key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret, validate=True)
     except (binascii.Error, ValueError):
         return False
     prefix = f"{headers.get('webhook-id')}.{headers.get('webhook-timestamp')}."

@@ -57,7 +57,8 @@ export function readCallback(
   if (error !== undefined) {
     const description = once('error_description') ?? '';
     const [, reason] = /^([a-z_]+): /.exec(description) ?? [];
-    const retryable = reason === undefined ? false : (reasonIsRetryable[reason] ?? false);
+    // `=== true`: a name of the prototype is no reason.
+    const retryable = reason !== undefined && reasonIsRetryable[reason] === true;
     const message = description ? `${error}: ${description}` : error;
     const docs = `${issuer}/docs/errors#redirects-back-to-the-partner`;
     throw new AuthorizationError(

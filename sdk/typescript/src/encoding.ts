@@ -11,9 +11,12 @@ export const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-/** @throws DOMException where the text is no base64 */
-export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+/** @throws Error where the text is no base64, or bytes have another text */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  if (btoa(binary) !== text) throw new TypeError('the base64 is not canonical');
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
 
 export const toHex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');

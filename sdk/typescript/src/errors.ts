@@ -128,7 +128,8 @@ const byStatus: Record<number, typeof ApiError> = {
 export function retryAfterOf(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+$/.test(value)) return Number(value);
-  const at = Date.parse(value);
+  // `Date.parse` alone takes "5.5" for a day in May.
+  const at = /^[A-Z][a-z]{2}, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
 }
 
@@ -144,9 +145,10 @@ function toldBy({ status, headers, body }: Answer): { code: string; text: string
   try {
     const parsed = JSON.parse(body) as Partial<OAuthError & GeneralError> | null;
     const { error, error_description: description } = parsed ?? {};
-    if (error !== undefined && description !== undefined) return { code: error, text: description };
     const code = headers.get('x-svc-error');
-    if (error !== undefined && code) return { code, text: error };
+    if (typeof error === 'string' && typeof description === 'string')
+      return { code: error, text: description };
+    if (typeof error === 'string' && code) return { code, text: error };
   } catch {
     // A proxy's page is no JSON.
   }
