@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, fileBlock } from '../contract/markdown.ts';
-import { start } from '../contract/programs.ts';
+import { type Program, start } from '../contract/programs.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -14,6 +14,7 @@ import { within } from '../harness/time-limits.ts';
 import { type App, expectApp, save } from './apps.ts';
 
 const libraries = fileURLToPath(new URL('../recipes/node_modules', import.meta.url));
+const routeHandlers = fileURLToPath(new URL('./route-handlers.mjs', import.meta.url));
 const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
 const python = { PYTHONPATH: join(sdk, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
 let server: TestServer;
@@ -46,6 +47,14 @@ const recipes: Recipe[] = [
   { file: 'authlib_app.py', needs: ['flask', 'authlib'] },
 ];
 
+/** Next itself weighs over 300 MB: its part is to call these handlers with `Request`, and to send their `Response`. */
+const handlers = [
+  'next/lib/svc.js',
+  'next/app/route.js',
+  'next/app/callback/route.js',
+  'next/app/hooks/route.js',
+];
+
 /** Receivers of webhooks, with our own library. */
 const receivers: Recipe[] = [
   { file: 'webhooks-express.mjs', needs: ['express'] },
@@ -63,6 +72,23 @@ const pythonWith = (modules: readonly string[]): string | undefined =>
 function programFor({ file, needs }: Recipe): string | undefined {
   if (file.endsWith('.py')) return pythonWith(needs);
   return needs.every((name) => existsSync(join(libraries, name))) ? process.execPath : undefined;
+}
+
+/** Where our own library is, beside those of the recipes. */
+function installLibraries(cwd: string): void {
+  mkdirSync(join(cwd, 'node_modules/@svc'), { recursive: true });
+  symlinkSync(join(sdk, 'typescript'), join(cwd, 'node_modules/@svc/sdk'));
+  const others = existsSync(libraries) ? readdirSync(libraries) : [];
+  for (const name of others) symlinkSync(join(libraries, name), join(cwd, 'node_modules', name));
+}
+
+/** What every receiver does: it prints the events of a user's first visit, and refuses a forged one. */
+async function expectReceiver(app: Program, url: string): Promise<void> {
+  for (const event of ['enrollment.created', 'verification.session.completed'])
+    await expect.poll(() => app.lines().join('\n'), { timeout: within(20_000) }).toContain(`event ${event}`);
+  const headers = { 'x-svc-signature': `sha256=${'0'.repeat(64)}`, 'content-type': 'application/json' };
+  const forged = await fetch(url, { method: 'POST', headers, body: '{}' });
+  expect([forged.status, await forged.text()]).toEqual([401, expect.stringContaining('invalid_signature')]);
 }
 
 describe('docs/recipes.md', () => {
@@ -89,28 +115,39 @@ describe('docs/recipes.md', () => {
     if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
     const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
     save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
-    mkdirSync(join(cwd, 'node_modules'));
-    mkdirSync(join(cwd, 'node_modules/@svc'));
-    symlinkSync(join(sdk, 'typescript'), join(cwd, 'node_modules/@svc/sdk'));
-    for (const name of readdirSync(libraries))
-      symlinkSync(join(libraries, name), join(cwd, 'node_modules', name));
+    installLibraries(cwd);
     const partner = await createPartner(server);
     const url = `http://localhost:${port}/hooks`;
     const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
     const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
     const app = await start([program ?? '', recipe.file], { cwd, env: { ...env, ...python }, port });
     await verifyUser(server, partner);
-    for (const event of ['enrollment.created', 'verification.session.completed'])
-      await expect
-        .poll(() => app.lines().join('\n'), { timeout: within(20_000) })
-        .toContain(`event ${event}`);
-    const headers = { 'x-svc-signature': `sha256=${'0'.repeat(64)}`, 'content-type': 'application/json' };
-    const forged = await fetch(url, { method: 'POST', headers, body: '{}' });
-    expect([forged.status, await forged.text()]).toEqual([401, expect.stringContaining('invalid_signature')]);
+    await expectReceiver(app, url);
+  });
+
+  it('has handlers for Next, which get the claims of their own visitor alone, and verify events', async () => {
+    const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
+    for (const file of handlers) save(cwd, file, fileBlock('recipes.md', file));
+    save(cwd, 'package.json', '{"type":"module"}');
+    installLibraries(cwd);
+    const redirectUri = `http://localhost:${port}/callback`;
+    const { clientId, clientSecret, keyId } = await createPartner(server, {
+      client: { redirectUris: [redirectUri] },
+    });
+    const url = `http://localhost:${port}/hooks`;
+    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
+    const env = {
+      ...{ SVC_BASE_URL: server.baseUrl, SVC_CLIENT_ID: clientId, SVC_CLIENT_SECRET: clientSecret },
+      ...{ SVC_REDIRECT_URI: redirectUri, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) },
+    };
+    const app = await start([process.execPath, routeHandlers], { cwd: join(cwd, 'next'), env, port });
+    await expectApp({ port }, server.baseUrl);
+    await expectReceiver(app, url);
   });
 
   it('has no file that no test runs', () => {
     const files = codeBlocks('recipes.md').flatMap(({ file }) => file ?? []);
-    expect([...recipes, ...receivers].map(({ file }) => file)).toEqual(files);
+    const named = (some: Recipe[]) => some.map(({ file }) => file);
+    expect([...named(recipes), ...handlers, ...named(receivers)]).toEqual(files);
   });
 });
