@@ -4,7 +4,7 @@ export interface CodeBlock {
   language: string;
   /** Where the reader is told to save it. */
   file: string | undefined;
-  /** `run` for commands that end, `start` for one that stays. */
+  /** `run` for commands that end, `start` for one that stays, `test` for commands that need what was saved. */
   role: string | undefined;
   code: string;
 }
@@ -19,7 +19,7 @@ export function codeBlocks(name: string): CodeBlock[] {
     ([, language = '', info = '', code = '']) => ({
       language,
       file: /file=(\S+)/.exec(info)?.[1],
-      role: /\b(run|start)\b/.exec(info)?.[1],
+      role: /(?<!\S)(run|start|test)(?!\S)/.exec(info)?.[1],
       code,
     }),
   );

@@ -60,7 +60,8 @@ describe.each([
       expect.stringContaining('missing_signature'),
     ]);
     if (program !== 'node') return;
-    const driven = await run('node', ['--env-file=my-shop/.env', 'my-shop/test.mjs'], { cwd });
+    const { code: command = '' } = blocks.find(({ role }) => role === 'test') ?? {};
+    const driven = await run('bash', ['-euc', command], { cwd });
     expect(driven.stdout).toBe('{ age_18_plus: true }\n');
   });
 });
