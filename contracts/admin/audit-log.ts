@@ -34,6 +34,7 @@ export const ListAuditLog = z.strictObject({
   actor: z.string().min(1).max(128).optional(),
   action: z.string().min(1).max(128).optional(),
   since: DateTime.optional(),
+  until: DateTime.optional(),
   ...page,
 });
 export type ListAuditLog = z.infer<typeof ListAuditLog>;

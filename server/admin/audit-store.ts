@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { countThrough } from '../platform/database/look-through.ts';
+import { countThrough, period } from '../platform/database/look-through.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
 import { ApiError } from '../platform/errors.ts';
 
@@ -60,13 +60,13 @@ export interface AuditFilter extends Unpaged<ListAuditLog> {
 const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
 
 /** The query of a filter. */
-const conditionsOf = ({ target, actor, action, since, seenBy, partnerId }: AuditFilter): Document => ({
+const conditionsOf = ({ target, actor, action, since, until, seenBy, partnerId }: AuditFilter): Document => ({
   $and: [
     target ? { target: { $in: [target, ...walletsOf(target)] } } : {},
     action ? { action } : {},
     partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
     actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
-    since ? { at: { $gte: new Date(since) } } : {},
+    period('at', since, until),
     seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},
   ],
 });

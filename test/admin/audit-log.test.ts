@@ -135,6 +135,11 @@ describe('the audit log', () => {
       since,
     });
     expect(all.map(({ after }) => after?.['name'])).toEqual(['c', 'b', 'a']);
+    const [newest] = all;
+    const before = { actor: operatorId, since, until: newest?.at };
+    expect((await server.admin.auditLog.list.query(before)).map(({ id }) => id)).not.toContain(newest?.id);
+    const { total } = await server.admin.auditLog.count.query(before);
+    expect(total).toBe(all.filter(({ at }) => at < (newest?.at ?? '')).length);
     const next = await server.admin.auditLog.list.query({ actor: 'Robin', limit: 1, after: all[0]?.id });
     expect(next).toEqual([all[1]]);
   });

@@ -1,24 +1,29 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { given, moment, pageFlags } from '../../flags/flags.ts';
+import { given, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 
 export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   static override summary = 'List what operators changed, tried to change, or read of users, newest first.';
-  static override examples = ['<%= config.bin %> audit-log list --target ptr_… --since 7d'];
+  static override examples = [
+    '<%= config.bin %> audit-log list --target ptr_… --since 7d',
+    '<%= config.bin %> audit-log list --since 2026-07-01T14:00 --until 2026-07-01T15:00',
+  ];
   static override flags = {
     target: Flags.string({ description: 'only about this record' }),
     actor: Flags.string({ description: 'only by this operator: id or name' }),
     action: Flags.string({ description: 'only these, as partners.suspend or users.show' }),
     since: moment({ description: 'only since this time' }),
+    until: moment({ description: 'only before this time' }),
     ...pageFlags,
   };
 
   async run() {
-    const { target, actor, action, since } = this.flags;
+    const { target, actor, action, since, until } = this.flags;
+    requireOrder(since, until);
     const api = await this.api();
-    const wanted = given({ target, actor, action, since });
+    const wanted = given({ target, actor, action, since, until });
     const isRestricted = (await api.operators.whoami.query()).role === 'support';
     return this.list({
       notes: () => (isRestricted ? [restriction] : []),
