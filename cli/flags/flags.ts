@@ -121,7 +121,9 @@ export const moment = Flags.custom<string>({
   async parse(text) {
     const iso = parseMoment(text, Date.now());
     if (iso === undefined)
-      throw usageError(`${text} is neither a time such as 2026-07-01 nor a duration such as 2h`);
+      throw usageError(
+        `${text} is neither a time such as 2026-07-01, yesterday or 14:00 nor a duration such as 2h`,
+      );
     return iso;
   },
 });
@@ -133,7 +135,7 @@ export const newTime = {
   at: Flags.custom<string>({
     helpValue: '2026-07-01T09:00',
     async parse(text) {
-      const iso = parseTime(text);
+      const iso = parseTime(text, Date.now());
       if (iso === undefined) throw usageError(`${text} is not a time such as 2026-07-01T09:00`);
       if (Date.parse(iso) < Date.now())
         throw usageError(`${text} is over`, 'To have the attempt made at once: --in 0s');

@@ -50,7 +50,28 @@ describe('durations and moments', () => {
     expect(parseMoment('2h', now)).toBe('2026-07-01T10:00:00.000Z');
     expect(parseMoment('2026-07-01T10:00:00+02:00', now)).toBe('2026-07-01T08:00:00.000Z');
     expect(parseMoment('2026-07-01', now)).toBe(new Date(2026, 6, 1).toISOString());
-    expect(parseMoment('yesterday', now)).toBeUndefined();
+    for (const text of ['', 'tomorrow', '25:00', 'monday14:00', 'mon'])
+      expect(parseMoment(text, now)).toBeUndefined();
     expect(parseMoment('2026-13-01', now)).toBeUndefined();
+  });
+
+  it('takes days by name, the last ones, and times of today', () => {
+    const wednesday = new Date(2026, 6, 1, 12).getTime();
+    const local = (...at: [month: number, day: number, hour?: number]) => new Date(2026, ...at).toISOString();
+    const taken = (text: string) => parseMoment(text, wednesday);
+    expect(['today', 'yesterday', 'Monday', 'wednesday', 'thursday'].map(taken)).toEqual([
+      local(6, 1),
+      local(5, 30),
+      local(5, 29),
+      local(6, 1),
+      local(5, 25),
+    ]);
+    expect(['18:00', 'yesterday 14:00', 'monday T09:00', 'mondayT09:00'].map(taken)).toEqual([
+      local(6, 1, 18),
+      local(5, 30, 14),
+      undefined,
+      local(5, 29, 9),
+    ]);
+    expect(taken('12:30:15')).toBe(new Date(2026, 6, 1, 12, 30, 15).toISOString());
   });
 });

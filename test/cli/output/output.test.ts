@@ -122,7 +122,7 @@ describe('times', () => {
     expect(localTime('2026-07-12T12:03:11.900Z')).toBe(shown);
     expect(formatValue('createdAt', '2026-07-12T12:03:11Z')).toBe(shown);
     expect(localTimes('It is due at 2026-07-12T12:03:11.9Z, in 3 s.')).toBe(`It is due at ${shown}, in 3 s.`);
-    expect(parseTime(shown)).toBe('2026-07-12T12:03:11.000Z');
+    expect(parseTime(shown, Date.now())).toBe('2026-07-12T12:03:11.000Z');
     vi.stubEnv('TZ', 'America/St_Johns');
     expect(localTime('2026-07-12T12:03:11Z')).toBe('2026-07-12 09:33:11-02:30');
   });
