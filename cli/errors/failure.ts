@@ -59,8 +59,13 @@ interface ServerError {
   retryAfter?: unknown;
 }
 
+interface TrpcError extends Error {
+  data?: ServerError | null;
+  meta?: { response?: Response; responseJSON?: { error?: unknown } };
+}
+
 /** tRPC's client error, told by its shape so that this module need not load the client. */
-function isTrpcError(error: unknown): error is Error & { data?: ServerError | null; cause?: unknown } {
+function isTrpcError(error: unknown): error is TrpcError {
   return error instanceof Error && error.name === 'TRPCClientError';
 }
 
@@ -156,6 +161,13 @@ function failureOf(thrown: unknown, { url: address, urlFrom, tokenFrom }: Connec
     if (isErrorCode(data?.error)) {
       const { error, retryAfter } = data;
       return fromServer(error, thrown.message, { retryAfter, tokenFrom });
+    }
+    const { response, responseJSON } = thrown.meta ?? {};
+    // A process that starts, or a proxy before it, answers so.
+    if (response?.status === 503) {
+      const reason = typeof responseJSON?.error === 'string' ? `: ${responseJSON.error}` : '';
+      const retryAfter = Number(response.headers.get('retry-after')) || undefined;
+      return fromServer('service_unavailable', `${url} is not ready${reason}`, { retryAfter, tokenFrom });
     }
     // Something answered that is not tRPC: no JSON, or JSON of another shape.
     if (/JSON|transform response/.test(thrown.message)) {

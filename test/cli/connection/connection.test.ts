@@ -159,6 +159,18 @@ describe('svcadmin in a directory with a planted .svc', () => {
   });
 });
 
+it('a process that still starts is not taken for another program', async () => {
+  const { port } = await createReceiver((_count, _request, response) => {
+    response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' });
+    response.end(JSON.stringify({ success: false, error: 'This process is starting' }));
+  });
+  const { run } = await commandLine(`http://127.0.0.1:${port}`, 'svc_op_none');
+  expect(await run(['whoami'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/is not ready: This process is starting.*\nTry again in 5 s\./),
+  });
+});
+
 it('a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS', async () => {
   const port = await listen(createServer({ cert: certificate, key: certificateKey }));
   const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
