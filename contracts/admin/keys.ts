@@ -53,6 +53,8 @@ export const ListKeys = z.strictObject({
   partnerId: reference('partner').optional(),
   mode: Mode.optional(),
   status: KeyStatus.optional(),
+  /** Made before this time; none of their secrets was used since. */
+  unusedSince: DateTime.optional(),
   ...page,
 });
 export type ListKeys = z.infer<typeof ListKeys>;

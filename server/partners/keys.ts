@@ -3,6 +3,7 @@ import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import type { RecordFilter } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
@@ -47,6 +48,15 @@ export function assertActive(key: ApiKey): void {
     throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
 }
 
+function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<ApiKey> {
+  if (unusedSince === undefined) return fields;
+  const since = { $gte: new Date(unusedSince) };
+  return {
+    ...fields,
+    $nor: [{ createdAt: since }, { lastUsedAt: since }, { 'oldSecrets.lastUsedAt': since }],
+  };
+}
+
 /** API keys: `active` until revoked permanently. All methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
   async function existingPartner(partnerId: string): Promise<Partner> {
@@ -74,13 +84,12 @@ export function createKeys({ store, partners, clock }: Dependencies) {
 
     show,
 
-    async list({ partnerId, mode, status, ...page }: ListKeys): Promise<ApiKey[]> {
-      if (partnerId) await existingPartner(partnerId);
-      return store.list({ partnerId, mode, status }, page);
+    async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
+      if (wanted.partnerId) await existingPartner(wanted.partnerId);
+      return store.list(filterOf(wanted), { limit, after });
     },
 
-    count: ({ partnerId, mode, status }: Unpaged<ListKeys>): Promise<Total> =>
-      store.count({ partnerId, mode, status }),
+    count: (wanted: Unpaged<ListKeys>): Promise<Total> => store.count(filterOf(wanted)),
 
     /**
      * The same id with a new secret, so that it keeps its sessions and clients. The old secret becomes invalid immediately, or

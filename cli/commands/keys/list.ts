@@ -1,25 +1,29 @@
 import { Flags } from '@oclif/core';
-import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
+import { given, modeFilter, moment, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class KeysList extends ListCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
-  static override examples = ['<%= config.bin %> keys list --partner ptr_… --mode live'];
+  static override examples = [
+    '<%= config.bin %> keys list --partner ptr_… --mode live',
+    '<%= config.bin %> keys list --status active --unused-since 30d',
+  ];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
     mode: modeFilter,
     status: Flags.option({ options: ['active', 'revoked'] as const })({ description: 'only these' }),
+    'unused-since': moment({ description: 'only keys made before this time and not used since' }),
     ...pageFlags,
   };
 
   async run() {
-    const { partner, mode, status } = this.flags;
+    const { partner, mode, status, 'unused-since': unusedSince } = this.flags;
     const api = await this.api();
-    const wanted = given({ partnerId: partner, mode, status });
+    const wanted = given({ partnerId: partner, mode, status, unusedSince });
     return this.list({
       page: (page) => api.keys.list.query({ ...wanted, ...page }),
       count: () => api.keys.count.query(wanted),
-      columns: ['id', 'partnerId', 'mode', 'status', 'last4', 'webhookUrl', 'createdAt'],
+      columns: ['id', 'partnerId', 'mode', 'status', 'last4', 'lastUsedAt', 'webhookUrl', 'createdAt'],
       // In the list of one partner, the partner's column is left out.
       drop: partner ? ['partnerId', 'createdAt'] : ['createdAt'],
     });

@@ -39,8 +39,10 @@ export interface Page {
   after?: string | undefined;
 }
 
-/** Fields by their value; those that are undefined do not narrow. */
-export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined };
+/** Fields by their value, and conditions of which none holds; those that are undefined do not narrow. */
+export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined } & {
+  $nor?: Document[] | undefined;
+};
 
 export interface RecordStore<R extends AuditedRecord> {
   insert(record: NewRecord<R>, entry: AuditEntry): Promise<R>;

@@ -137,6 +137,28 @@ describe('keys, clients and webhooks', () => {
   });
 });
 
+describe('keys', () => {
+  it('are found where none of their secrets was used since a time', async () => {
+    const { id: partnerId } = await create();
+    const dayMs = 86_400_000;
+    const ago = (days: number) => new Date(Date.now() - days * dayMs);
+    const made = async (fields: object): Promise<string> => {
+      const { id } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+      const keys = server.db.collection<{ _id: string }>('apiKeys');
+      await keys.updateOne({ _id: id }, { $set: { createdAt: ago(90), ...fields } });
+      return id;
+    };
+    const never = await made({});
+    const longAgo = await made({ lastUsedAt: ago(40), createdAt: ago(91) });
+    await made({ lastUsedAt: ago(2) });
+    await made({ oldSecrets: [{ hash: 'h', last4: 'aB3d', expiresAt: ago(-1), lastUsedAt: ago(1) }] });
+    await made({ createdAt: ago(3) });
+    const unused = ['keys', 'list', '--partner', partnerId, '--unused-since', '30d'];
+    expect(await svcadmin.json(...unused)).toMatchObject([{ id: never }, { id: longAgo }]);
+    expect(await svcadmin.json(...unused, '--count')).toEqual({ total: 2, exact: true });
+  });
+});
+
 describe('money', () => {
   it('is funded once a reference, shown, limited and priced', async () => {
     const { id } = await create();
