@@ -238,12 +238,13 @@ export const SetPrice = z.strictObject({
   cents: cents.min(0).max(1_000_000),
 });
 
-/** All wallets in the order of their ids; by `below`, the emptiest first; by `daysLeft`, those that run out first. */
+/** All wallets in the order of their ids; by `below`, the emptiest first; by `daysLeft`, those that run out first; by `unfunded`, those without an entry. */
 export const ListWallets = z.strictObject({
   mode: Mode.optional(),
   /** Cents. */
   below: cents.optional(),
   daysLeft: z.number().min(0).max(3_650).optional(),
+  unfunded: z.literal(true).optional(),
   ...page,
 });
 export type ListWallets = z.infer<typeof ListWallets>;

@@ -14,7 +14,7 @@ export interface Unpaid {
 }
 
 interface Dependencies {
-  store: Pick<WalletSummaryStore, 'below' | 'endingBefore'>;
+  store: Pick<WalletSummaryStore, 'below' | 'endingBefore' | 'unfunded'>;
   ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
@@ -83,20 +83,26 @@ export function createWalletList({
   }
 
   /** Wallets that a limit narrows, in the order of the list. */
-  async function narrowed({ mode, below, daysLeft }: Unpaged<ListWallets>): Promise<WalletSummary[]> {
+  async function narrowed({
+    mode,
+    below,
+    daysLeft,
+    unfunded,
+  }: Unpaged<ListWallets>): Promise<WalletSummary[]> {
     await summaries.flush();
     const modes = mode === undefined ? Mode.options : [mode];
+    if (unfunded) return store.unfunded(modes);
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
-    const unfunded = (await unfundedAndTried(modes)).filter(isBelow);
+    const tried = (await unfundedAndTried(modes)).filter(isBelow);
     if (daysLeft === undefined) {
-      return [...unfunded, ...(await store.below(modes, below ?? 0))].toSorted(poorestFirst);
+      return [...tried, ...(await store.below(modes, below ?? 0))].toSorted(poorestFirst);
     }
     const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-    return [...unfunded, ...ending.filter(isBelow)];
+    return [...tried, ...ending.filter(isBelow)];
   }
 
-  const isNarrowed = ({ below, daysLeft }: Unpaged<ListWallets>): boolean =>
-    below !== undefined || daysLeft !== undefined;
+  const isNarrowed = ({ below, daysLeft, unfunded }: Unpaged<ListWallets>): boolean =>
+    [below, daysLeft, unfunded].some((limit) => limit !== undefined);
 
   return {
     async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {

@@ -79,6 +79,14 @@ export function createWalletSummaryStore(db: Db) {
         .hint({ mode: 1, balance: 1, _id: 1 })
         .toArray(),
 
+    /** Wallets that were never funded. */
+    unfunded: (modes: readonly Mode[]): Promise<WalletSummary[]> =>
+      summaries
+        .find({ mode: { $in: [...modes] }, balance: 0, seq: 0 })
+        .sort({ _id: 1 })
+        .hint({ mode: 1, balance: 1, _id: 1 })
+        .toArray(),
+
     /** Wallets whose balance is spent before a time, the first one first. */
     endingBefore: (modes: readonly Mode[], time: Date): Promise<WalletSummary[]> =>
       summaries

@@ -157,6 +157,15 @@ describe('wallets list', () => {
     expect(rich).toMatchObject({ id: 'ptr_rich:live', unpaid: 3 });
   });
 
+  it('finds those that were never funded', async () => {
+    const list = await walletsWith([...usual, { name: 'ptr_none:test', steps: [] }]);
+    const unfunded = await list({ unfunded: true });
+    expect(unfunded.map(({ id }) => id)).toEqual(['ptr_none:live', 'ptr_none:test']);
+    expect(await list({ unfunded: true, after: 'ptr_none:live' })).toEqual(unfunded.slice(1));
+    expect((await list({ unfunded: true, mode: 'test' })).map(({ id }) => id)).toEqual(['ptr_none:test']);
+    expect(await list.count({ unfunded: true })).toEqual({ total: 2, exact: true });
+  });
+
   it('finds those that hold less, the emptiest first, and not those never used', async () => {
     const list = await walletsWith(usual);
     const low = await list({ below: 2_000 });

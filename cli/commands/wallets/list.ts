@@ -14,22 +14,27 @@ const days = Flags.custom<number>({
 export default class WalletsList extends ListCommand<typeof WalletsList> {
   static override summary = 'List wallets with their spending, to find those that will be empty.';
   static override description =
-    'Spending is the average of about seven days. `Unpaid` counts exchanges of seven days that the wallet could not pay for. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never funded, unless these could not pay. Both show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
+    'Spending is the average of about seven days. `Unpaid` counts exchanges of seven days that the wallet could not pay for. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never funded, unless these could not pay. All three show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
   static override examples = [
     '<%= config.bin %> wallets list --mode live --days-left 7',
     '<%= config.bin %> wallets list --mode live --below 50.00',
+    '<%= config.bin %> wallets list --mode live --never-funded',
   ];
   static override flags = {
     mode: modeFilter,
     below: amount({ description: 'only wallets with a lower balance' }),
     'days-left': days({ description: 'only wallets that are empty within this many days' }),
+    'never-funded': Flags.boolean({
+      description: 'only wallets without any entry',
+      exclusive: ['below', 'days-left'],
+    }),
     ...pageFlags,
   };
 
   async run() {
-    const { mode, below, 'days-left': daysLeft } = this.flags;
+    const { mode, below, 'days-left': daysLeft, 'never-funded': isUnfunded } = this.flags;
     const api = await this.api();
-    const wanted = given({ mode, below, daysLeft });
+    const wanted = given({ mode, below, daysLeft, unfunded: isUnfunded ? (true as const) : undefined });
     return this.list({
       page: (page) => api.wallets.list.query({ ...wanted, ...page }),
       count: () => api.wallets.count.query(wanted),
