@@ -9,8 +9,11 @@ const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 const countedAs = (value: unknown): unknown =>
   typeof value === 'string' && time.test(value) ? value.slice(0, 10) : (value ?? null);
 
-/** Counts records by the values of some columns. */
-export function createTally(columns: readonly string[]) {
+/**
+ * Counts records by the values of some columns.
+ * @param sum a column of numbers that is added up
+ */
+export function createTally(columns: readonly string[], sum?: string) {
   const groups = new Map<string, Group>();
   return {
     add(rows: readonly object[]): void {
@@ -18,12 +21,15 @@ export function createTally(columns: readonly string[]) {
         const values = columns.map((name) => countedAs((row as Record<string, unknown>)[name]));
         const name = JSON.stringify(values);
         const found = groups.get(name);
-        if (found) found.count += 1;
-        else
-          groups.set(name, {
-            ...Object.fromEntries(columns.map((column, at) => [column, values[at]])),
-            count: 1,
-          });
+        const group = found ?? {
+          ...Object.fromEntries(columns.map((column, at) => [column, values[at]])),
+          count: 0,
+          ...(sum === undefined ? {} : { [sum]: 0 }),
+        };
+        group.count += 1;
+        if (sum !== undefined)
+          group[sum] = Number(group[sum]) + Number((row as Record<string, unknown>)[sum]);
+        if (!found) groups.set(name, group);
       }
     },
     /** The most first; as many in the order of their values. */

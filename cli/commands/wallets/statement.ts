@@ -2,14 +2,18 @@ import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { given, mode, moment, requireOrder } from '../../flags/flags.ts';
+import { given, mode, moment, requestedColumns, requireOrder } from '../../flags/flags.ts';
+import { createTally, type Group } from '../../list/tally.ts';
+import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
 
 export default class WalletsStatement extends AdminCommand<typeof WalletsStatement> {
   static override summary = 'List the entries of a wallet, with opening and closing balance.';
+  static override description = 'A charge keeps its client and its session for 30 days.';
   static override examples = [
+    '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --by kind,clientId',
     '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --csv',
     '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --signed > june.jws',
   ];
@@ -22,6 +26,12 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
       description: 'as CSV, amounts as decimal numbers, times in UTC',
       exclusive: ['signed'],
     }),
+    by: Flags.string({
+      description:
+        'how many entries, and their sum, for each value of these columns; a time counts by its day (UTC)',
+      helpValue: 'kind,clientId',
+      exclusive: ['signed'],
+    }),
     signed: Flags.boolean({
       description: 'as a JWS under the published keys, for `wallets verify`; at most 10,000 entries',
     }),
@@ -31,6 +41,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     if (this.flags.signed) return this.sign(await this.api());
     const statement = await this.read(await this.api());
     const { opening, closing, currency, entries } = statement;
+    if (this.flags.by !== undefined) return this.sumBy(entries, this.flags.by);
     if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
     else {
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
@@ -43,6 +54,17 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
       await this.logDaysLeft();
     }
     return statement;
+  }
+
+  private sumBy(entries: Statement['entries'], by: string): readonly Group[] {
+    const columns = requestedColumns(by, Object.keys(entries[0] ?? {}), entries.length > 0);
+    const tally = createTally(columns, 'amount');
+    tally.add(entries);
+    const groups = tally.groups();
+    const shape = [...columns, 'count', 'amount'];
+    if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
+    else this.many(groups, shape, []);
+    return groups;
   }
 
   /** As of now, whatever period the statement is of. */

@@ -55,6 +55,21 @@ describe('wallets statement', () => {
   });
 });
 
+describe('wallets statement --by', () => {
+  it('counts and adds up the entries of each value', async () => {
+    const id = await busyWallet();
+    await server.admin.wallets.adjust.mutate({ partnerId: id, mode: 'test', amount: -250, reason: 'again' });
+    expect(await svcadmin.json('wallets', 'statement', id, '--by', 'kind')).toEqual([
+      { kind: 'adjustment', count: 2, amount: -1500 },
+      { kind: 'funding', count: 1, amount: 10_000 },
+    ]);
+    const csv = await svcadmin.run(['wallets', 'statement', id, '--by', 'kind', '--csv']);
+    expect(csv.stdout).toBe('kind,count,amount\nadjustment,2,-15.00\nfunding,1,100.00\n');
+    const unknown = await svcadmin.run(['wallets', 'statement', id, '--by', 'colour']);
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('colour is not a column') });
+  });
+});
+
 describe('a statement of more entries than one answer of the server has', () => {
   it('is whole, from the first opening to the last closing', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
