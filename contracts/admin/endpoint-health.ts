@@ -44,6 +44,9 @@ export const EndpointHealth = z.strictObject({
 });
 export type EndpointHealth = z.infer<typeof EndpointHealth>;
 
+/** The health of an endpoint as lists show it. */
+export const ListedHealth = EndpointHealth.extend({ partnerName: z.string().nullable() });
+
 /** Of one key, or of the keys of a partner. Without either: of those with failed or overdue deliveries. The worst come first. */
 export const ReadHealth = z.strictObject({
   keyId: reference('apiKey').optional(),

@@ -32,6 +32,9 @@ export const RequestView = z.strictObject({
 });
 export type RequestView = z.infer<typeof RequestView>;
 
+/** A request as lists show it. */
+export const ListedRequest = RequestView.extend({ partnerName: z.string().nullable() });
+
 const RequestId = z
   .string()
   .regex(/^req_[0-9A-Za-z]{22}$/, { error: 'expected the X-Request-Id of an answer: req_…' });
@@ -68,7 +71,7 @@ export const ListRequests = z.strictObject({
 });
 export type ListRequests = z.infer<typeof ListRequests>;
 
-export const FoundRequests = found(RequestView);
+export const FoundRequests = found(ListedRequest);
 
 export const ListRefused = z.strictObject({
   partnerId: reference('partner').optional(),
@@ -77,7 +80,7 @@ export const ListRefused = z.strictObject({
 });
 export type ListRefused = z.infer<typeof ListRefused>;
 
-/** Exchanges of one partner that were refused for one reason, with the last of them. */
+/** Exchanges of one partner that were refused for one reason: since when, and the last of them. */
 export const RefusedView = z.strictObject({
   partnerId: z.string().nullable(),
   partnerName: z.string().nullable(),
@@ -85,6 +88,7 @@ export const RefusedView = z.strictObject({
   /** Which limit it was; null for other errors. */
   limit: z.string().nullable(),
   count: z.number().int(),
+  firstAt: DateTime,
   lastAt: DateTime,
   lastRequest: z.string(),
 });

@@ -60,6 +60,12 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
     return since !== undefined && since > first ? since : first;
   };
 
+  /** What the partners of these rows are called. */
+  async function namesOf(rows: readonly { partnerId?: string }[]) {
+    const names = await partnerNames([...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))]);
+    return ({ partnerId }: { partnerId?: string | undefined }) => names.get(partnerId ?? '') ?? null;
+  }
+
   return router({
     show: procedure
       .input(RequestReference)
@@ -90,7 +96,11 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
           throw new ApiError('not_found', { description: `No request ${after}` });
         }
         const { rows, stoppedAfter } = await requests.list({ ...wanted, since: from(since), after: last });
-        return { rows: rows.map((row) => viewRequest(ctx.operator.role, row)), stoppedAfter };
+        const nameOf = await namesOf(rows);
+        return {
+          rows: rows.map((row) => ({ ...viewRequest(ctx.operator.role, row), partnerName: nameOf(row) })),
+          stoppedAfter,
+        };
       }),
 
     count: procedure
@@ -103,13 +113,14 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
       .output(RefusedExchanges)
       .query(async ({ input: { since, ...wanted } }) => {
         const { rows, countedSince } = await requests.refused({ ...wanted, since: from(since) });
-        const names = await partnerNames([...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))]);
+        const nameOf = await namesOf(rows);
         return {
-          rows: rows.map(({ lastAt, partnerId, limit, ...row }) => ({
+          rows: rows.map(({ firstAt, lastAt, partnerId, limit, ...row }) => ({
             ...row,
             limit: limit ?? null,
             partnerId: partnerId ?? null,
-            partnerName: names.get(partnerId ?? '') ?? null,
+            partnerName: nameOf({ partnerId }),
+            firstAt: firstAt.toISOString(),
             lastAt: lastAt.toISOString(),
           })),
           countedSince: countedSince.toISOString(),

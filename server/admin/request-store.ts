@@ -69,6 +69,7 @@ interface Refused {
   error: string;
   limit?: string | null;
   count: number;
+  firstAt: Date;
   lastAt: Date;
   lastRequest: string;
 }
@@ -199,6 +200,7 @@ export function createRequestStore(db: Db) {
                     limit: { $cond: [{ $eq: ['$error', 'rate_limited'] }, '$description', null] },
                   },
                   count: { $sum: 1 },
+                  firstAt: { $last: '$at' },
                   lastAt: { $first: '$at' },
                   lastRequest: { $first: '$_id' },
                 },
@@ -212,6 +214,7 @@ export function createRequestStore(db: Db) {
                   error: '$_id.error',
                   limit: '$_id.limit',
                   count: 1,
+                  firstAt: 1,
                   lastAt: 1,
                   lastRequest: 1,
                 },

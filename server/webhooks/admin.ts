@@ -8,7 +8,7 @@ import {
   ResendDeliveries,
   ResentDeliveries,
 } from '../../contracts/admin/deliveries.ts';
-import { EndpointHealth, ReadHealth } from '../../contracts/admin/endpoint-health.ts';
+import { ListedHealth, ReadHealth } from '../../contracts/admin/endpoint-health.ts';
 import {
   EventDetail,
   EventReference,
@@ -74,7 +74,7 @@ export function createWebhookProcedures(dependencies: Dependencies) {
     jobs: jobProcedures(createJobs(context)),
     webhooks: mergeRouters(
       senderProcedures(createRelay({ ...context, findKey }), actions),
-      healthProcedures(createEndpointHealth({ ...context, findKey, pauses })),
+      healthProcedures(createEndpointHealth({ ...context, findKey, pauses }), partnerNames),
     ),
   };
 }
@@ -188,12 +188,16 @@ function jobProcedures(jobs: Jobs) {
   });
 }
 
-function healthProcedures(read: ReadEndpointHealth) {
+function healthProcedures(read: ReadEndpointHealth, partnerNames: Dependencies['partnerNames']) {
   return router({
     health: procedure
       .input(ReadHealth)
-      .output(z.array(EndpointHealth))
-      .query(({ input }) => read(input)),
+      .output(z.array(ListedHealth))
+      .query(async ({ input }) => {
+        const found = await read(input);
+        const names = await partnerNames(found.map(({ partnerId }) => partnerId));
+        return found.map((health) => ({ ...health, partnerName: names.get(health.partnerId) ?? null }));
+      }),
   });
 }
 

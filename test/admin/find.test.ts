@@ -180,7 +180,13 @@ describe('requests list and requests refused', () => {
     const own = { since, partnerId: other.partnerId };
     expect((await server.admin.requests.refused.query(own)).rows).toMatchObject([{ count: 1 }]);
     const last = await server.admin.requests.show.query({ requestId: rows[0]?.lastRequest ?? '' });
-    expect(last.request).toMatchObject({ error: 'invalid_grant' });
+    expect(last.request).toMatchObject({ error: 'invalid_grant', at: rows[0]?.lastAt });
+    const grants = { partnerId: partner.partnerId, error: 'invalid_grant', since };
+    const oldest = (await server.admin.requests.list.query(grants)).rows.at(-1);
+    expect([rows[0]?.firstAt, (rows[0]?.firstAt ?? '') < (rows[0]?.lastAt ?? '')]).toEqual([
+      oldest?.at,
+      true,
+    ]);
     // What is older is not kept.
     const longAgo = await server.admin.requests.refused.query({ since: iso(-30 * 1440 * minute) });
     expect(longAgo.countedSince).toBe(iso(-7 * 1440 * minute));

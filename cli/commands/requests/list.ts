@@ -28,7 +28,8 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
     return this.list({
       page: (page) => api.requests.list.query({ ...wanted, ...page }),
       count: () => api.requests.count.query(wanted),
-      columns: ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId'],
+      columns: ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId', 'partnerName'],
+      drop: ['partnerId'],
     });
   }
 }

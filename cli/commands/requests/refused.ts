@@ -6,7 +6,7 @@ import { localTime } from '../../output/format.ts';
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
   static override description =
-    'Counts the token endpoint, storefront exchanges and the checkbox call. Each row names the last request.';
+    'Counts the token endpoint, storefront exchanges and the checkbox call. Each row has the first time of the period, the last one and its request.';
   static override examples = ['<%= config.bin %> requests refused --since 24h'];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
@@ -27,7 +27,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     const late = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
     return this.list({
       page: async () => rows,
-      columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'lastAt', 'lastRequest'],
+      columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
       notes: () => (countedSince > since ? [late] : []),
     });
   }

@@ -1,11 +1,11 @@
 import { Args, Flags } from '@oclif/core';
-import { given, modeFilter } from '../../flags/flags.ts';
-import { AdminCommand } from '../../program/base-command.ts';
+import { given, listFlags, modeFilter } from '../../flags/flags.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
 const percent = (share: number | null): string =>
   share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
 
-export default class WebhooksHealth extends AdminCommand<typeof WebhooksHealth> {
+export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override summary =
     'Show how webhook endpoints do: share of success, since when they fail, their queue.';
   static override description =
@@ -20,6 +20,7 @@ export default class WebhooksHealth extends AdminCommand<typeof WebhooksHealth> 
     partner: Flags.string({ description: 'only of this partner', exclusive: ['key'] }),
     mode: modeFilter,
     limit: Flags.integer({ description: 'maximum number of endpoints', default: 10, min: 1, max: 50 }),
+    ...listFlags,
   };
 
   async run() {
@@ -31,17 +32,24 @@ export default class WebhooksHealth extends AdminCommand<typeof WebhooksHealth> 
       limit,
     });
     const [only] = found;
-    if (key !== undefined && only) {
-      const { answers, successShare, ...rest } = only;
-      this.one({ ...rest, successShare: percent(successShare) });
-      this.many(answers, ['answer', 'count', 'firstAt', 'lastAt']);
-    } else {
-      this.many(
-        found.map((one) => ({ ...one, successShare: percent(one.successShare) })),
-        ['keyId', 'partnerId', 'mode', 'state', 'successShare', 'failingSince', 'queued', 'p95Ms', 'cause'],
-        ['cause', 'p95Ms', 'partnerId'],
-      );
-    }
+    const isList = this.flags.count || this.flags.csv || (this.flags.by ?? this.flags.columns) !== undefined;
+    if (key === undefined || !only || isList)
+      return this.list({
+        page: async () => found,
+        columns: [
+          ...['keyId', 'partnerName', 'mode', 'state', 'answer', 'successShare', 'failingSince'],
+          ...['queued', 'p95Ms', 'cause'],
+        ] as const,
+        drop: ['cause', 'p95Ms', 'mode', 'queued'],
+        show: ({ answers, successShare, ...one }) => ({
+          ...one,
+          answer: answers[0]?.answer ?? null,
+          successShare: percent(successShare),
+        }),
+      });
+    const { answers, successShare, ...rest } = only;
+    this.one({ ...rest, successShare: percent(successShare) });
+    this.many(answers, ['answer', 'count', 'firstAt', 'lastAt']);
     return found;
   }
 }

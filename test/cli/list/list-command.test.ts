@@ -62,6 +62,8 @@ describe('a list', () => {
     expect(stderr).toBe('1,203 records in 2 groups.\n');
     const groups = await svcadmin.json('requests', 'list', '--by', 'error', '--status', '402');
     expect(groups).toEqual([{ error: 'payment_required', count: 7 }]);
+    const partners = await svcadmin.json('requests', 'list', '--by', 'partnerName', '--status', '402');
+    expect(partners).toEqual([{ partnerName: 'Acme, Ltd', count: failures }]);
     const csv = await list('--by', 'status', '--csv', '--status', '4xx');
     expect(csv.stdout).toBe('status,count\n402,7\n');
     const days = await svcadmin.json<{ at: string; count: number }[]>('requests', 'list', '--by', 'at');

@@ -98,7 +98,14 @@ it('health is read of the deliveries, for one key and for those in trouble', asy
   const count = () => system.db.collection<Delivery>('deliveries').countDocuments(ended);
   await until(async () => (await count()) === 3);
   expect(await webhooks.health({})).toMatchObject([
-    { keyId: ill, state: 'failing', attempts: 2, successShare: 0, answers: [{ answer: '503', count: 2 }] },
+    {
+      keyId: ill,
+      state: 'failing',
+      attempts: 2,
+      successShare: 0,
+      answers: [{ answer: '503', count: 2 }],
+      partnerName: null,
+    },
   ]);
   expect(await webhooks.health({ keyId: well })).toMatchObject([{ state: 'ok', successShare: 1, queued: 0 }]);
   expect(await webhooks.health({ mode: 'live' })).toEqual([]);
