@@ -186,6 +186,19 @@ describe('docs/support.md', () => {
     for (const { commands } of questions) expect(commands.length).toBeLessThanOrEqual(3);
   });
 
+  it('has a table of commands that the role support may run', { timeout: within(120_000) }, async () => {
+    const [, table = ''] = /^## How many[\s\S]*?\n\n(\|[\s\S]*?)\n\n/m.exec(text) ?? [];
+    const commands = [...table.matchAll(/`svcadmin (.*)` \|$/gm)].map(([, command = '']) => command);
+    expect(commands).toHaveLength(12);
+    const values = { PARTNER: desk.partner.partnerId, CLIENT: desk.partner.clientId, MODE: 'test' };
+    for (const command of commands) {
+      const { code, stderr } = await desk.run(argumentsOf(command, values));
+      expect(code, `${command}\n${stderr}`).toBe(0);
+    }
+    const failed = await desk.run(argumentsOf(commands[0] ?? '', values));
+    expect(failed.stdout).toContain('Acme Cinema\t1');
+  });
+
   it('is answered by the role support, command by command', { timeout: within(240_000) }, async () => {
     for (const { number, title, commands } of questions) {
       const { values, answers } = cases[number] ?? { values: {}, answers: [] };
