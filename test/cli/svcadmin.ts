@@ -5,7 +5,7 @@ import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { runInProcess } from './run-in-process.ts';
 
-const executableOf = (program: 'svcadmin' | 'svc') =>
+export const executableOf = (program: 'svcadmin' | 'svc') =>
   fileURLToPath(new URL(`../../cli/bin/${program}.js`, import.meta.url));
 export const executable = executableOf('svcadmin');
 
