@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, type TestPartner } from '../../harness/partner.ts';
 import { startReceiver } from '../../harness/receiver.ts';
@@ -29,6 +30,9 @@ describe('what was a ticket before, by svc', () => {
     const uri = 'http://localhost:4000/second';
     expect(await svc.json('clients', 'update', clientId, '--add-redirect-uri', uri)).toMatchObject({
       redirectUris: expect.arrayContaining([uri]),
+    });
+    expect(await svc.json('clients', 'update', clientId, '--remove-redirect-uri', uri)).toMatchObject({
+      redirectUris: [partner.redirectUri],
     });
     const branded = await svc.json(
       'clients',
@@ -74,6 +78,21 @@ describe('what was a ticket before, by svc', () => {
     );
     const switched = await svc.json('webhooks', 'switch-secret', keyId, '--yes');
     expect(switched).toMatchObject({ last4: next.signingSecret.slice(-4) });
+    const client = ['--key', keyId, '--name', 'Shop', '--kind', 'storefront', '--claims', 'age_18_plus'];
+    const shop = await svc.json<{ id: string }>(
+      ...['clients', 'create', ...client, '--redirect-uri', 'http://localhost:4000/shop'],
+    );
+    const made = await svc.json<{ id: string; integrationSecret: string }>(
+      ...['integrations', 'create', '--client', shop.id, '--shop', 'shop.example'],
+    );
+    const renewed = await svc.json(
+      ...['integrations', 'rotate-secret', made.id, '--keep-old', '24h', '--yes'],
+    );
+    expect(renewed['integrationSecret']).not.toBe(made.integrationSecret);
+    expect(await svc.json('integrations', 'show', made.id)).toMatchObject({
+      oldSecret: { last4: made.integrationSecret.slice(-4) },
+    });
+    await svc.json('clients', 'disable', shop.id, '--yes');
     const file = join(svc.cwd, 'secret');
     await svc.json('webhooks', 'rotate-secret', keyId, '--yes', '--out-file', file);
     expect(readFileSync(file, 'utf8')).toMatch(/^whsec_/);
@@ -88,6 +107,13 @@ describe('what was a ticket before, by svc', () => {
     const [listed] = await svc.json<{ id: string }[]>('deliveries', 'list', '--event', 'vae.resolved');
     expect(listed?.id).toBe(sent.id);
     expect(await svc.json('deliveries', 'show', sent.id)).toMatchObject({ keyId, event: 'vae.resolved' });
+    const arrived = () =>
+      svc.json<unknown[]>('deliveries', 'list', '--event', 'vae.resolved', '--status', 'delivered');
+    await expect.poll(async () => (await arrived()).length, { timeout: within(15_000) }).toBe(1);
+    clock.advance(1_000);
+    const span = ['--since', '1h', '--event', 'vae.resolved', '--status', 'delivered', '--yes'];
+    const job = await svc.json<{ id: string }>('deliveries', 'resend', ...span);
+    expect(await svc.json('bulk', 'show', job.id)).toMatchObject({ status: 'done', leftOut: 0 });
     expect(await svc.json('deliveries', 'resend', sent.id)).toMatchObject([{ resendOf: sent.id }]);
     expect(await svc.json('webhooks', 'health', keyId)).toMatchObject([{ keyId }]);
     receiver.close();
@@ -159,7 +185,22 @@ describe('what was a ticket before, by svc', () => {
         client_secret: partner.clientSecret,
       }),
     });
-    expect(await answer.json()).toMatchObject({ token_type: 'Bearer', scope: 'age_18_plus' });
+    const granted = (await answer.json()) as { access_token: string };
+    expect(granted).toMatchObject({ token_type: 'Bearer', scope: 'age_18_plus' });
+    const { sub } = decodeJwt(granted.access_token);
+    const [user] = await svc.json<{ id: string }[]>('enrollments', 'list', '--sub', String(sub));
+    expect(await svc.json('enrollments', 'show', user?.id ?? '')).toMatchObject({
+      clientId: partner.clientId,
+      status: 'active',
+    });
+  });
+
+  it('request limits stay with support', async () => {
+    const limit = ['--token-requests-per-minute', '1000'];
+    expect((await svc.run(['clients', 'update', partner.clientId, ...limit])).code).toBe(2);
+    const { clientId } = partner;
+    const { tokenRequestsPerMinute } = await server.admin.clients.show.query({ clientId });
+    expect(tokenRequestsPerMinute).not.toBe(1_000);
   });
 
   it('balance, statement, caps, warnings and members', async () => {
