@@ -52,6 +52,22 @@ describeInBrowser('the documentation site in a real browser', () => {
     }
   });
 
+  it('a copy button covers no code', async () => {
+    for (const path of ['/docs/recipes', '/docs/webhooks']) {
+      const page = await open(path, { viewport: phone });
+      const tops = await page.evaluate<[button: number, code: number][]>(`
+        [...document.querySelectorAll('figure:has(.copy)')]
+          .filter((figure) => figure.getClientRects().length > 0)
+          .map((figure) => [
+            figure.querySelector('.copy').getBoundingClientRect().bottom,
+            figure.querySelector('pre code').getBoundingClientRect().top,
+          ])`);
+      expect(tops.length).toBeGreaterThan(2);
+      expect(tops.filter(([button, code]) => button > code)).toEqual([]);
+      await page.context().close();
+    }
+  });
+
   it('the results of a search are within the screen of a phone', async () => {
     const page = await open('/docs/', { viewport: phone });
     await page.fill('#search', 'invalid_grant');
