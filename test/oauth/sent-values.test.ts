@@ -42,7 +42,7 @@ describe('a refused start in test mode', () => {
   });
 
   it('names the permitted claims, and how identifiers are separated', async () => {
-    const permitted = 'it may ask for age_18_plus identity_verified country';
+    const permitted = 'permitted: age_18_plus identity_verified country';
     expect(await refusalOf(test, registered[0] ?? '', 'age_21_plus')).toBe(
       `scope: this client may not ask for age_21_plus; ${permitted}`,
     );

@@ -67,7 +67,7 @@ function scopeFault(
 ): string | undefined {
   const known = scope.filter(isClaimName);
   const [foreign] = known.filter((name) => !permitted.includes(name));
-  const permittedOnes = mode === 'test' ? `; it may ask for ${permitted.join(' ') || 'nothing'}` : '';
+  const permittedOnes = mode === 'test' ? `; permitted: ${permitted.join(' ') || 'nothing'}` : '';
   if (foreign) return `scope: this client may not ask for ${foreign}${permittedOnes}`;
   if (known.length > 0) return undefined;
   const separation = scope.some((name) => /[,;+|]/.test(name)) ? '; identifiers are separated by spaces' : '';
