@@ -42,6 +42,21 @@ export const wrong = (await client.exchange({ code, codeVerifier }).catch(() => 
 console.log(JSON.stringify({ isAdult }));
 `;
 
+/** What a program of the empty folder prints, with an account of its own. */
+async function runShop(program: string, parameters: string[]): Promise<unknown> {
+  const { settings } = await createAccount(server);
+  const env = {
+    ...process.env,
+    ...{ DENO_DIR: join(folder, 'deno'), DENO_NO_UPDATE_CHECK: '1' },
+    SVC_BASE_URL: settings.baseUrl,
+    SVC_CLIENT_ID: settings.clientId,
+    SVC_CLIENT_SECRET: settings.clientSecret,
+    SVC_REDIRECT_URI: settings.redirectUri,
+  };
+  const { stdout } = await run(program, parameters, { cwd: folder, env });
+  return JSON.parse(stdout);
+}
+
 describe('the package @svc/sdk', () => {
   it('has no dependency, and nothing but its built code', () => {
     expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
@@ -72,16 +87,17 @@ describe('the package @svc/sdk', () => {
         throw new Error(failed.stdout);
       },
     );
-    const { settings } = await createAccount(server);
-    const env = {
-      ...process.env,
-      SVC_BASE_URL: settings.baseUrl,
-      SVC_CLIENT_ID: settings.clientId,
-      SVC_CLIENT_SECRET: settings.clientSecret,
-      SVC_REDIRECT_URI: settings.redirectUri,
-    };
-    const { stdout } = await run(process.execPath, ['shop.js'], { cwd: folder, env });
-    expect(JSON.parse(stdout)).toEqual({ isAdult: true });
+    expect(await runShop(process.execPath, ['shop.js'])).toEqual({ isAdult: true });
+  });
+
+  it.for([
+    { name: 'bun', parameters: ['run', 'shop.ts'] },
+    { name: 'deno', parameters: ['run', '--allow-all', '--no-remote', 'shop.ts'] },
+  ])('exchanges a code in $name', async ({ name, parameters }, { skip }) => {
+    const runtime = fileURLToPath(new URL(`../recipes/node_modules/.bin/${name}`, import.meta.url));
+    if (!existsSync(runtime)) skip(`this machine lacks ${name}`);
+    writeFileSync(join(folder, 'shop.ts'), program);
+    expect(await runShop(runtime, parameters)).toEqual({ isAdult: true });
   });
 
   it(`is under ${mostBytes / 1000} kB when it is minified`, async () => {
