@@ -131,6 +131,8 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
       ['Have its events wait', `svcadmin webhooks pause ${keyId} --until 4h`],
       ['End the pause', `svcadmin webhooks resume ${keyId}`],
       ['Send again what has failed', `svcadmin deliveries resend --key ${keyId} --since 24h`],
+      ['Stop what has yet to be sent', `svcadmin deliveries cancel --key ${keyId} --since 24h`],
+      ['Replace its secret', `svcadmin webhooks prepare-secret ${keyId}`],
       ['Send all of a time again', `svcadmin webhooks replay ${keyId} --since TIME --until TIME`],
       ['Set another URL', `svcadmin webhooks set ${keyId} --url URL`],
     ],
@@ -170,7 +172,7 @@ async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
       },
     ],
     actions: [
-      ['Its story, and what to do', `svcadmin events why ${one.eventId}`],
+      ['What became of its event, and what to do', `svcadmin events why ${one.eventId}`],
       ['Send it again', `svcadmin deliveries resend ${deliveryId}`],
       ['Move the next attempt', `svcadmin deliveries reschedule ${deliveryId} --in 30m`],
       ['Make no more attempts', `svcadmin deliveries cancel ${deliveryId}`],
@@ -193,7 +195,13 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
       ['Code', text(one.code?.state ?? null)],
       ['Charge', text(one.code?.charge?.id ?? null)],
     ],
-    tables: [],
+    tables: [
+      {
+        title: 'Steps',
+        headings: ['At', 'Step', 'More'],
+        rows: one.timeline.map(({ at, event, note }) => texts(time(at), event, note)),
+      },
+    ],
     actions: [
       ['See all of it', `svcadmin show ${sessionId}`],
       ['Its events', `svcadmin events list --session ${sessionId}`],
@@ -222,7 +230,11 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
     tables: [],
     actions: [
       ['Its entries', `svcadmin wallets statement ${partnerId} --mode ${reference.mode} --from 7d`],
-      ['Follow its ledger', `svcadmin wallets audit ${partnerId}`],
+      [
+        'Fund it',
+        `svcadmin wallets fund ${partnerId} --mode ${reference.mode} --amount 50.00 --reference INVOICE`,
+      ],
+      ['Verify its ledger', `svcadmin wallets audit ${partnerId}`],
       ['Raise a cap', `svcadmin limits set ${partnerId} --mode ${reference.mode} --per-minute N`],
     ],
   };

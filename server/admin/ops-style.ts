@@ -22,6 +22,7 @@ export const style = `
   code { font: .875rem ui-monospace, monospace; overflow-wrap: anywhere; } small { display: block; color: var(--soft); }
   .good { color: var(--good); } ul { margin: 0; padding: 0; list-style: none; } li + li { margin-top: .5rem; }
   table { border-collapse: collapse; width: 100%; } th, td { padding: .5rem 1rem .5rem 0; text-align: start; vertical-align: top; overflow-wrap: break-word; }
+  thead + tbody td { white-space: nowrap; } thead + tbody td.long { min-width: 16rem; white-space: normal; }
   .facts td { overflow-wrap: anywhere; width: 100%; }
   th { color: var(--soft); font-size: .875rem; font-weight: 400; white-space: nowrap; } tr + tr td, thead + tbody td { border-top: 1px solid var(--line); }
 `;

@@ -55,7 +55,10 @@ describe('a page of /ops', () => {
     const session = await html(`session/${sessionId}`);
     expect(session).toContain('complete');
     expect(session).not.toContain(String(sub));
-    expect(await html(`wallet/${partner.partnerId}:test`)).toContain('100.00 USD');
+    expect(session).toMatch(/UTC<\/td><td>started<\/td>[\s\S]*UTC<\/td><td>authenticated<\/td>/);
+    const wallet = await html(`wallet/${partner.partnerId}:test`);
+    expect(wallet).toContain('100.00 USD');
+    expect(wallet).toContain(`svcadmin wallets fund ${partner.partnerId} --mode test`);
     const filter = { keyId: partner.keyId, since: new Date(0).toISOString() };
     const { job } = await server.admin.bulk.start.mutate({ action: 'replay', filter });
     expect(await html(`bulk/${job?.id ?? ''}`)).toContain(`svcadmin bulk cancel ${job?.id ?? ''}`);
