@@ -5,6 +5,10 @@ import { ListCommand } from '../../list/list-command.ts';
 const percent = (share: number | null): string =>
   share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
 
+/** The one that came last: an endpoint may have failed in other ways before. */
+const newest = <One extends { lastAt: string }>(answers: readonly One[]): One | undefined =>
+  answers.toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))[0];
+
 export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override summary =
     'Show how webhook endpoints do: share of success, since when they fail, their queue.';
@@ -37,13 +41,13 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
       return this.list({
         page: async () => found,
         columns: [
-          ...['keyId', 'partnerName', 'mode', 'state', 'answer', 'successShare', 'failingSince'],
+          ...['keyId', 'partnerName', 'mode', 'state', 'lastAnswer', 'successShare', 'failingSince'],
           ...['queued', 'p95Ms', 'cause'],
         ] as const,
         drop: ['cause', 'p95Ms', 'mode', 'queued'],
         show: ({ answers, successShare, ...one }) => ({
           ...one,
-          answer: answers[0]?.answer ?? null,
+          lastAnswer: newest(answers)?.answer ?? null,
           successShare: percent(successShare),
         }),
       });

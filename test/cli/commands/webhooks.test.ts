@@ -50,6 +50,20 @@ const settled = (key: string, status: string) =>
     .poll(async () => (await server.admin.deliveries.list.query({ keyId: key }))[0]?.attempts[0]?.status)
     .toBe(Number(status));
 
+describe('webhooks health', () => {
+  it('names the partner and what the endpoint answered last, not most often', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const send = () => svcadmin.json('webhooks', 'test', key);
+    for (let sent = 0; sent < 3; sent += 1) await send();
+    await server.admin.webhooks.set.mutate({ keyId: key, url: `${receiverUrl}/broken` });
+    await svcadmin.run(['webhooks', 'test', key]);
+    const { stdout } = await svcadmin.run(['webhooks', 'health', key, '--columns', 'partnerName,lastAnswer']);
+    expect(stdout).toBe('partnerName\tlastAnswer\nAcme\t500\n');
+    const states = await svcadmin.json('webhooks', 'health', key, '--by', 'state');
+    expect(states).toEqual([{ state: 'failing', count: 1 }]);
+  });
+});
+
 describe('events and deliveries', () => {
   it('are triggered, listed, shown and explained', async () => {
     const key = await keyWithEndpoint('/ok');
