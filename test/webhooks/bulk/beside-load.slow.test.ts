@@ -1,31 +1,13 @@
 import { expect, it } from 'vitest';
-import { randomId } from '../../../server/platform/ids.ts';
 import { recordingLogger } from '../../harness/log-lines.ts';
 import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import { createReceiver } from '../../harness/receiver.ts';
-import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { startTestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
+import { storeFailed } from './failed-deliveries.ts';
 
 const count = 600;
 const exchangers = 8;
-
-/** Failed deliveries of a key with their events, copied from a sample. */
-async function seedFailed({ admin, db }: TestServer, keyId: string): Promise<void> {
-  const { id } = await admin.webhooks.trigger.mutate({ keyId, event: 'verification.session.failed' });
-  const ended = async () => (await admin.deliveries.show.query({ deliveryId: id })).status;
-  await expect.poll(ended).toBe('delivered');
-  const deliveries = db.collection<{ _id: string }>('deliveries');
-  const events = db.collection<{ _id: string }>('events');
-  const delivery = (await deliveries.findOne({ _id: id })) ?? expect.fail('no delivery');
-  const event = (await events.findOne({ keyId } as never)) ?? expect.fail('no event');
-  const at = new Date(Date.now() - 60_000);
-  const ids = Array.from({ length: count }, () => randomId('event'));
-  await events.insertMany(ids.map((_id) => ({ ...event, _id, createdAt: at })));
-  const failed = { status: 'failed', createdAt: at, endedAt: at };
-  await deliveries.insertMany(
-    ids.map((eventId) => ({ ...delivery, _id: randomId('delivery'), eventId, ...failed })),
-  );
-}
 
 it('600 resends of one command cause no pool time-out and no refused exchange beside them', {
   timeout: within(180_000),
@@ -36,7 +18,7 @@ it('600 resends of one command cause no pool time-out and no refused exchange be
     const hooks = await createReceiver((_count, _request, response) => response.writeHead(204).end());
     const other = await createPartner(server, { funds: 0 });
     await server.admin.webhooks.set.mutate({ keyId: other.keyId, url: hooks.url });
-    await seedFailed(server, other.keyId);
+    await storeFailed(server, other.keyId, count);
     hooks.received.length = 0;
 
     const partner = await createPartner(server, { client: { tokenRequestsPerMinute: 100_000 } });
