@@ -133,7 +133,9 @@ it('/ops and status say so where nothing was read before', async () => {
   expect((await status()).away).toMatchObject({ last: null });
   const answer = await page(site, adminToken);
   expect(answer.status).toBe(200);
-  expect(await answer.text()).toContain('This process has not shown its figures since it started.');
+  const page = await answer.text();
+  expect(page).toContain('This process has not shown its figures since it started.');
+  expect(page).toContain('<code>svcadmin doctor</code>');
   await site.stop();
 });
 
