@@ -30,8 +30,8 @@ An address from a \`.svc\` gets the token of that \`.svc\` and no other.
 With \`--json\`, the value is on stdout: camelCase, times in UTC, money in cents, a list as an array.
 Everything else is on stderr, errors as \`{"error": {"code", "message", "hint"?}}\`.
 Without \`--json\`, times are local with their offset (\`2026-07-12 14:03:11+02:00\`), and money is in dollars.
-A flag that takes a time takes \`2026-07-12T14:00\`, \`14:00\` of today, \`yesterday\`, \`monday 14:00\` (the last one),
-and a duration: \`2h\` is two hours ago, and in \`--until\` of \`webhooks pause\` from now.
+A time is \`2026-07-12T14:00\`, \`14:00\` of today, \`yesterday\`, \`monday 14:00\` (the last one), or a duration.
+The duration \`2h\` is two hours ago, and in \`--until\` of \`webhooks pause\` two hours from now.
 Lists are tab-separated when piped.
 On a terminal, a table shows the columns that fit, and names the others on stderr.
 
