@@ -133,9 +133,9 @@ it('/ops and status say so where nothing was read before', async () => {
   expect((await status()).away).toMatchObject({ last: null });
   const answer = await page(site, adminToken);
   expect(answer.status).toBe(200);
-  const page = await answer.text();
-  expect(page).toContain('This process has not shown its figures since it started.');
-  expect(page).toContain('<code>svcadmin doctor</code>');
+  const html = await answer.text();
+  expect(html).toContain('This process has not shown its figures since it started.');
+  expect(html).toContain('<code>svcadmin doctor</code>');
   await site.stop();
 });
 
