@@ -20,7 +20,7 @@ export const listFlags = {
   count: Flags.boolean({ description: 'only the number of records' }),
   by: Flags.string({
     description: 'how many records for each value of these columns; a time counts by its day (UTC)',
-    helpValue: 'partnerName,status',
+    helpValue: 'mode,status',
     exclusive: ['count', 'columns'],
   }),
   columns: Flags.string({
