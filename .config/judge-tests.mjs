@@ -25,7 +25,7 @@ const empty = tiers.filter((tier) => tier.length === 0);
 
 for (const { fullName } of notRun) console.error(`not run: ${fullName}`);
 // Where the log is long, its end is what people see.
-for (const { fullName, failureMessages } of failed) console.error(`failed: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`);
+for (const { fullName, failureMessages = [] } of failed) console.error(`failed: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`);
 if (empty.length > 0) console.error(`tiers without any test: ${empty.length} of ${tiers.length}`);
 console.log(`${passed.length} passed, ${failed.length + notRun.length} failed`);
 if (passed.length < tests.length || empty.length > 0 || tiers.length === 0) process.exitCode = 1;

@@ -201,7 +201,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     defaultPace.usesEvery,
     ['secret and process, TIME late', 'uses of these TIME'],
   ],
-  ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange', 'was read in the last TIME']],
+  ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange', 'was read in the last TIME', 'keeps its client (?:and its session )?for TIME']],
   ['revocations of tokens are kept', revocationRetentionMs.token, ["TIME after a token's"]],
   [
     'revocations after a withdrawal are kept',
@@ -231,6 +231,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       'or TIME after the session has expired',
       'Such a session is kept for TIME',
       'without an event, and is kept for TIME',
+      'without an event are kept for TIME',
     ],
   ],
   [
@@ -362,6 +363,11 @@ const others = [
   // What money is spent in, and examples of `--keep-old`.
   'what is spent TIME',
   'gives the partner TIME',
+  // Examples of durations in commands.
+  'were not used for TIME',
+  'run out within TIME',
+  'is TIME ago',
+  '`webhooks pause` TIME from now',
 ];
 
 /** Pages that speak to partners and their users: each time in them is one of these. */

@@ -11,7 +11,10 @@ const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.met
 function reportOn(...tiers: (readonly string[] | undefined)[]) {
   const reports = tiers.map((statuses, tier) => {
     const report = join(temporaryFolder('reports'), `report-${tier}.json`);
-    const assertionResults = statuses?.map((status, at) => ({ status, fullName: `test ${tier}.${at}` }));
+    const assertionResults = statuses?.map((status, at) => ({
+      ...{ status, fullName: `test ${tier}.${at}` },
+      ...(status === 'failed' ? { failureMessages: ['AssertionError: no'] } : {}),
+    }));
     if (assertionResults) writeFileSync(report, JSON.stringify({ testResults: [{ assertionResults }] }));
     return report;
   });
@@ -36,6 +39,7 @@ describe('the judgement of a test run', () => {
     expect(reportOn(['passed', 'failed'], ['passed', 'failed'])).toMatchObject({
       status: 1,
       stdout: '2 passed, 2 failed\n',
+      stderr: 'failed: test 0.1\nAssertionError: no\nfailed: test 1.1\nAssertionError: no\n',
     });
   });
 

@@ -9,7 +9,7 @@ const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url
 /** The version of MongoDB that has brought an operator, a stage or a variable; those of 4.2 and before are together. */
 const since: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
-    `and or not eq ne gt gte lt lte in nin bit exists type size regex options elemMatch expr set setOnInsert unset inc min max
+    `and or nor not eq ne gt gte lt lte in nin bit exists type size regex options elemMatch expr set setOnInsert unset inc min max
     push pop each addToSet currentDate match group sum sort skip limit count unwind project lookup collStats replaceWith ifNull cond
     mergeObjects literal filter concat concatArrays add subtract slice split arrayElemAt REMOVE NOW`
       .split(/\s+/)

@@ -70,6 +70,8 @@ describe('a device code', () => {
 
   it('is refused where the member was removed, changed or suspended after the confirmation', async () => {
     const { partnerId } = await createPartner(server);
+    // A partner keeps its only owner.
+    await member('owner', partnerId);
     const changes = [
       (memberId: string) => server.admin.members.remove.mutate({ memberId }),
       (memberId: string) => server.admin.members.setRole.mutate({ memberId, role: 'viewer' }),
