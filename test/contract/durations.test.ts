@@ -201,7 +201,15 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     defaultPace.usesEvery,
     ['secret and process, TIME late', 'uses of these TIME'],
   ],
-  ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange', 'was read in the last TIME', 'keeps its client (?:and its session )?for TIME']],
+  [
+    'grants are kept',
+    grantRetentionMs,
+    [
+      'subject \\| TIME after the exchange',
+      'was read in the last TIME',
+      'keeps its client (?:and its session )?for TIME',
+    ],
+  ],
   ['revocations of tokens are kept', revocationRetentionMs.token, ["TIME after a token's"]],
   [
     'revocations after a withdrawal are kept',
