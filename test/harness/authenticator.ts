@@ -15,6 +15,8 @@ export interface Forgery {
   signature?: Buffer;
   /** COSE algorithm of the new key. */
   algorithm?: number;
+  /** Of the new key; none where absent. `self` is one by the key itself. */
+  attestation?: 'self' | { fmt: string; attStmt: object };
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
@@ -78,11 +80,16 @@ export class TestAuthenticator {
     length.writeUInt16BE(id.length);
     const attested = Buffer.concat([Buffer.alloc(16), length, id, cose]);
     const authData = this.#authenticatorData(forgery.rpId ?? options.rp.id, attested, forgery);
+    const clientData = this.#clientData(options.challenge, 'webauthn.create', forgery);
+    const sig = () => sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#key.privateKey);
+    const { attestation = { fmt: 'none', attStmt: {} } } = forgery;
+    const statement =
+      attestation === 'self' ? { fmt: 'packed', attStmt: { alg: -7, sig: sig() } } : attestation;
     return JSON.stringify({
       id: this.id,
       response: {
-        clientDataJSON: toText(this.#clientData(options.challenge, 'webauthn.create', forgery)),
-        attestationObject: toText(Buffer.from(encode({ fmt: 'none', attStmt: {}, authData }))),
+        clientDataJSON: toText(clientData),
+        attestationObject: toText(Buffer.from(encode({ ...statement, authData }))),
         transports: ['internal'],
       },
     });

@@ -6,6 +6,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
+import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 
 /** COSE algorithms of the keys that are accepted, the best first: EdDSA, ES256, RS256. */
@@ -118,6 +119,19 @@ interface RelyingParty {
   origin: string;
 }
 
+/** Of no attestation, and of one by the credential's own key: what authenticators send where none is asked for (WebAuthn 5.4.7). */
+const formats: readonly string[] = ['none', 'packed'];
+
+/** The certificates of other formats must not be looked at: for their revocation, addresses in them would be fetched. */
+function hasOwnFormat({ response }: CreationAnswer): boolean {
+  try {
+    const object = new Uint8Array(Buffer.from(response.attestationObject, 'base64url'));
+    return formats.includes(decodeAttestationObject(object).get('fmt'));
+  } catch {
+    return false;
+  }
+}
+
 /** Asks browsers for passkeys and verifies their answers (WebAuthn 3, sections 7.1 and 7.2). */
 export function createRelyingParty({ id, name, origin }: RelyingParty) {
   const expected = (challenge: string) => ({
@@ -164,7 +178,7 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
 
     /** @returns the new passkey; undefined where the answer does not hold */
     async verifyCreation(answer: CreationAnswer, challenge: string): Promise<PasskeyKey | undefined> {
-      if (answer.isEmbedded) return undefined;
+      if (answer.isEmbedded || !hasOwnFormat(answer)) return undefined;
       const response = { ...envelope(answer.credentialId), response: answer.response };
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         ...expected(challenge),

@@ -1,5 +1,19 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  Certificate,
+  CRLDistributionPoints,
+  DistributionPoint,
+  DistributionPointName,
+  Extension,
+  GeneralName,
+  id_ce_cRLDistributionPoints,
+} from '@peculiar/asn1-x509';
+import { SettingsService } from '@simplewebauthn/server';
 import { describe, expect, it } from 'vitest';
+import { buildCertificate, toPem } from '../../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { challengeLifetimeMs, createChallenges } from '../../../server/platform/webauthn/challenges.ts';
 import {
   createRelyingParty,
@@ -20,6 +34,29 @@ async function passkeyOf(authenticator: TestAuthenticator, forgery?: Forgery) {
   return answer && party.verifyCreation(answer, challenge);
 }
 
+/** A certificate under a root that is trusted for this format, with an address of a list of those that were revoked. */
+function attestedBy(address: string) {
+  const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const rootKey = newKey();
+  const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 60_000 };
+  const issuer = { subject: { name: 'Root' }, key: rootKey };
+  const root = buildCertificate({ ...issuer, ...validity, isAuthority: true });
+  SettingsService.setRootCertificates({ identifier: 'apple', certificates: [toPem(root)] });
+  const leaf = buildCertificate({ subject: { name: 'Key' }, key: newKey(), issuer, ...validity });
+  const certificate = AsnConvert.parse(leaf, Certificate);
+  const fullName = [new GeneralName({ uniformResourceIdentifier: address })];
+  const point = new DistributionPoint({ distributionPoint: new DistributionPointName({ fullName }) });
+  certificate.tbsCertificate.extensions?.push(
+    new Extension({
+      extnID: id_ce_cRLDistributionPoints,
+      extnValue: new OctetString(AsnConvert.serialize(new CRLDistributionPoints([point]))),
+    }),
+  );
+  const signed = Buffer.from(AsnConvert.serialize(certificate.tbsCertificate));
+  certificate.signatureValue = new Uint8Array(sign('sha256', signed, rootKey)).buffer;
+  return { fmt: 'apple', attStmt: { x5c: [Buffer.from(AsnConvert.serialize(certificate))] } };
+}
+
 async function created(authenticator: TestAuthenticator): Promise<PasskeyKey> {
   return (await passkeyOf(authenticator)) ?? expect.fail('no passkey was made');
 }
@@ -31,6 +68,10 @@ describe('a new passkey', () => {
     expect(passkey).toMatchObject({ credentialId: authenticator.id, counter: 0, transports: ['internal'] });
     expect(passkey.synced).toBe(false);
     expect((await created(new TestAuthenticator(origin, { counts: false }))).synced).toBe(true);
+  });
+
+  it('is accepted with an attestation by its own key', async () => {
+    expect(await passkeyOf(new TestAuthenticator(origin), { attestation: 'self' })).toBeDefined();
   });
 
   it.each<[string, Forgery]>([
@@ -49,6 +90,20 @@ describe('a new passkey', () => {
     const options = party.creationOptions(challenge, user, []);
     const answer = readCreation(new TestAuthenticator(origin).create(options)) ?? expect.fail('unread');
     expect(await party.verifyCreation(answer, randomBytes(38).toString('base64url'))).toBeUndefined();
+  });
+
+  it('is refused with an attestation by certificates, and no address in them is fetched', async () => {
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const attestation = attestedBy(`http://127.0.0.1:${port}/revoked`);
+    expect(await passkeyOf(new TestAuthenticator(origin), { attestation })).toBeUndefined();
+    server.close();
+    expect(asked).toBe(0);
   });
 
   it('asks for a discoverable key with user verification and no attestation', () => {
