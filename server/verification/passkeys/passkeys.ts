@@ -111,7 +111,7 @@ export function createPasskeys(dependencies: Dependencies) {
       const user = made && (await users.find(userId));
       if (!made || issuedAt === undefined || !user) throw refusal('save', 'refused');
       if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');
-      const purgeAt = await keepUser.whileClaimsHold(user);
+      const purgeAt = keepUser.endOfClaims(user);
       const { publicKey, ...rest } = made;
       const passkey: Passkey = {
         _id: idOf(made.credentialId),
@@ -123,13 +123,13 @@ export function createPasskeys(dependencies: Dependencies) {
         answeredAt: issuedAt,
         ...(purgeAt ? { purgeAt } : {}),
       };
-      if (!(await store.insert(passkey))) {
-        // The same answer, sent again.
-        const there = await store.find(passkey._id);
-        if (there?.userId !== userId) throw refusal('save', 'refused');
-        return;
-      }
-      onCeremony('save', 'done');
+      const isNew = await store.insert(passkey);
+      // The same answer, sent again.
+      const isOwn = isNew || (await store.find(passkey._id))?.userId === userId;
+      if (!isOwn) throw refusal('save', 'refused');
+      // The passkey first: without one, no user is kept for longer.
+      if (purgeAt) await keepUser.keepUntil(userId, purgeAt);
+      if (isNew) onCeremony('save', 'done');
     },
 
     /** A user that was kept for the passkey alone is deleted within a day. @throws ApiError `not_found` */

@@ -17,14 +17,14 @@ export function createKeepUser({ users, enrollments, claimLifetime, clock }: Dep
   }
 
   return {
-    /** @returns when the user goes; undefined for one who is kept anyway */
-    async whileClaimsHold({ _id, purgeAt, claims }: User): Promise<Date | undefined> {
+    /** When a user with a passkey goes: with the claims. Undefined for one who is kept anyway. */
+    endOfClaims({ purgeAt, claims }: User): Date | undefined {
       if (!purgeAt) return undefined;
       const newest = Math.max(...Object.values(claims).map(({ evaluatedAt }) => evaluatedAt.getTime()));
-      const until = new Date(Math.max(purgeAt.getTime(), newest + claimLifetime));
-      await keepUntil(_id, until);
-      return until;
+      return new Date(Math.max(purgeAt.getTime(), newest + claimLifetime));
     },
+
+    keepUntil,
 
     /** For a user whose last passkey was removed: sessions and codes under way still need them. */
     aDay: (userId: string): Promise<void> => keepUntil(userId, new Date(clock.now() + oneTimeUserLifetimeMs)),

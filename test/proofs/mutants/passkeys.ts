@@ -36,7 +36,7 @@ export const passkeys = [
     ["if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');", ''],
     ['if (!use || isOther)', 'if (!use)'],
     ["if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');", ''],
-    ["if (there?.userId !== userId) throw refusal('save', 'refused');", ''],
+    ["if (!isOwn) throw refusal('save', 'refused');", ''],
     ['own.map(({ credentialId }) => credentialId)', '[]'],
   ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, data, [

@@ -368,6 +368,17 @@ describe('a user who cannot be recognised again', () => {
     };
   };
 
+  it('is kept no longer where the passkey is refused', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId, 'new-adult');
+    const within = hosted.clock.now() + day;
+    const userId = (await hosted.stores.sessions.find(browser.sessionId()))?.userId ?? '';
+    const { answer } = await browser.sendPasskey((options) => authenticator.create(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    expect((await purgeOf(userId)).user).toBeLessThanOrEqual(within);
+  });
+
   it('is kept with the claims behind a passkey, and for a day after its removal', async () => {
     const browser = openPasskeyBrowser(hosted);
     const authenticator = newAuthenticator();
