@@ -134,9 +134,13 @@ export function createPasskeys(dependencies: Dependencies) {
 
     /** A user that was kept for the passkey alone is deleted within a day. @throws ApiError `not_found` */
     async remove(userId: string, passkeyId: string): Promise<void> {
+      const [first, ...others] = await store.ofUser(userId);
+      // Before the removal: one that is interrupted must keep no user without a passkey.
+      if (first?._id === passkeyId && others.length === 0) await keepUser.aDay(userId);
       if (!(await store.remove(userId, passkeyId)))
         throw new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
-      if ((await store.ofUser(userId)).length === 0) await keepUser.aDay(userId);
+      // Another passkey may have been removed at the same time.
+      if (others.length > 0 && (await store.ofUser(userId)).length === 0) await keepUser.aDay(userId);
     },
 
     removeAll: store.removeOfUser,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TestPartner } from '../../harness/partner.ts';
 import { adminToken } from '../../harness/server.ts';
 import { addClient, baseUrl, type Hosted, onboard, startHosted } from '../hosted.ts';
@@ -204,6 +204,17 @@ describe('a passkey', () => {
     expect(await timelineOf(browser.sessionId())).toEqual(before);
   });
 
+  it('counts once with the same count at the same moment', async () => {
+    const { userId } = await saved(hosted, clientId);
+    const { passkeys } = hosted.stores;
+    const [read] = await passkeys.ofUser(userId);
+    if (!read) expect.fail('no passkey');
+    const at = new Date(hosted.clock.now());
+    const answered = { issuedAt: at.getTime(), use: { counter: 1, synced: false }, at, once: false };
+    const both = [passkeys.noteUse(read, answered), passkeys.noteUse(read, answered)];
+    expect((await Promise.all(both)).sort()).toEqual([false, true]);
+  });
+
   it('is refused where no user has it', async () => {
     expect(await used((own) => newAuthenticator().get(own))).toBe('passkey_unknown');
   });
@@ -377,6 +388,28 @@ describe('a user who cannot be recognised again', () => {
     const { answer } = await browser.sendPasskey((options) => authenticator.create(options));
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
     expect((await purgeOf(userId)).user).toBeLessThanOrEqual(within);
+  });
+
+  it('goes within a day although the removal of the passkey was interrupted', async () => {
+    const { userId } = await saved(hosted, clientId);
+    const [{ id } = { id: '' }] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
+    const away = vi.spyOn(hosted.stores.users, 'keepUntil').mockRejectedValueOnce(new Error('away'));
+    const removed = { userId, passkeyId: id };
+    await expect(hosted.admin.users.removePasskey.mutate(removed)).rejects.toThrow();
+    expect(away).toHaveBeenCalledOnce();
+    await hosted.admin.users.removePasskey.mutate(removed);
+    const { user, passkey } = await purgeOf(userId);
+    expect({ user, passkey }).toEqual({ user: hosted.clock.now() + day, passkey: undefined });
+  });
+
+  it('goes within a day although two passkeys were removed at the same time', async () => {
+    const { userId } = await saved(hosted, clientId);
+    const passkeys = hosted.db.collection<{ _id: string }>('passkeys');
+    const first = await passkeys.findOne({ userId });
+    const ids = [first?._id ?? '', `pky_${userId}`];
+    await passkeys.insertOne({ ...first, _id: `pky_${userId}` });
+    await Promise.all(ids.map((passkeyId) => hosted.admin.users.removePasskey.mutate({ userId, passkeyId })));
+    expect((await purgeOf(userId)).user).toBe(hosted.clock.now() + day);
   });
 
   it('is kept with the claims behind a passkey, and for a day after its removal', async () => {
