@@ -39,6 +39,9 @@ export const passkeys = [
     ["if (!isOwn) throw refusal('save', 'refused');", ''],
     ['own.map(({ credentialId }) => credentialId)', '[]'],
   ]),
+  ...inFile(`${feature}/passkeys/passkey-store.ts`, flow, [
+    ['{ _id, userId, counter, ...(once', '{ _id, userId, ...(once'],
+  ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, data, [
     ['...(once ? { answeredAt: { $lt: issuedAt } } : {})', ''],
   ]),
