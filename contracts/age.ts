@@ -11,7 +11,7 @@ function parseBirthdate(text: unknown): { year: number; month?: number; day?: nu
 }
 
 /**
- * Whether a person born on `birthdate` is at least `years` old at `now`, in UTC; null where it cannot be told: no
+ * Whether a person born on `birthdate` is at least `years` old at `now`, in UTC; null where it is unknown: no
  * date, the year withheld, or only a year and their birthday may be still to come. Who was born on 29 February
  * is a year older on 1 March.
  */

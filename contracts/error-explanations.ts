@@ -8,7 +8,7 @@ export interface Explanation {
   fix: string;
 }
 
-/** In the place of the table's own, for the endpoints of the general format. */
+/** Replace the explanations of the OAuth endpoints at the endpoints that answer in the general error format. */
 export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation>>> = {
   invalid_request: {
     cause:

@@ -7,7 +7,7 @@ const path = z.string().min(1).max(256);
 /** Take it from `verified_claims` (OpenID Connect for Identity Assurance), by any or these trust frameworks. */
 const verified = z.union([z.literal('any'), z.array(z.string().min(1)).min(1)]).optional();
 
-/** How one claim of ours comes about. What cannot be told comes to null. */
+/** How one claim of ours comes about. A claim that cannot be derived is null. */
 export const ClaimRule = z.union([
   /** A claim of the provider, taken over: `true` or `"true"`, `"DE"`, `2`. */
   z.strictObject({ claim: path, verified }),

@@ -38,7 +38,7 @@ const indexRetryMs = 1_000;
 /** Milliseconds that a stop waits for requests under way. */
 const drainTimeoutMs = 8_000;
 
-/** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
+/** What a caller may put instead of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
   foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;

@@ -64,12 +64,12 @@ interface TrpcError extends Error {
   meta?: { response?: Response; responseJSON?: { error?: unknown } };
 }
 
-/** tRPC's client error, told by its shape so that this module need not load the client. */
+/** tRPC's client error, recognised by its shape so that this module need not load the client. */
 function isTrpcError(error: unknown): error is TrpcError {
   return error instanceof Error && error.name === 'TRPCClientError';
 }
 
-interface Circumstances {
+interface Context {
   retryAfter: unknown;
   tokenFrom: string | undefined;
 }
@@ -99,7 +99,7 @@ function tokenHint(from: string | undefined): string {
   return `The token is that of ${from}: sign in with \`svcadmin login\`, or set SVCADMIN_TOKEN.`;
 }
 
-function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }: Circumstances): Failure {
+function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }: Context): Failure {
   const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
   const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;
   return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
@@ -134,9 +134,9 @@ function unreachableHint(error: unknown): string {
 /** Where a call went, for messages. */
 export interface ConnectionSource {
   url: string;
-  /** What told the address. */
+  /** Where the address was set. */
   urlFrom?: string;
-  /** What told the token. */
+  /** Where the token was set. */
   tokenFrom?: string;
   /** Without it, `svcadmin`. */
   program?: ProgramName;

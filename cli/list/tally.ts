@@ -32,7 +32,7 @@ export function createTally(columns: readonly string[], sum?: string) {
         if (!found) groups.set(name, group);
       }
     },
-    /** The most first; as many in the order of their values. */
+    /** Sorted by count, the largest first. Groups of the same count are sorted by their values. */
     groups(): Group[] {
       const textOf = (group: Group) => columns.map((name) => formatValue(name, group[name])).join('\t');
       return [...groups.values()].toSorted(

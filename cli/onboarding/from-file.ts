@@ -9,7 +9,7 @@ interface Row {
   plan: Plan;
 }
 
-/** What became of a row. */
+/** The result of a row. */
 export interface RowResult {
   row: number;
   name: string;

@@ -1,4 +1,4 @@
-/** Where the indicator is written, and what it waits by. */
+/** Where the indicator is written, and its clock. */
 interface Indicator {
   write: (text: string) => void;
   /** Calls `tick` every second until the returned function is called. */
@@ -9,7 +9,7 @@ export type ShowWaiting = <V>(work: Promise<V>) => Promise<V>;
 
 const clearLine = '\r\u001b[K';
 
-/** Shows that work goes on, from its first second; one line for all that is under way, gone with the last of it. */
+/** Shows one line while any call waits for longer than a second. The line disappears when the last call ends. */
 export function createWaiting({ write, everySecond }: Indicator): ShowWaiting {
   let underWay = 0;
   let seconds = 0;

@@ -4,7 +4,7 @@ import { DeliveryStatus } from '../webhooks.ts';
 import { AttemptView, EventName } from './deliveries.ts';
 import { page, readReason, reference } from './references.ts';
 
-/** An event with what became of it. `event` is its type; `status` and `attempts` are those of all its deliveries. */
+/** An event with the state of its deliveries. `event` is its type; `status` and `attempts` are those of all its deliveries. */
 export const EventView = z.strictObject({
   id: z.string(),
   event: EventName,

@@ -37,7 +37,7 @@ export interface Operation {
   errorFormat: 'oauth' | 'general';
   /** Whether refusals are answered with the very texts of `errors` (interface 7.2). */
   exactTexts?: true;
-  /** Whether browsers get a page in the place of JSON. */
+  /** Whether browsers get a page instead of JSON. */
   pages?: true;
   /** `WWW-Authenticate` of its 401. */
   challenge?: 'BearerChallenge' | 'BasicChallenge';

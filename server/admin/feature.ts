@@ -32,7 +32,7 @@ interface Dependencies {
   /** SVC_ADMIN_TOKEN, or the generated one; undefined where it is retired. */
   firstToken: string | undefined;
   metrics: Metrics;
-  /** Milliseconds for which requests are gathered before they are noted. */
+  /** Milliseconds for which requests are collected before they are recorded. */
   requestsEvery: number;
   /** Owners of those names that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;

@@ -23,7 +23,7 @@ interface Dependencies {
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
-  /** Milliseconds for which requests are gathered. */
+  /** Milliseconds for which requests are collected. */
   flushEvery: number;
   /** Owners of those names that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;

@@ -75,7 +75,7 @@ interface Refused {
 }
 
 export type RequestFilter = Unpaged<ListRequests>;
-/** Exchanges of one caller that were refused for want of money. */
+/** Exchanges of one caller that were refused because the balance was too low. */
 export interface UnpaidExchanges
   extends Pick<RequestRecord, 'partnerId' | 'clientId' | 'integrationId' | 'keyId'> {
   count: number;

@@ -27,7 +27,7 @@ export const indexes: IndexDeclaration[] = [
 /** A wallet is whole on one shard: its pages follow each other, and its entries are unique there. */
 export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 
-/** What became of one page of an insert. */
+/** The result of one page of an insert. */
 export type Inserted =
   | 'inserted'
   /** Another page has this number. */
@@ -135,7 +135,7 @@ export function createLedgerStore(db: Db) {
     /**
      * Inserts pages of different wallets in one durable command. The driver's `insertMany` would drop the key pattern of a
      * refusal. A driver that sends the command again by itself would hide a lost reply.
-     * @returns what became of each page, in their order
+     * @returns the result of each page, in their order
      * @throws where the command was turned away, or the result of a page is unknown
      */
     async insert(pages: readonly LedgerPage[]): Promise<Inserted[]> {

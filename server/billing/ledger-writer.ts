@@ -19,7 +19,7 @@ type Outcome =
   | { outcome: 'used' }
   | Refusal;
 
-/** What became of a posting. `used`: an entry of this id exists, and no crash takes it back. */
+/** The result of a posting. `used`: an entry of this id exists, and no crash takes it back. */
 export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
 export interface Options {

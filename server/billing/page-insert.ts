@@ -4,7 +4,7 @@ import type { LedgerPage } from './ledger-page.ts';
 import type { Inserted, LedgerStore } from './ledger-store.ts';
 import { fencePage } from './page-builder.ts';
 
-/** What became of a page in the end. After `fenced` it can never stand. An error: it was refused, or its fate is unknown. */
+/** The final result of a page. After `fenced` it can never stand. An error: it was refused, or its fate is unknown. */
 export type Fate = Inserted | 'fenced';
 
 interface Settings {

@@ -10,7 +10,7 @@ export const checkEveryMs = 5_000;
 interface Dependencies {
   /** Undefined for none. */
   given: TrustAnchors | undefined;
-  /** Of the attestations: a VICAL names authorities of several types. */
+  /** The type of the attestations. A VICAL also names authorities for other types. */
   docType: string;
   source: string;
   logger: Pick<Logger, 'error' | 'info'>;
@@ -59,7 +59,7 @@ export function createTrust(dependencies: Dependencies) {
   const isVical = typeof given === 'object';
   let current: Vical = { authorities: [], nextUpdate: undefined };
   let stamp: string | undefined;
-  let lookedAt = uptime();
+  let lastCheckedAt = uptime();
   let fault: string | undefined;
 
   function read(): void {
@@ -90,8 +90,8 @@ export function createTrust(dependencies: Dependencies) {
 
   return {
     anchors(): readonly Certificate[] {
-      if (origin.files.length > 0 && uptime() - lookedAt >= checkEveryMs) {
-        lookedAt = uptime();
+      if (origin.files.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
+        lastCheckedAt = uptime();
         look();
       }
       return current.authorities;

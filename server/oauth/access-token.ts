@@ -95,7 +95,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
           typ: 'at+jwt',
           issuer,
           audience: issuer,
-          currentDate: new Date(0), // whether it has expired is told apart
+          currentDate: new Date(0), // the expiry is checked separately
           requiredClaims: ['exp', 'jti', 'client_id'],
         });
         const { success, data } = Payload.safeParse(payload);

@@ -38,7 +38,7 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: OAuthCli
   return grant;
 }
 
-/** Test clients are told both values, so that the difference can be seen. */
+/** The error names both values for test clients, so that developers see the difference. */
 function redirectFault(grant: Grant, { redirect_uri: sent }: TokenRequest, { mode }: OAuthClient): ApiError {
   const text = errorTable.invalid_redirect_uri.text;
   const both = `${text}: sent ${showSent(sent)}, used ${showSent(grant.redirectUri)}`;

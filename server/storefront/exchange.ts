@@ -32,7 +32,7 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: Integrat
   throw new ApiError('code_not_found', description === undefined ? {} : { description });
 }
 
-/** Test integrations are told what was sent and what is registered. */
+/** For test integrations, the error names the sent and the registered value. */
 function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiError {
   if (mode !== 'test') return new ApiError('shop_not_found');
   const form = /[:/]/.test(sent) ? '; a shop_domain is a host name, without https:// and without a path' : '';

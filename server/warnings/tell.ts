@@ -5,7 +5,7 @@ import type { SendMail } from './mail.ts';
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
-/** Who is told: addresses, and API keys that have opted in. */
+/** The recipients of a warning: addresses, and API keys that have opted in. */
 export interface Recipients {
   name: string;
   emails: readonly string[];

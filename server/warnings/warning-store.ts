@@ -19,7 +19,7 @@ export const indexes: IndexDeclaration[] = [
 const isDuplicate = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === duplicateKey;
 
-/** Only those that a partner was, or is to be, told of. */
+/** Only those that a partner was, or will be, notified of. */
 const conditionOf = ({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> => ({
   ...(partnerId === undefined ? {} : { partnerId }),
   raisedAt: { $exists: true },

@@ -6,8 +6,8 @@ const defined = (values: readonly (string | undefined)[]): string[] => [
 ];
 
 /**
- * Wallets whose exchanges were refused for want of money since a time, by the log of requests: under load, that is a sample. The
- * log holds no mode: that of the client, the integration or the API key is the wallet's.
+ * Wallets whose exchanges were refused since a time because the balance was too low. They come from the log of requests, which
+ * is a sample under load. The log holds no mode: that of the client, the integration or the API key is the wallet's.
  */
 export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
   return async (since: Date): Promise<ReadonlyMap<string, Unpaid>> => {

@@ -23,7 +23,7 @@ export interface Base {
   uptime: () => number;
 }
 
-/** How a posting went. `not_sent` and `lost`: this process wrote it in the place of the wallet's writer. */
+/** How a posting went. `not_sent` and `lost`: this process wrote it instead of the wallet's writer. */
 export type Way = 'own' | 'answered' | 'not_sent' | 'lost';
 
 export interface HandOverSettings extends Base {

@@ -19,7 +19,10 @@ export interface Request {
   abort?: { n: number; positions: readonly number[] };
 }
 
-/** What became of a posting; a written entry comes without its grant. `dropped`: it never lands. `failed`: it may yet. */
+/**
+ * The result of a posting; a written entry comes without its grant. `dropped`: it will never be written. `failed`: it may be
+ * written later.
+ */
 export type Answer = Written | { outcome: 'dropped' | 'failed' };
 
 /** `n` is that of the request, and `to` its sender. */

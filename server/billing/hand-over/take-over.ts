@@ -12,7 +12,7 @@ const rememberedSenders = 1_000;
 /** Postings of other processes that wait at the same time. */
 const mostPostings = 4_096;
 
-/** The writer's part of a hand-over: writes postings of other processes, and answers what became of them. */
+/** The writer's part of a hand-over: writes postings of other processes, and answers with their results. */
 export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
   const lastOf = new LRUCache<string, number>({ max: rememberedSenders });
   /** Aborted positions, by sender and request. */

@@ -16,7 +16,7 @@ interface Content {
   signed: number;
   validFrom: number;
   validUntil: number;
-  /** As it stands in the attestation. */
+  /** As the attestation has it. */
   status?: Readonly<Record<string, unknown>> | undefined;
 }
 

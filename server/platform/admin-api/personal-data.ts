@@ -3,7 +3,7 @@ import type { Actor } from '../database/audit-entry.ts';
 import { ApiError } from '../errors.ts';
 import type { Role } from './roles.ts';
 
-/** What an operator gets in the place of a claim's value or of a subject that the role does not see. */
+/** What an operator gets instead of a claim's value or of a subject that the role does not see. */
 export const masked = '(masked)';
 
 /** Role ops keeps the machinery running: it needs neither claims nor subjects. */

@@ -2,13 +2,13 @@
 export interface Pace {
   /** How long after its request something that costs money may begin. */
   beginWithin: number;
-  /** How long after its request an answer of 503 takes the place of a late one. */
+  /** How long after its request a 503 replaces a late answer. */
   answerWithin: number;
   /** Between two looks for jobs that are due. */
   jobsEvery: number;
-  /** How long requests are gathered before they are noted in the database. */
+  /** How long requests are collected before they are recorded in the database. */
   requestsEvery: number;
-  /** How long uses of secrets are gathered before they are noted. */
+  /** How long uses of secrets are collected before they are recorded. */
   usesEvery: number;
 }
 

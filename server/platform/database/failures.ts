@@ -21,7 +21,7 @@ const internalErrors = new Set([
   'MongoStalePrimaryError',
 ]);
 
-/** Codes with which a server turns a command away before it carries out any of it. */
+/** Codes with which a server refuses a command before it runs any of it. */
 const turnedAwayCodes = new Map<unknown, string>([
   [13, 'Unauthorized'],
   [18, 'AuthenticationFailed'],
@@ -132,7 +132,7 @@ export const isUnavailable = (thrown: unknown): boolean => {
   );
 };
 
-/** Whether a whole command was turned away, so that none of its writes was carried out. */
+/** Whether a whole command was refused, so that none of its writes was made. */
 export const isTurnedAway = (thrown: unknown): boolean =>
   thrown instanceof MongoServerError && !failedWriteConcern(thrown) && turnedAwayCodes.has(thrown.code);
 

@@ -62,7 +62,8 @@ export interface RecordStore<R extends AuditedRecord> {
 
 /** Entries that wait in one record until they are copied; more than this means that copying is broken. */
 const longestOutbox = 20;
-const triesAgainstOthers = 5;
+/** Tries of a change that concurrent changes make fail. */
+const maxConflictTries = 5;
 
 /** Indexes of a collection of audited records: the order of lists, and the outboxes left to copy. */
 export function recordIndexes(collection: string): IndexDeclaration[] {
@@ -108,7 +109,7 @@ export function createRecordStore<R extends AuditedRecord>(
   }
 
   async function change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R> {
-    for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
+    for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const current = await existing(id);
       const wanted = decide(current);
       if (!wanted) return current;

@@ -13,7 +13,7 @@ interface ClockDocument {
   at: Date;
 }
 
-/** Has the server that keeps `meta` write down its time: a router would answer a query by its own clock. */
+/** Makes the server that keeps `meta` record its time: a router would answer a query by its own clock. */
 const readByUpdate = async (db: Db): Promise<Date | undefined> => {
   const written = await db
     .collection<ClockDocument>('meta')

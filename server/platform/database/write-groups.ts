@@ -23,7 +23,7 @@ function refusalsIn(error: unknown): Refusals | undefined {
 
 /**
  * Runs a group of statements that change nothing when they are sent again. Where the reply is lost, the group is sent
- * once more. The second reply tells what became of the first, and its journal write covers both.
+ * once more. The second reply shows the result of the first, and its journal write covers both.
  */
 async function settled<T>(send: () => Promise<T>): Promise<{ reply?: T; refused: Refusals }> {
   for (let isLast = false; ; isLast = true) {
@@ -37,7 +37,7 @@ async function settled<T>(send: () => Promise<T>): Promise<{ reply?: T; refused:
   }
 }
 
-/** What became of one document of a group: `exists` where a unique index has refused it. */
+/** The result of one document of a group: `exists` where a unique index has refused it. */
 export type Inserted = 'inserted' | 'exists' | MongoServerError;
 
 /**

@@ -47,7 +47,7 @@ export function parseJson(body: string): unknown {
   return value;
 }
 
-/** JSON bodies for the routes of `scope`, in the place of the framework's own parser. */
+/** JSON bodies for the routes of `scope`, instead of the framework's own parser. */
 export function acceptJson(scope: FastifyInstance): void {
   scope.removeContentTypeParser('application/json');
   scope.addContentTypeParser(

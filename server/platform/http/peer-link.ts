@@ -18,7 +18,7 @@ const aliveWithinMs = 1_000;
 const answerWithinMs = 1_750;
 /** Milliseconds within which it answers a probe, for which no caller waits. */
 const probeWithinMs = 2_500;
-/** Milliseconds after which the other side is told that a request is under way. */
+/** Milliseconds after which the other side learns that a request is under way. */
 const confirmAfterMs = 100;
 
 /** The only route of a private listener: messages from other processes of the service. */

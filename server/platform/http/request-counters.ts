@@ -31,15 +31,15 @@ export interface CountedGroup {
   /** The counter's `_id`: of one id, one limit and one minute. */
   counter: string;
   size: number;
-  /** Requests to come that are counted with them, where the limit has room for all. */
+  /** Later requests that are counted in advance, where the limit allows all of them. */
   ahead: number;
   /** The lowest of their limits. */
   max: number;
 }
 
 /**
- * What became of a group. `admitted`: all of it is within the limit, with what is to come. A number: where its counter stood
- * before; nothing to come was counted.
+ * The result for a group. `admitted`: its requests and those counted in advance are within the limit. A number: the count
+ * before the group; nothing was counted in advance.
  */
 export type Counted = 'admitted' | number | Error;
 
@@ -121,7 +121,7 @@ export function createRequestCounters(db: Db) {
   /**
    * Counts a batch of requests, at most one group for each counter. One that cannot be changed fails alone.
    * @param purgeAt when counters that are made now can be deleted
-   * @returns what became of each group, in their order
+   * @returns the result for each group, in their order
    */
   return async function count(groups: readonly CountedGroup[], purgeAt: Date): Promise<Counted[]> {
     const fits = groups.filter((group) => taken(group) <= group.max);

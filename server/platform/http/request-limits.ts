@@ -48,8 +48,8 @@ interface Request {
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   const countGroups = createRequestCounters(db);
   const digests = new LRUCache<string, string>({ max: remembered });
-  /** What counters stood at when one was near its limit, by their ids. */
-  const standings = new LRUCache<string, number>({ max: remembered });
+  /** The last known counts of counters near their limit, by their ids. */
+  const positions = new LRUCache<string, number>({ max: remembered });
   /** Requests that were counted ahead, by their counters. */
   const ahead = new LRUCache<string, number>({ max: remembered });
 
@@ -63,7 +63,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
 
   function groupOf(counter: string, requests: readonly Request[]): CountedGroup {
     const max = Math.min(...requests.map((request) => request.max));
-    const isNear = standings.has(counter);
+    const isNear = positions.has(counter);
     return { counter, size: requests.length, ahead: isNear ? 0 : Math.floor(max * partAhead), max };
   }
 
@@ -81,10 +81,10 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     return requests.map(({ counter, max }) => {
       const before = counted.get(counter);
       if (typeof before !== 'number') return before instanceof Error ? before : true;
-      const standing = before + 1;
-      counted.set(counter, standing);
-      standings.set(counter, standing);
-      return standing <= max;
+      const position = before + 1;
+      counted.set(counter, position);
+      positions.set(counter, position);
+      return position <= max;
     });
   }
 
@@ -106,7 +106,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
       ahead.set(counter, left - 1);
       return { allowed: true, retryAfter };
     }
-    if ((standings.get(counter) ?? 0) >= max) return { allowed: false, retryAfter };
+    if ((positions.get(counter) ?? 0) >= max) return { allowed: false, retryAfter };
     return { allowed: await commitOf(name)({ counter, max }), retryAfter };
   };
 }

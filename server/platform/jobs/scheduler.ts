@@ -65,11 +65,11 @@ export const indexes: IndexDeclaration[] = [
 /** The scheduler on Agenda, with its jobs in the collection `jobs` of `db`. */
 export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
-  let lookedAt: number | undefined;
+  let lastPolledAt: number | undefined;
   const look = repository.getNextJobToRun.bind(repository);
   repository.getNextJobToRun = async (...args) => {
     const found = await look(...args);
-    lookedAt = performance.now();
+    lastPolledAt = performance.now();
     return found;
   };
   const jobs: Collection<StoredJob> = db.collection(collection);
@@ -168,11 +168,11 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     },
 
     async start() {
-      lookedAt = performance.now();
+      lastPolledAt = performance.now();
       await agenda.start();
     },
 
-    tickAge: () => (lookedAt === undefined ? undefined : (performance.now() - lookedAt) / 1000),
+    tickAge: () => (lastPolledAt === undefined ? undefined : (performance.now() - lastPolledAt) / 1000),
 
     async stop() {
       await agenda.stop(false);

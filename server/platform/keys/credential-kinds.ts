@@ -1,6 +1,6 @@
 import { identifierPrefixes, secretPrefixes } from '../../../contracts/identifiers.ts';
 
-/** What a caller may send in the place of something else, by the beginning of its text. */
+/** What a caller may send by mistake instead of another credential, known by its prefix. */
 const kinds = {
   clientSecret: { name: 'a client secret', prefixes: [secretPrefixes.clientSecret] },
   apiKey: { name: 'an API key', prefixes: [secretPrefixes.testKey, secretPrefixes.liveKey] },
@@ -26,7 +26,7 @@ export type CredentialKind = keyof typeof kinds;
 
 const shown = (prefixes: readonly string[]) => prefixes.map((prefix) => `${prefix}...`).join(' or ');
 
-/** `an API key (svc_test_...)`: what `text` is by its prefix, which alone is repeated. Undefined for any other text. */
+/** Names the kind of `text`: `an API key (svc_test_...)`. Repeats its prefix only. Undefined for an unknown prefix. */
 export function nameKind(text: string): string | undefined {
   for (const { name, prefixes } of Object.values(kinds)) {
     const prefix = prefixes.find((one) => text.startsWith(one));

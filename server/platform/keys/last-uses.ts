@@ -20,7 +20,7 @@ interface Dependencies {
   db: Db;
   clock: Pick<Clock, 'now'>;
   logger: Pick<Logger, 'warn'>;
-  /** Milliseconds for which uses are gathered. */
+  /** Milliseconds for which uses are collected. */
   flushEvery: number;
 }
 

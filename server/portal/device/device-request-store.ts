@@ -34,7 +34,7 @@ export interface DeviceRequest {
 const collection = 'deviceRequests';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { userCode: 1 }, unique: true },
-  // For as long again, a poll is told that the request has expired.
+  // For ten minutes after the expiry, a poll is answered with `expired_token`.
   { collection, key: { expiresAt: 1 }, expireAfterSeconds: 600 },
 ];
 

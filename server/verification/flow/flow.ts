@@ -88,7 +88,8 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-const triesAgainstOthers = 5;
+/** Tries of a change that concurrent changes make fail. */
+const maxConflictTries = 5;
 
 /** The hosted flow: consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
@@ -133,7 +134,7 @@ export function createFlow(dependencies: Dependencies) {
     let session = read;
     let snapshot: Snapshot | undefined;
     let isNew = false;
-    for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
+    for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
       if (detour !== undefined || !(await isAutomatic(session, step, browser))) {

@@ -60,7 +60,7 @@ function parseScope(scope: string): string[] {
   return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
 }
 
-/** Test clients are told more: anyone who knows the public id of a live one would learn of its settings. */
+/** The error says more for test clients: anyone who knows the public id of a live one would learn of its settings. */
 function scopeFault(
   scope: readonly string[],
   { claims: permitted, mode }: StartingClient,

@@ -40,7 +40,7 @@ export interface Submission {
   decision?: (typeof decisions)[number] | undefined;
   /** The verification source that the user has chosen. */
   method?: string | undefined;
-  /** `can` where the browser can make a passkey. */
+  /** The value `can` means that the browser can make a passkey. */
   passkey?: string | undefined;
   /** What the verification source's page asked for. */
   input: Readonly<Record<string, string>>;

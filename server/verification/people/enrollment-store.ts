@@ -86,11 +86,17 @@ export interface EnrollmentStore {
   keepUntil(userId: string, until: Date): Promise<void>;
   /** All but those that carry an audit entry. */
   remove(ids: readonly string[]): Promise<void>;
-  /** Its sessions have to be told then. `entry` where an operator does it. @throws ApiError `not_found` */
+  /**
+   * The caller must then invalidate the claims snapshots of its sessions. `entry` where an operator blocks it.
+   * @throws ApiError `not_found`
+   */
   block(id: string, how: { reason: string; at: Date; entry?: AuditEntry | undefined }): Promise<Enrollment>;
   /** @throws ApiError `not_found` */
   unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
-  /** Ends the consent of a user's enrollment. Its sessions have to be told then, and its accesses ended. @returns undefined where it is gone */
+  /**
+   * Ends the consent of a user's enrollment. The caller must then invalidate the claims snapshots of its sessions, and end its
+   * accesses. @returns undefined where the enrollment is gone
+   */
   withdraw(enrollment: Enrollment, at: Date, entry: AuditEntry): Promise<Enrollment | undefined>;
   /** Keeps a hash of whom a shop knows this user as; the last one stays. */
   rememberCustomer(id: string, customerHash: string): Promise<void>;
@@ -102,8 +108,8 @@ export const isWithdrawn = (
   { consentedAt }: { consentedAt?: Date },
 ): boolean => withdrawnAt !== undefined && !(consentedAt && consentedAt > withdrawnAt);
 
-/** Enrollments of one person that are looked at. */
-const mostOfOne = 1_000;
+/** The most enrollments that a query for one person reads. */
+const mostPerPerson = 1_000;
 
 const due = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
 const pushed = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
@@ -178,9 +184,9 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
-    ofSubject: (sub) => enrollments.find({ sub }).limit(mostOfOne).toArray(),
+    ofSubject: (sub) => enrollments.find({ sub }).limit(mostPerPerson).toArray(),
 
-    ofCustomer: (customerHash) => enrollments.find({ customerHash }).limit(mostOfOne).toArray(),
+    ofCustomer: (customerHash) => enrollments.find({ customerHash }).limit(mostPerPerson).toArray(),
 
     userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
 

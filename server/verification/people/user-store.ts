@@ -12,7 +12,8 @@ import type { User } from './user.ts';
 export type { User };
 
 const collection = 'users';
-const triesAgainstOthers = 5;
+/** Tries of a change that concurrent changes make fail. */
+const maxConflictTries = 5;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { erasedAt: 1 }, sparse: true },
   { collection, key: { keptSince: 1 }, sparse: true },
@@ -75,7 +76,7 @@ export function createUserStore(db: Db): UserStore {
   return {
     async findOrCreate({ claims = {}, ...fields }) {
       const user: User = { _id: randomId('user'), claims, ...fields };
-      for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
+      for (let tries = 0; tries < maxConflictTries; tries += 1) {
         const found = await identities.find(user.identity);
         const known = await identities.resolve(found, user);
         if (known) return { user: known, isNew: known._id === user._id };

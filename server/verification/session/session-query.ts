@@ -34,7 +34,7 @@ export interface SessionQueryDependencies {
 /** Interface section 8. */
 const queriesPerMinute = 60;
 
-/** @param secret what was sent in the place of a key */
+/** @param secret what was sent instead of a key */
 function keyRefusal(
   code: 'missing_api_key' | 'invalid_api_key',
   header: string | undefined,
@@ -80,7 +80,7 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
 
   return async (app) => {
     renderErrors(app, (error, request, reply) => {
-      // Interface 7.2, letter by letter: never a more precise text, and a 500 in the place of a 503.
+      // Interface 7.2, letter by letter: never a more precise text, and a 500 instead of a 503.
       if (error.code !== 'service_unavailable') return asGeneral(new ApiError(error.code), request, reply);
       void reply.status(500).removeHeader('retry-after');
       return asGeneral(new ApiError('server_error'), request, reply);

@@ -18,7 +18,7 @@ export type Step =
 
 const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
 
-/** Whether a session can still come to a code. */
+/** Whether a session can still issue a code. */
 export const isLive = (step: Step): boolean => live.includes(step);
 
 export function stepOf(session: Session, now: number): Step {

@@ -59,7 +59,7 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
   const all = () => [...sources.values()].map((source) => view(source));
 
   async function list(): Promise<SourceView[]> {
-    // Faults are told while the database is away too.
+    // Faults are shown while the database is away too.
     const uses = await sessions.sourceUse(new Date(clock.now() - successSpanMs)).catch(undefinedWhereAway);
     return all().map((each) => ({
       ...each,

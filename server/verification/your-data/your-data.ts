@@ -34,7 +34,7 @@ interface Dependencies {
 /** A client that a user is enrolled with. */
 interface ClientShare {
   name: string;
-  /** What it may read now. */
+  /** The claims that the client may read now. */
   claims: readonly ClaimName[];
   since: Date;
   withdrawnAt: Date | undefined;
@@ -45,7 +45,7 @@ interface ClientShare {
 export interface PartnerShare {
   partnerId: string;
   name: string;
-  /** Whether a client of it may read something. */
+  /** Whether a client of this partner may read a claim. */
   isOpen: boolean;
   clients: ClientShare[];
 }

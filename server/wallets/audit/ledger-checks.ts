@@ -79,8 +79,9 @@ function stateFaults(stored: WalletState, folded: WalletState): string[] {
   if (stored.seq !== folded.seq)
     faults.push(`the page ends with seq ${stored.seq}, its entries with ${folded.seq}`);
   for (const bucket of ['minute', 'hour'] as const) {
-    const [has, follows] = [windowText(stored[bucket]), windowText(folded[bucket])];
-    if (has !== follows) faults.push(`the ${bucket} window has ${has}, its entries ${follows}`);
+    const [storedWindow, foldedWindow] = [windowText(stored[bucket]), windowText(folded[bucket])];
+    if (storedWindow !== foldedWindow)
+      faults.push(`the ${bucket} window has ${storedWindow}, its entries ${foldedWindow}`);
   }
   const { perMinute, perHour } = stored.caps;
   if (perMinute !== folded.caps.perMinute || perHour !== folded.caps.perHour)
@@ -89,8 +90,8 @@ function stateFaults(stored: WalletState, folded: WalletState): string[] {
 }
 
 /**
- * Follows the pages of one wallet in order, from the first or from the one after `start`. Pages may be fed one at a time.
- * `late`: pages before this time must be published.
+ * Checks the pages of one wallet in order, from the first page or from the one after `start`. Callers can add one page at a time.
+ * A page written before the time `late` must be published.
  */
 export function createLedgerChecks(
   walletId: string,

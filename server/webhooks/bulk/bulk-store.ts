@@ -108,7 +108,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
       return found ?? undefined;
     },
 
-    /** How much a filter finds, by key; in the order of the keys. */
+    /** How many events or deliveries a filter finds for each API key, in the order of the keys. */
     async count(action: BulkAction, filter: BulkFilter): Promise<{ keys: KeyCount[]; exact: boolean }> {
       const query = bulkQuery(action, filter);
       const from = counting.collection(action === 'replay' ? 'events' : 'deliveries');

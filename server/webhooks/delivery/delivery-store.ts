@@ -8,10 +8,10 @@ import type { Verdict } from './retry-schedule.ts';
 
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
-/** Deliveries that one look for due keys goes through. */
+/** The most deliveries that a search for due keys reads. */
 const mostLookedAt = 2_000;
-/** … and that one step over the index goes through. */
-const lookedAtOnce = 500;
+/** The most deliveries that one of its queries reads. */
+const deliveriesPerQuery = 500;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
@@ -36,7 +36,7 @@ export interface Lease {
   until: Date;
 }
 
-/** The end of an attempt, as it is written down. */
+/** The end of an attempt, as it is recorded. */
 export interface Ending {
   delivery: Leased;
   row: Attempt;
@@ -86,10 +86,10 @@ export function createDeliveryStore(db: Db) {
           { projection: { _id: 0, keyId: 1 }, hint: { keyId: 1, lane: 1, nextAttemptAt: 1 } },
         )
         .sort({ keyId: 1 })
-        .limit(lookedAtOnce)
+        .limit(deliveriesPerQuery)
         .toArray();
       for (const { keyId } of found) keys.add(keyId);
-      if (found.length < lookedAtOnce) return [...keys];
+      if (found.length < deliveriesPerQuery) return [...keys];
       after = found.at(-1)?.keyId ?? after;
     }
   }
@@ -144,7 +144,7 @@ export function createDeliveryStore(db: Db) {
       return held(ids, lease);
     },
 
-    /** Writes down how attempts ended. One whose lease another process has taken over is left to that one. */
+    /** Records how attempts ended. An attempt whose lease another process has taken over is left to that process. */
     async record(endings: readonly Ending[]): Promise<void> {
       const writes = endings.map(({ delivery, row, verdict, at }): AnyBulkWriteOperation<Delivery> => {
         const { nextAttemptAt, attempt } = {

@@ -15,8 +15,8 @@ interface Settings {
 }
 
 /**
- * The end of an attempt waits this long for others, so that most are recorded together: as many as an endpoint has slots, or
- * more. Each write to the journal makes an exchange wait that is written at the same time.
+ * The result of an attempt waits this long for others, so that one write records them together. The wait ends early when there
+ * are as many results as one endpoint has slots. Each write to the journal delays the exchanges that are written then.
  */
 const recordTogether = { ms: 5, items: defaultLimits.perEndpoint };
 

@@ -1,7 +1,7 @@
 import type { AttemptError } from '../../../contracts/webhooks.ts';
 import type { Delivery } from './delivery.ts';
 
-/** What became of a POST. Without `error` it was acknowledged. */
+/** The result of a POST. Without `error` it was acknowledged. */
 export interface PostResult {
   status?: number;
   error?: AttemptError;

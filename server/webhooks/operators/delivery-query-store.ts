@@ -32,7 +32,7 @@ export function queryOf({ since, until, event, ...fields }: Narrowing): Document
   return { ...Object.fromEntries(given), ...period };
 }
 
-/** Statuses in which a delivery has come to its end. */
+/** Statuses of a delivery that has ended. */
 export const finalStatuses = ['delivered', 'failed', 'skipped'] as const;
 
 /** When an attempt is due instead, and why. */

@@ -43,7 +43,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     const inFlight = new Map(counts);
     const allInFlight = counts.reduce((sum, [, count]) => sum + count, 0);
     const judged: EndpointHealth[] = [];
-    // One after another: this may not crowd the pool of connections.
+    // One after another, so that these queries do not use up the pool of connections.
     for (const owner of found) {
       const { keyId } = owner;
       const facts = {

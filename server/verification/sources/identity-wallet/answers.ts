@@ -24,7 +24,7 @@ import type { ClaimStore } from './claim-store.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { authenticatedBy } from './source.ts';
 
-/** What an answer comes to. */
+/** The result of an answer. */
 type Outcome = Extract<IdentityWalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
 
 interface Dependencies {
