@@ -113,7 +113,7 @@ describe('GET /api/events', () => {
     expect((await ask('events', bearer(partner), `?after=${event?.event_id}`)).status).toBe(404);
   });
 
-  it('answers an erased user’s events without who it was', async () => {
+  it('answers an erased user’s events without the identity of the user', async () => {
     const partner = await harness.partner();
     const verified = await harness.verifyUser(partner, 'new-adult');
     await harness.exchange(partner, verified);

@@ -55,7 +55,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('holds a refusal for want of a role, and no input that was not understood', async () => {
+  it('holds a refusal because of the role, and no malformed input', async () => {
     const { token, id: operatorId } = await server.admin.operators.create.mutate({
       name: 'Pat',
       role: 'ops',

@@ -15,7 +15,7 @@ let server: TestServer;
 let watched: HttpServer;
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  // Stands for the public listener: two answers whose fate is to be told.
+  // Replaces the public listener: the page must show the results of two requests.
   watched = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   server.services.admin.observe(watched);
   watched.post('/api/oauth/token', () => {

@@ -6,7 +6,7 @@ type Answer = 'yes' | 'no' | 'test';
 
 /**
  * What support and ops may call: `yes`, `no`, or only where the input names the test mode. Owners may call all. That support reads
- * its own entries of the audit log only is told apart below.
+ * its own entries of the audit log only is tested below.
  */
 const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'auditLog.count': ['yes', 'yes'],

@@ -68,7 +68,7 @@ it('a request without a known caller leaves no row', async () => {
 });
 
 describe('secrets', () => {
-  it('are masked in the place of names before they are stored', async () => {
+  it('are masked where they are sent as names, before they are stored', async () => {
     const path = await fetch(sessionUrl(partner.apiKey), { headers: bearer(partner.apiKey) });
     const { pathname } = new URL((await visitedSession()).url);
     const swapped = await fetch(`${server.baseUrl}${pathname}`, {

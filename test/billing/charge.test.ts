@@ -82,7 +82,7 @@ it.each(['test', 'live'] as const)('%s: the wallet of that mode is asked and cha
   expect([...asked, ...postings.map(({ walletId }) => walletId)]).toEqual(Array(3).fill(`ptr_1:${mode}`));
 });
 
-it("charges a partner's own price for what it is of, and else the standard one", async () => {
+it("charges a partner's own price for that kind of charge, and the standard price for every other kind", async () => {
   const { charges, postings } = chargesThatAreWritten();
   await charges.charge(order(), () => undefined);
   await charges.charge(order({ prices: { token: 20 } }), () => undefined);

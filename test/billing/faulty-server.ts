@@ -14,7 +14,7 @@ import { manualClock, startTestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { readLedger, soundLedger } from './ledger-snapshot.ts';
 
-/** What happens around a call of a store that concerns a charge: before it, and after it was carried out. */
+/** What happens around a call of a store that concerns a charge: before it, and after it ran. */
 interface Fault {
   before?: () => void | Promise<void>;
   after?: () => void | Promise<void>;
@@ -22,7 +22,7 @@ interface Fault {
 
 type Step = 'insert' | 'publish';
 
-/** What the driver says when a connection broke: the call may have been carried out, or not. */
+/** What the driver says when a connection broke: the call may have run, or not. */
 export const lostConnection = (): never => {
   throw new MongoNetworkError('connection closed');
 };

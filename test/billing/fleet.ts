@@ -18,7 +18,7 @@ const logger = createLogger('silent');
 /** What happens at a private listener to a message: before the process sees it, and before its answer is sent. */
 interface Faults {
   before?: (() => Promise<void> | void) | undefined;
-  /** What is sent in the place of an answer. `lose`: nothing, and the connection ends. */
+  /** What is sent instead of an answer. `lose`: nothing, and the connection ends. */
   after?: ((answer: string) => string) | undefined;
 }
 

@@ -61,7 +61,7 @@ describe('a private listener refuses', () => {
     expect(await charges()).toBe(2);
   });
 
-  it('a message that waited for longer than 5 s, in a buffer of a process that was stopped', async () => {
+  it('a message older than 5 s, such as one from a process that was paused', async () => {
     const { writer, other, charges } = await pair();
     writer.clock.ahead = 6_000;
     expect((await token(other, 'code')).outcome).toBe('charged');

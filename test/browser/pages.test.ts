@@ -154,7 +154,7 @@ describeInBrowser('the pages in a real browser', () => {
       await page.getByRole('link', { name: 'Deutsch' }).waitFor();
     }));
 
-  it("shows the partner's logo, whatever its shape, in the place of a letter", async () => {
+  it("shows the partner's logo, whatever its shape, instead of a letter", async () => {
     for (const [shape, width, height] of [
       ['wide', 300, 100],
       ['high', 40, 120],

@@ -91,7 +91,7 @@ describe('200', () => {
     });
   });
 
-  it('returns the stored answer also where a new request would be refused', async () => {
+  it('returns the stored answer even where a new request would be refused', async () => {
     const own = await createPartner(server);
     const id = await enroll('adult', 'country', own);
     const headers = { 'idempotency-key': randomUUID() };
@@ -104,13 +104,13 @@ describe('200', () => {
 });
 
 describe('refusals', () => {
-  it('400 without an Idempotency-Key, enrollment or claims', async () => {
+  it('are 400 without an Idempotency-Key, enrollment or claims', async () => {
     expect((await resolve(ask('country'), { 'idempotency-key': '' })).status).toBe(400);
     for (const body of [{}, { enrollment_id: enrollmentId }, { ...ask(), claims: 'country' }, ask()])
       expect((await resolve(body)).status).toBe(400);
   });
 
-  it('400 in the words of JSON, where the body is another', async () => {
+  it('are 400 and name JSON, for another body or content type', async () => {
     const send = async (body: string, type: string) => {
       const response = await fetch(`${server.baseUrl}/api/checkbox/resolve`, {
         method: 'POST',
@@ -130,7 +130,7 @@ describe('refusals', () => {
     expect(form).toEqual(refused('Content-Type must be application/json'));
   });
 
-  it('401 for a key that is none, also before the body is judged', async () => {
+  it('are 401 for an invalid key, before it checks the body', async () => {
     expect((await resolve({}, {}, 'svc_test_none')).body).toEqual({
       success: false,
       error: 'Invalid or inactive API key',
@@ -138,7 +138,7 @@ describe('refusals', () => {
     expect((await resolve({}, { authorization: 'Basic x' })).status).toBe(401);
   });
 
-  it('403 for a blocked enrollment, and for a disabled client', async () => {
+  it('are 403 for a blocked enrollment, and for a disabled client', async () => {
     const own = await createPartner(server);
     const id = await enroll('adult', 'country', own);
     const body = { enrollment_id: id, claims: ['country'] };
@@ -149,13 +149,13 @@ describe('refusals', () => {
     expect((await resolve(body, {}, own.apiKey)).status).toBe(403);
   });
 
-  it('404 for an enrollment that is unknown or another key’s', async () => {
+  it('are 404 for an enrollment that is unknown or another key’s', async () => {
     expect((await resolve({ ...ask('country'), enrollment_id: 'enr_x' })).status).toBe(404);
     const other = await createPartner(server);
     expect((await resolve(ask('country'), {}, other.apiKey)).status).toBe(404);
   });
 
-  it('422 where no claim was consented to, none is fresh, or the key was used for another body', async () => {
+  it('are 422 where no claim was consented to, none is fresh, or the key was used for another body', async () => {
     const before = await balance();
     expect((await resolve(ask('identity_verified'))).status).toBe(422);
     expect(await balance()).toBe(before);

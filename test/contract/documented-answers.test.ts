@@ -52,16 +52,19 @@ describe('an answer is as the document says', () => {
   });
   afterAll(() => harness.stop());
 
-  it.each(['text/html', 'application/json'])('400 and 429 of a start that accepts %s', async (accept) => {
-    const partner = await harness.partner();
-    harness.next();
-    expect((await harness.start(partner, { state: 'short' }, accept)).status).toBe(400);
-    expect((await harness.start(partner, {}, accept)).status).toBe(302);
-    const many = await harness.start(partner, {}, accept);
-    expect([many.status, many.headers.get('content-type')?.startsWith(accept)]).toEqual([429, true]);
-  });
+  it.each(['text/html', 'application/json'])(
+    'is checked for 400 and 429 of a start that accepts %s',
+    async (accept) => {
+      const partner = await harness.partner();
+      harness.next();
+      expect((await harness.start(partner, { state: 'short' }, accept)).status).toBe(400);
+      expect((await harness.start(partner, {}, accept)).status).toBe(302);
+      const many = await harness.start(partner, {}, accept);
+      expect([many.status, many.headers.get('content-type')?.startsWith(accept)]).toEqual([429, true]);
+    },
+  );
 
-  it('401 of Basic credentials, with their challenge', async () => {
+  it('is checked for 401 of Basic credentials, with their challenge', async () => {
     const partner = await harness.partner();
     const code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
     const { client_id: id = '', client_secret: _secret, ...form } = tokenForm(partner, code);

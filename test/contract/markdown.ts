@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 export interface CodeBlock {
   language: string;
-  /** Where the reader is told to save it. */
+  /** Where the page asks the reader to save it. */
   file: string | undefined;
   /** `run` for commands that end, `start` for one that stays, `test` for commands that need what was saved. */
   role: string | undefined;

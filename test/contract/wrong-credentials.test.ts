@@ -46,7 +46,7 @@ describe('the kind of a credential', () => {
     }
   });
 
-  it('is not told where it is the right one, or none', () => {
+  it('is not named where it is the expected kind, or no kind at all', () => {
     expect(wrongKind('code', 'svc_code_x', 'code')).toBeUndefined();
     expect(wrongKind('key', 'svc_live_x', 'apiKey')).toBeUndefined();
     expect(wrongKind('code', 'x', 'code')).toBeUndefined();

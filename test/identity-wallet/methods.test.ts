@@ -54,7 +54,7 @@ it('a refused proof leads back to the list, which does not offer that wallet aga
   expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
 });
 
-it('an answer to a request that was left moves nothing, also where the wallet is chosen again', async () => {
+it('an answer to an abandoned request changes nothing, even where the user chooses the wallet again', async () => {
   const { pages, page, act, last } = await atWallet();
   const list = await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   expect(offeredIn(list.html)).toHaveLength(2);
@@ -66,7 +66,7 @@ it('an answer to a request that was left moves nothing, also where the wallet is
   expect(await last()).toBe('method_chosen test-wallet-age');
 });
 
-it('a presentation by the browser itself, to a request that was left, moves nothing', async () => {
+it('a presentation by the browser to an abandoned request changes nothing', async () => {
   const { pages, page, last } = await atWallet();
   const { csrf = '', token = '' } = page.fields;
   await pages.open(page.at, { ...page.fields, decision: 'other-method' });

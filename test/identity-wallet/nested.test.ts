@@ -56,7 +56,7 @@ describe('JSON of unknown origin', () => {
 });
 
 describe('binary data of unknown origin', () => {
-  it.each(levels)('never ends a judgement otherwise than by a refusal, with %d levels', async (count) => {
+  it.each(levels)('is refused, and causes no other error, with %d levels', async (count) => {
     const lists = new Uint8Array(count).fill(0x81);
     const tags = new Uint8Array(count).fill(0xd8).map((byte, at) => (at % 2 ? 24 : byte));
     expect(await refusal(() => decodeCbor(lists))).toBe('malformed');

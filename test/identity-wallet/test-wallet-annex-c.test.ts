@@ -17,7 +17,7 @@ const toWallet = (body: object) =>
     body: JSON.stringify(body),
   });
 
-/** From the partner's link to what the test wallet answers in the place of the browser's API. */
+/** From the partner's link to what the test wallet answers instead of the browser's API. */
 async function ask(source: string, instruction: object = {}) {
   const asked = await askIdentityWallet(service, source, { scope: 'age_18_plus' });
   const answer = await toWallet({ requests: digitalRequestsIn(asked.page.html), ...instruction });

@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 const call = (path: string, init?: RequestInit) => fetch(`${server.publicUrl}${path}`, init);
 
 describe('GET /.well-known/oauth-authorization-server', () => {
-  it('200 at both places of an issuer with a path (RFC 8414 3.1 and 5), and nowhere else', async () => {
+  it('answers 200 at both places of an issuer with a path (RFC 8414 3.1 and 5), and nowhere else', async () => {
     const metadata: unknown = await (await call('/.well-known/oauth-authorization-server')).json();
     for (const path of [
       '/.well-known/oauth-authorization-server/svc',
@@ -31,7 +31,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
       expect((await call(path)).status, path).toBe(404);
   });
 
-  it('200: names every endpoint below the issuer, and what each of them takes (RFC 8414)', async () => {
+  it('answers 200, and names every endpoint below the issuer, and what each of them takes (RFC 8414)', async () => {
     const response = await call('/.well-known/oauth-authorization-server');
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -63,7 +63,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
 });
 
 describe('GET /.well-known/jwks.json', () => {
-  it('200: the public halves of the signing keys, and no private one', async () => {
+  it('answers 200 with the public halves of the signing keys, and no private one', async () => {
     const response = await call('/.well-known/jwks.json');
     expect(response.status).toBe(200);
     const { keys } = (await response.json()) as { keys: JWK[] };
@@ -83,13 +83,13 @@ describe('GET /.well-known/jwks.json', () => {
 });
 
 describe('404 and 405', () => {
-  it('404 in the general format for what is not published', async () => {
+  it('have the general format: 404 for a path that is not published', async () => {
     const response = await call('/.well-known/openid-configuration');
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ success: false, error: 'No such path' });
   });
 
-  it('405 in the general format for another method', async () => {
+  it('have the general format: 405 for another method', async () => {
     const response = await call('/.well-known/jwks.json', { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD');

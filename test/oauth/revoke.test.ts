@@ -107,7 +107,7 @@ describe('400 invalid_request', () => {
   });
   const names = ['token', 'client_id', 'client_secret'] as const;
 
-  it.each(names)('answers a missing, empty or repeated %s', async (name) => {
+  it.each(names)('refuses a missing, empty or repeated %s', async (name) => {
     const { [name]: _missing, ...others } = fields();
     expect(await answerOf(post(url, others))).toMatchObject(refused(`${name} is required`));
     expect(await answerOf(post(url, { ...fields(), [name]: '' }))).toMatchObject(
@@ -121,7 +121,7 @@ describe('400 invalid_request', () => {
     );
   });
 
-  it.each(['refresh_token', 'id_token', ' '])('answers the token_type_hint "%s"', async (hint) => {
+  it.each(['refresh_token', 'id_token', ' '])('refuses the token_type_hint "%s"', async (hint) => {
     const token = await newToken();
     expect(await oauth.revoke(partner, token, { token_type_hint: hint })).toMatchObject(
       refused(expect.stringMatching(/^token_type_hint/)),
@@ -129,7 +129,7 @@ describe('400 invalid_request', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('answers malformed JSON, another content type, and too large a body', async () => {
+  it('refuses malformed JSON, another content type, and too large a body', async () => {
     const json = { 'content-type': 'application/json' };
     expect(await oauth.send('revoke', { headers: json, body: '{' })).toMatchObject(refused(/JSON/));
     const plain = { 'content-type': 'text/plain' };
@@ -141,7 +141,7 @@ describe('400 invalid_request', () => {
     );
   });
 
-  it('answers credentials in both places', async () => {
+  it('refuses credentials in both places', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await oauth.send('revoke', { headers, body: new URLSearchParams(fields()) })).toMatchObject(
       refused(expect.stringMatching(/not in both/)),
@@ -150,7 +150,7 @@ describe('400 invalid_request', () => {
 });
 
 describe('401 invalid_client', () => {
-  it('answers wrong credentials: the token lives on', async () => {
+  it('refuses wrong credentials: the token lives on', async () => {
     const token = await newToken();
     const answer = await oauth.revoke(partner, token, { client_secret: 'svc_secret_wrong' });
     expect(answer).toMatchObject({ status: 401, error: 'invalid_client' });
@@ -166,7 +166,7 @@ describe('401 invalid_client', () => {
 });
 
 describe('403 client_inactive', () => {
-  it('answers a suspended partner, a disabled client, a revoked key', async () => {
+  it('refuses a suspended partner, a disabled client, a revoked key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId, keyId } = other;
@@ -222,7 +222,7 @@ describe('429 rate_limited', () => {
 });
 
 describe('405', () => {
-  it.each(['GET', 'PUT', 'DELETE'])('answers %s', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE'])('refuses %s', async (method) => {
     const answer = await answerOf(fetch(url, { method }));
     expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
     expect(answer.headers.get('allow')).toBe('POST');

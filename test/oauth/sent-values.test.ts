@@ -71,7 +71,7 @@ it('a refused start in live mode names nothing of the client', async () => {
   ]);
 });
 
-it('a refused exchange in test mode names both redirect URIs, and a challenge in the place of the verifier', async () => {
+it('a refused exchange in test mode names both redirect URIs, and a challenge instead of the verifier', async () => {
   const partner = await createPartner(server);
   const code = await verifyUser(server, partner);
   const describedAs = async (changes: Partial<typeof partner & typeof code>) => {

@@ -17,7 +17,7 @@ const inactive = { status: 403, error: 'client_inactive' };
 describe('401 invalid_client', () => {
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('answers a wrong secret, a wrong checksum, an unknown client, and credentials that do not belong together', async () => {
+  it('refuses a wrong secret, a wrong checksum, an unknown client, and credentials that do not belong together', async () => {
     const other = await oauth.partner();
     const { clientId, clientSecret } = partner;
     const attempts = [
@@ -55,7 +55,7 @@ describe('401 invalid_client', () => {
     }
   });
 
-  it('answers the secret before a rotation, at once or after the time that was given', async () => {
+  it('refuses the secret before a rotation, at once or after the time that was given', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;
@@ -75,7 +75,7 @@ describe('401 invalid_client', () => {
 });
 
 describe('403 client_inactive', () => {
-  it('answers a partner that was never activated', async () => {
+  it('refuses a partner that was never activated', async () => {
     const { admin } = oauth.server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -89,7 +89,7 @@ describe('403 client_inactive', () => {
     expect(await oauth.exchange({ ...partner, clientId, clientSecret }, unknownCode)).toMatchObject(inactive);
   });
 
-  it('answers a suspended partner, whose code is good again when it is not', async () => {
+  it('refuses a suspended partner, whose code works again after the suspension', async () => {
     const { admin } = oauth.server;
     const { partnerId } = partner;
     const verified = await oauth.verified(partner);
@@ -102,7 +102,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('answers a disabled client', async () => {
+  it('refuses a disabled client', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const verified = await oauth.verified(partner);
@@ -112,7 +112,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('answers a client of a revoked key, until it is moved to another', async () => {
+  it('refuses a client of a revoked key, until it is moved to another', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId } = other;
@@ -126,7 +126,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(other, verified)).status).toBe(200);
   });
 
-  it('does not answer a client whose key was rotated', async () => {
+  it('does not refuse a client whose key was rotated', async () => {
     const verified = await oauth.verified(partner);
     await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
@@ -141,7 +141,7 @@ describe('403 access_denied', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('answers an enrollment that support has blocked; unblocked, the same code is good', async () => {
+  it('refuses an enrollment that support has blocked; unblocked, the same code is good', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const verified = await oauth.verified(other);

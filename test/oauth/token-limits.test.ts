@@ -34,7 +34,7 @@ async function expectUsable(partner: TestPartner, verified: Verified): Promise<v
 }
 
 describe('402 payment_required', () => {
-  it('answers an empty wallet: no token, no debit; funded, the same code is good', async () => {
+  it('refuses an empty wallet: no token, no debit; funded, the same code is good', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const verified = await oauth.verified(partner);
     expect(await oauth.exchange(partner, verified)).toMatchObject({ status: 402, error: 'payment_required' });
@@ -76,7 +76,7 @@ describe('429 rate_limited: the token endpoint', () => {
     error_description: 'Token endpoint rate limit exceeded',
   };
 
-  it('answers after 30 requests a minute of one client, for the rest of the minute', async () => {
+  it('is returned after 30 requests a minute of one client, for the rest of the minute', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     for (let n = 0; n < 30; n += 1) {

@@ -77,7 +77,7 @@ describe('200', () => {
     expect((await oauth.exchange(partner, verified, { resource: 'x', scope: 'country' })).status).toBe(200);
   });
 
-  it('answers the known scope in the order asked, whatever else was asked for', async () => {
+  it('answers the known scope in the order asked, and leaves out unknown scopes', async () => {
     const verified = await oauth.verified(partner, 'adult', 'identity_verified shoe_size age_18_plus');
     expect((await oauth.exchange(partner, verified)).scope).toBe('identity_verified age_18_plus');
   });
@@ -118,28 +118,28 @@ describe('400 invalid_request', () => {
     error_description: description,
   });
 
-  it.each(fieldNames)('answers a missing %s', async (name) => {
+  it.each(fieldNames)('refuses a missing %s', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: undefined });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames)('answers a repeated %s', async (name) => {
+  it.each(fieldNames)('refuses a repeated %s', async (name) => {
     const body = new URLSearchParams(form());
     body.append(name, body.get(name) ?? '');
     expect(await oauth.send('token', { body })).toMatchObject(refused(`${name} must be given once`));
   });
 
-  it.each(fieldNames)('answers an empty %s, which counts as missing', async (name) => {
+  it.each(fieldNames)('refuses an empty %s, which counts as missing', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: '' });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames.slice(1))('answers an oversized %s', async (name) => {
+  it.each(fieldNames.slice(1))('refuses an oversized %s', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: 'x'.repeat(3_000) });
     expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
   });
 
-  it.each([7, true, null, ['a'], { a: 1 }])('answers a JSON value that is not text: %j', async (value) => {
+  it.each([7, true, null, ['a'], { a: 1 }])('refuses a JSON value that is not text: %j', async (value) => {
     for (const name of fieldNames) {
       const answer = await answerOf(post(url, { ...form(), [name]: value }, 'json'));
       expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
@@ -156,7 +156,7 @@ describe('400 invalid_request', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=b', 'nonsense'])(
-    'answers the content type %s',
+    'refuses the content type %s',
     async (type) => {
       const body = new URLSearchParams(form()).toString();
       expect(await oauth.send('token', { headers: { 'content-type': type }, body })).toMatchObject(
@@ -177,18 +177,18 @@ describe('400 invalid_request', () => {
     expect(await oauth.send('token', { headers, body })).toMatchObject(refused(description));
   });
 
-  it('answers a request without a body', async () => {
+  it('refuses a request without a body', async () => {
     expect(await oauth.send('token', {})).toMatchObject(
       refused('The request body must be a form or a JSON object'),
     );
   });
 
-  it.each(['form', 'json'] as const)('answers a %s of more than 64 KiB', async (as) => {
+  it.each(['form', 'json'] as const)('refuses a %s of more than 64 KiB', async (as) => {
     const answer = await answerOf(post(url, { ...form(), padding: 'x'.repeat(65_536) }, as));
     expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
   });
 
-  it('answers credentials in both places, even where they agree', async () => {
+  it('refuses credentials in both places, even where they agree', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const both = refused(expect.stringMatching(/not in both/));
     expect(await oauth.send('token', { headers, body: new URLSearchParams(form()) })).toMatchObject(both);
@@ -197,7 +197,7 @@ describe('400 invalid_request', () => {
     expect(await oauth.send('token', { headers, body: other })).toMatchObject(both);
   });
 
-  it('answers parameters in the query (RFC 6749 3.2)', async () => {
+  it('refuses parameters in the query (RFC 6749 3.2)', async () => {
     const query = new URLSearchParams(form()).toString();
     const answer = await answerOf(fetch(`${url}?${query}`, { method: 'POST', body: new URLSearchParams() }));
     expect(answer).toMatchObject(refused('grant_type is required'));
@@ -206,7 +206,7 @@ describe('400 invalid_request', () => {
 
 describe('400 unsupported_grant_type', () => {
   it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code ', ' '])(
-    'answers the grant type "%s"',
+    'refuses the grant type "%s"',
     async (grantType) => {
       const answer = await oauth.exchange(partner, unknownCode, { grant_type: grantType });
       expect(answer).toMatchObject({ status: 400, error: 'unsupported_grant_type' });
@@ -215,13 +215,13 @@ describe('400 unsupported_grant_type', () => {
 });
 
 describe('404 and 405', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('405 for %s, with what is allowed', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('are 405 for %s, with the allowed methods', async (method) => {
     const answer = await answerOf(fetch(url, { method }));
     expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
     expect(answer.headers.get('allow')).toBe('POST');
   });
 
-  it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])('404 for %s, in the OAuth format', async (path) => {
+  it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])('are 404 for %s, in the OAuth format', async (path) => {
     const answer = await answerOf(fetch(`${oauth.server.baseUrl}/api/oauth${path}`, { method: 'POST' }));
     expect(answer).toMatchObject({ status: 404, error: 'invalid_request' });
   });

@@ -165,12 +165,12 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
-  it('answers a good token in the query or in a form: only the header is read', async () => {
+  it('refuses a good token in the query or in a form: only the header is read', async () => {
     const token = await newToken();
     expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(refused(noHeader));
   });
 
-  it('answers a token from the moment that it expires, and names that moment', async () => {
+  it('refuses a token from the moment that it expires, and names that moment', async () => {
     const token = await newToken();
     const at = new Date(oauth.clock.now() + 3_600_000).toISOString();
     oauth.clock.advance(3_599_999);
@@ -179,7 +179,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('answers a revoked token at once, and names the time of its first revocation', async () => {
+  it('refuses a revoked token at once, and names the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
     const at = new Date(oauth.clock.now()).toISOString();
@@ -189,7 +189,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
   });
 
-  it('answers a token that another installation has signed, however it looks', async () => {
+  it('refuses a token that another installation has signed, however it looks', async () => {
     const [head, , signature] = (await newToken()).split('.');
     const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
     const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
@@ -198,7 +198,7 @@ describe('401 invalid_token', () => {
 });
 
 describe('405', () => {
-  it('answers POST, which RFC 6750 would allow and the interface does not', async () => {
+  it('refuses POST, which RFC 6750 would allow and the interface does not', async () => {
     const token = await newToken();
     const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
     const body = new URLSearchParams({ access_token: token });
@@ -209,7 +209,7 @@ describe('405', () => {
 });
 
 describe('429 rate_limited', () => {
-  it('answers after 120 requests a minute of one client, whichever token they carry', async () => {
+  it('is returned after 120 requests a minute of one client, whichever token they carry', async () => {
     const other = await oauth.partner();
     const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];
     const answers = await Promise.all(

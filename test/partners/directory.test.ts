@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 
 describe('the directory cache', () => {
-  /** One whose reads end when they are told to. */
+  /** One whose reads end when the test lets them. */
   function slowMemory() {
     const answers: ((value: number | undefined) => void)[] = [];
     let uptime = 0;

@@ -177,7 +177,7 @@ describe('a traceparent header', () => {
     expect(sent.slice(0, 3).map(([, header]) => header)).toEqual([undefined, undefined, undefined]);
     const attempt = () =>
       log.lines.find((line) => line['msg'] === 'webhook attempt' && line['traceId'] === traceId);
-    // The line follows when the answer is written down.
+    // The line follows when the answer is recorded.
     await expect.poll(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
   });
 

@@ -35,7 +35,7 @@ async function verifyUser(server: ServerProcess, partner: TestPartner, person: s
 }
 
 describe('the log at its most talkative', () => {
-  it('holds no code, secret, key, token, cookie or state, whatever goes well or wrong', async () => {
+  it('holds no code, secret, key, token, cookie or state, in success and in failure', async () => {
     const masterKey = keep('master key', Buffer.alloc(32, 5).toString('base64'));
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'trace', SVC_MASTER_KEY: masterKey });
     keep('operator token', adminToken);

@@ -111,7 +111,7 @@ describe('malformed HTTP', () => {
     },
   );
 
-  it('gets one answer also where its sender goes on sending', async () => {
+  it('gets one answer even where its sender continues to send', async () => {
     const { received, error } = await send(`nonsense\r\n\r\n${'x'.repeat(1_000_000)}`);
     expectRefusal(received, 400);
     expect(error).toBeUndefined();

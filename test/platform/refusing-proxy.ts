@@ -10,7 +10,7 @@ export interface Refusal {
   codeName: string;
   /** For the whole command, or for each document of it. */
   by: 'command' | 'document';
-  /** The write is carried out all the same, as by a shard whose reply the router has lost. */
+  /** The write is made nevertheless, as by a shard whose reply the router has lost. */
   carriedOut?: boolean;
   /** Which writes; default: all of them. */
   on?: (command: Document) => boolean;
@@ -26,7 +26,7 @@ function replyOf({ code, codeName, by }: Refusal, command: Document): Document {
   return { ok: 1, n: 0, nModified: 0, writeErrors: statements.map((_, index) => ({ index, code, errmsg })) };
 }
 
-/** Forwards messages to the database on `target`, and refuses writes where it is told to. To be stopped. */
+/** Forwards messages to the database on `target`, and refuses writes when a test asks for it. The caller stops it. */
 export async function startRefusingProxy(target: number) {
   const sockets = new Set<Socket>();
   const refused: string[] = [];
@@ -36,7 +36,7 @@ export async function startRefusingProxy(target: number) {
     const up = connect(target, '127.0.0.1');
     const read = createMessageReader();
     const readReplies = createMessageReader();
-    /** Replies to give in the place of the database's, by the request's id. */
+    /** Replies to give instead of the database's, by the request's id. */
     const replaced = new Map<number, Document>();
     for (const [one, other] of [
       [down, up],

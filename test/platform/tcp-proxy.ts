@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Forwards connections to a port of this machine, until it is told to break. To be stopped. */
+/** Forwards connections to a port of this machine, until a test breaks them. The caller stops it. */
 export async function startTcpProxy(target: number) {
   const sockets = new Set<Socket>();
   let hanging = false;

@@ -45,5 +45,5 @@ export const attributesOf = ({ attributes }: ReceivedSpan): Record<string, strin
     ]),
   );
 
-/** Spans are gathered before they are sent. */
+/** Spans are collected before they are sent. */
 export const sentSoon = { timeout: within(20_000), interval: 100 };

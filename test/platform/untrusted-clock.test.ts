@@ -39,7 +39,7 @@ it('a process whose clock is not trusted moves no money, and goes on with everyt
   await server.sweep();
   expect(await statement()).toEqual(before);
 
-  // Who asks is told so; users go on, and webhooks are sent and signed.
+  // Callers get an error; users go on, and webhooks are sent and signed.
   expect((await fetch(`${baseUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
   expect(await admin.status.query()).toMatchObject({ clockTrusted: false, database: 'up' });

@@ -84,7 +84,7 @@ describe('a page', () => {
 const harmless: Record<string, string[]> = { '/warnings': ['wish'], '/wallet': ['sign'] };
 
 describe('a form', () => {
-  it('is refused to a viewer on every page, also where it is made up', async () => {
+  it('is refused when a viewer sends it, although no page shows it to viewers', async () => {
     let tried = 0;
     for (const path of paths()) {
       clock.advance(15_000);

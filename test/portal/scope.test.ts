@@ -316,7 +316,7 @@ describe('a member', () => {
     expect(acts.some(({ operatorId }) => operatorId.startsWith('opr_'))).toBe(false);
   });
 
-  it('removes and changes other members, not the own membership', async () => {
+  it('removes and changes other members, but not their own membership', async () => {
     const { api, id: memberId } = own.members.owner;
     await expect(api.members.remove.mutate({ memberId })).rejects.toThrow('Another owner');
     await expect(api.members.setRole.mutate({ memberId, role: 'viewer' })).rejects.toThrow('Another owner');

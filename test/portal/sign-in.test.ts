@@ -154,7 +154,7 @@ describe('a session', () => {
     expect((await show(browser)).status).toBe(401);
   });
 
-  it('ends with the removal of the member, also where its cookie was stolen', async () => {
+  it('ends with the removal of the member, even where its cookie was stolen', async () => {
     const { id: memberId, browser } = await member();
     const thief = createPortalBrowser(server);
     for (const [name, value] of browser.cookies) thief.cookies.set(name, value);

@@ -5,9 +5,12 @@ it.each(callbackCases)('a redirect with %s is answered as by every SDK', async (
   expect(await typescript.callback(given)).toEqual(answer);
 });
 
-it.each(errorCases)('a refusal with %s is told as by every SDK', async (_about, given, answer) => {
-  expect(await typescript.error(given)).toEqual(answer);
-});
+it.each(errorCases)(
+  'a refusal with %s becomes the same error as in every SDK',
+  async (_about, given, answer) => {
+    expect(await typescript.error(given)).toEqual(answer);
+  },
+);
 
 it('every case at random is answered, and not by an error of the language', async () => {
   const { callbacks, deliveries, errors } = await allCases();

@@ -58,7 +58,7 @@ describe('200', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('answers a replayed call the same, also where a new one would be refused', async () => {
+  it('answers a replayed call the same, even where a new call would be refused', async () => {
     const body = fields(await codeFor(server, shop));
     const first = await send(body);
     const enrollmentId = StorefrontResponse.parse(first.body).enrollment_id;
@@ -92,20 +92,20 @@ describe('200', () => {
 
 describe('400', () => {
   it.each(['code', 'redirect_uri', 'shop_domain', 'customer_id'])(
-    'answers a request without %s',
+    'refuses a request without %s',
     async (name) => {
       const { [name]: _left, ...rest } = fields('svc_code_x');
       await expectRefusal(await send(rest), 400, new RegExp(name));
     },
   );
 
-  it('answers another redirect_uri, and the code stays usable', async () => {
+  it('refuses another redirect_uri, and the code stays usable', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { redirect_uri: 'http://localhost:9999/callback/' })), 400);
     expect((await send(fields(code))).status).toBe(200);
   });
 
-  it('answers a body that is no JSON, or not called so', async () => {
+  it('refuses a body that is no JSON, or whose content type is not JSON', async () => {
     const headers = sign(shop, '{', clock.now());
     await expectRefusal(await call(server, '{', headers), 400, /JSON/);
     await expectRefusal(
@@ -153,7 +153,7 @@ describe('the texts', () => {
 
 describe('401', () => {
   it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])(
-    'answers a request without %s',
+    'refuses a request without %s',
     async (name) => {
       const raw = JSON.stringify(fields('svc_code_x'));
       const headers = { ...sign(shop, raw, clock.now()), [name]: undefined };
@@ -161,7 +161,7 @@ describe('401', () => {
     },
   );
 
-  it('answers a signature that is not that of these very bytes', async () => {
+  it('refuses a signature of other bytes', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const headers = sign(shop, raw, clock.now());
     await expectRefusal(await call(server, `${raw} `, headers), 401, /^Invalid signature/);
@@ -173,14 +173,14 @@ describe('401', () => {
     await expectRefusal(await call(server, raw, later), 401, /^Invalid signature/);
   });
 
-  it('answers a timestamp more than 300 seconds off, either way, and not at 300', async () => {
+  it('refuses a timestamp more than 300 seconds off, either way, and not at 300', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const at = (seconds: number) => call(server, raw, sign(shop, raw, clock.now() + seconds * 1000));
     for (const seconds of [-301, 301]) await expectRefusal(await at(seconds), 401, /Timestamp/);
     for (const seconds of [-300, 300]) await expectRefusal(await at(seconds), 404);
   });
 
-  it('answers the secret before a rotation', async () => {
+  it('refuses the secret before a rotation', async () => {
     const own = await createShop(server);
     const { integrationSecret } = await server.admin.integrations.rotateSecret.mutate({
       integrationId: own.integrationId,
@@ -189,7 +189,7 @@ describe('401', () => {
     await expectRefusal(await send(fields('svc_code_x'), { ...own, integrationSecret }), 404);
   });
 
-  it('answers an inactive partner, client, key or integration', async () => {
+  it('refuses an inactive partner, client, key or integration', async () => {
     const inactive = /not active/;
     const one = await createShop(server);
     await server.admin.partners.suspend.mutate({ partnerId: one.partnerId });
@@ -240,12 +240,12 @@ describe('what another process changed a moment ago', () => {
 });
 
 describe('404', () => {
-  it('answers a shop that the integration does not list', async () => {
+  it('refuses a shop that the integration does not list', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { shop_domain: 'other.example' })), 404, /Shop/);
   });
 
-  it('answers any other use of a used code: another body, another integration of the same client', async () => {
+  it('refuses any other use of a used code: another body, another integration of the same client', async () => {
     const body = fields(await codeFor(server, shop));
     expect((await send(body)).status).toBe(200);
     await expectRefusal(await send({ ...body, customer_id: 'another' }), 404, /code/);
@@ -257,7 +257,7 @@ describe('404', () => {
     await expectRefusal(await send(body, { ...shop, integrationId: id, integrationSecret }), 404, /code/);
   });
 
-  it('answers a code that has expired, also where it was used before', async () => {
+  it('refuses an expired code, even one that was used before', async () => {
     const [used, unused] = [fields(await codeFor(server, shop)), fields(await codeFor(server, shop))];
     expect((await send(used)).status).toBe(200);
     clock.advance(10 * 60_000);
@@ -265,7 +265,7 @@ describe('404', () => {
     await expectRefusal(await send(unused), 404, /code/);
   });
 
-  it('answers codes of other clients and of OAuth clients; the token endpoint refuses codes of this one', async () => {
+  it('refuses codes of other clients and of OAuth clients; the token endpoint refuses codes of this one', async () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);
@@ -279,7 +279,7 @@ describe('404', () => {
 });
 
 describe('422', () => {
-  it('answers where no claim is positive: not billed, the code not used up', async () => {
+  it('is returned where no claim is positive: not billed, the code not used up', async () => {
     const before = await balance();
     const body = fields(await codeFor(server, shop, 'teen', 'age_18_plus age_21_plus'));
     await expectRefusal(await send(body), 422, /no positive claim/);
@@ -287,7 +287,7 @@ describe('422', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('answers where the enrollment is blocked, until it is unblocked', async () => {
+  it('is returned where the enrollment is blocked, until it is unblocked', async () => {
     const own = await createShop(server);
     const body = fields(await codeFor(server, own, 'duplicate'));
     await expectRefusal(await send(body, own), 422, /blocked/);
@@ -313,7 +313,7 @@ describe('402, 429, 503', () => {
     expect((await send(body)).status).toBe(status);
   });
 
-  it('402 with an empty wallet, 200 once it is funded', async () => {
+  it('are 402 with an empty wallet, and 200 once it is funded', async () => {
     const poor = await createShop(server, { funds: 0 });
     const body = fields(await codeFor(server, poor));
     await expectRefusal(await send(body, poor), 402);
@@ -322,7 +322,7 @@ describe('402, 429, 503', () => {
     expect((await send(body, poor)).status).toBe(200);
   });
 
-  it('429 over 60 signed calls in a minute of one integration; unsigned ones do not count', async () => {
+  it('are 429 over 60 signed calls in a minute of one integration; unsigned ones do not count', async () => {
     const busy = await createShop(server);
     nextMinute();
     const unsigned = sign(busy, 'other bytes', clock.now());

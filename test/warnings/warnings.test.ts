@@ -123,7 +123,7 @@ describe('a low balance', () => {
     expect(await raised(partner, 'over')).toMatchObject([{ kind: 'low_balance', state: 'over' }]);
   });
 
-  it('is warned of in days by what is spent, and is off where the partner wants that', async () => {
+  it('causes a warning some days before it is used up, unless the partner turns that off', async () => {
     const partner = await live(100_000);
     const { partnerId } = partner;
     const summaries = server.db.collection<{ _id: string }>('walletSummaries');

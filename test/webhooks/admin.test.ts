@@ -27,7 +27,7 @@ async function unsent(count: number) {
 }
 
 describe('events', () => {
-  it('are listed newest first, in pages and by what they are about, with what became of them', async () => {
+  it('are listed newest first, in pages, by their subject and with the state of their deliveries', async () => {
     const receiver = await answering(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
@@ -183,7 +183,7 @@ describe('deliveries', () => {
 });
 
 describe('webhooks', () => {
-  it('test sends one harmless sample once and waits for what comes of it', async () => {
+  it('test sends one harmless sample once and waits for the result', async () => {
     const receiver = await answering(503);
     const system = await createSystem();
     const keyId = system.key(receiver.url);

@@ -73,7 +73,7 @@ describe('endpoints that hang', () => {
     await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
   });
 
-  it('give way to the next one though the first in turn has nothing left', async () => {
+  it('let the next one send although the first in order has nothing left', async () => {
     const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
     const sent: string[] = [];
     const ends = new Map<string, () => void>();

@@ -35,7 +35,7 @@ async function refused(args: string[], env: Record<string, string> = {}) {
 }
 
 describe('exit codes', () => {
-  it('2: wrong use', async () => {
+  it('are 2 for wrong usage', async () => {
     expect(await refused(['partners', 'create'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'list', '--limt', '3'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'list', '--limit', '0'])).toMatchObject({ exit: 2, code: 'usage' });
@@ -65,7 +65,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('3: not authorised', async () => {
+  it('are 3 for a call that is not authorised', async () => {
     const env = { SVCADMIN_TOKEN: 'wrong' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 3, code: 'operator_unknown' });
     expect(await refused(['partners', 'list'], { SVCADMIN_TOKEN: '' })).toMatchObject({
@@ -77,7 +77,7 @@ describe('exit codes', () => {
     expect(create).toMatchObject({ exit: 3, code: 'not_permitted' });
   });
 
-  it('4: not found', async () => {
+  it('are 4 for a record that is not found', async () => {
     expect(await refused(['partners', 'show', 'ptr_none'])).toMatchObject({ exit: 4, code: 'not_found' });
     expect(await refused(['error', 'invalid_grand'])).toMatchObject({
       exit: 4,
@@ -85,7 +85,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('5: refused by a rule or a conflict', async () => {
+  it('are 5 for a refusal by a rule or a conflict', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     expect(await refused(['partners', 'suspend', id])).toMatchObject({ exit: 5, code: 'conflict' });
     const key = await server.admin.keys.create.mutate({ partnerId: id, mode: 'live' });

@@ -168,7 +168,7 @@ describe('data of a live user', () => {
     );
   });
 
-  it('need no other reason for what says its own', async () => {
+  it('need no --reason in commands that give a reason already', async () => {
     const erase = await svcadmin.json('users', 'erase', enrollment.sub, '--dry-run');
     expect(erase).toMatchObject({ dryRun: true });
     const block = ['enrollments', 'block', enrollment.id, '--reason', 'a report', '--dry-run'];

@@ -144,7 +144,7 @@ beforeAll(async () => {
 }, within(90_000));
 afterAll(() => desk.stop());
 
-/** `a "b c"` as a shell splits it, with values in the place of words in capitals. */
+/** `a "b c"` as a shell splits it, with values instead of words in capitals. */
 function argumentsOf(command: string, values: Record<string, string>): string[] {
   const times = ['1h', new Date(Date.now() + 60_000).toISOString()];
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => {

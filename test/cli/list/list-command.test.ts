@@ -49,7 +49,7 @@ describe('a list', () => {
     expect(end.stderr).toBe('2 of 1,203 shown, the last ones.\n');
   });
 
-  it('names what narrows it, also where nothing is found', async () => {
+  it('names its filters, even where nothing is found', async () => {
     const failed = await list('--status', '4XX', '--partner', partnerId);
     expect(failed.stderr).toBe(`7 of 7 shown, only --partner ${partnerId} --status 4xx.\n`);
     const none = await list('--status', '404');

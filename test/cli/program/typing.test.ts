@@ -25,7 +25,7 @@ describe('a misspelt flag', () => {
     expect(stderr).toContain(said);
   });
 
-  it('like no other is answered without a guess', async () => {
+  it('gets no suggestion where it resembles no other', async () => {
     expect((await run('partners', 'list', '--colour')).stderr).not.toContain('did you mean');
   });
 });

@@ -35,7 +35,7 @@ describe('what a text names', () => {
     },
   );
 
-  it('is told apart', () => {
+  it('can be a wallet, an entry, a subject or a job; any other text names nothing', () => {
     const [partner, entry] = [randomId('partner'), randomId('entry')];
     expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
     expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });

@@ -25,7 +25,7 @@ const failure = (stderr: string) =>
   (JSON.parse(stderr.trim().split('\n').at(-1) ?? '{}') as { error: { code: string; hint?: string } }).error;
 
 describe('what was a ticket before, by svc', () => {
-  it('redirect URIs, branding and a second client', async () => {
+  it('svc changes redirect URIs and branding, and registers a second client', async () => {
     const { clientId, keyId } = partner;
     const uri = 'http://localhost:4000/second';
     expect(await svc.json('clients', 'update', clientId, '--add-redirect-uri', uri)).toMatchObject({
@@ -63,7 +63,7 @@ describe('what was a ticket before, by svc', () => {
     expect(await svc.json('clients', 'disable', made.id, '--yes')).toMatchObject({ status: 'disabled' });
   });
 
-  it('rotation of every secret, without a cut', async () => {
+  it('svc rotates every secret without an interruption', async () => {
     const { clientId, keyId } = partner;
     const rotated = await svc.json('clients', 'rotate-secret', clientId, '--keep-old', '24h', '--yes');
     expect(rotated).toMatchObject({ clientSecret: expect.stringMatching(/^svc_secret_/) });
@@ -98,7 +98,7 @@ describe('what was a ticket before, by svc', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^whsec_/);
   });
 
-  it('deliveries, what was answered, and sending again', async () => {
+  it('svc lists deliveries, shows the answers to them, and sends them again', async () => {
     const receiver = await startReceiver();
     const { keyId } = partner;
     await svc.json('webhooks', 'set', keyId, '--url', receiver.url, '--yes');
@@ -119,7 +119,7 @@ describe('what was a ticket before, by svc', () => {
     receiver.close();
   });
 
-  it('a walk of the hosted pages, its session by reference, its events and its request', async () => {
+  it('svc walks through the hosted pages, and finds the session by reference, its events and its request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
         'trigger',
@@ -203,7 +203,7 @@ describe('what was a ticket before, by svc', () => {
     expect(tokenRequestsPerMinute).not.toBe(1_000);
   });
 
-  it('balance, statement, caps, warnings and members', async () => {
+  it('svc shows the balance, the statement and prices, and changes caps, warnings and members', async () => {
     const { partnerId } = partner;
     expect(await svc.json('wallet')).toMatchObject({ partnerId, mode: 'test', balance: expect.any(Number) });
     expect(await svc.json('statement')).toMatchObject({ partnerId, entries: expect.any(Array) });
@@ -234,7 +234,7 @@ describe('what was a ticket before, by svc', () => {
 });
 
 describe('svc has the habits of svcadmin', () => {
-  it('exit codes: usage, not signed in, not found, unattended', async () => {
+  it('exits with 2 for wrong usage, 3 without a sign-in and 4 for an unknown record', async () => {
     for (const [args, code] of [
       [['keys', 'conjure'], 2],
       [['keys', 'show', 'key_0000000000000000000000'], 4],
@@ -269,7 +269,7 @@ describe('svc has the habits of svcadmin', () => {
     expect((await svc.run(['keys', 'create'])).code).toBe(0);
   });
 
-  it('is told who is signed in, and signs out at the server too', async () => {
+  it('shows who is signed in, and signs out at the server too', async () => {
     clock.advance(60_000);
     const line = await memberLine(server, partner.partnerId, 'developer');
     expect(await line.json('whoami')).toMatchObject({ role: 'developer', partner: 'Acme Cinema' });

@@ -22,7 +22,7 @@ async function turns(count = 4): Promise<void> {
 }
 
 describe('a group commit', () => {
-  it('carries out what one tick asks for in one batch, and answers each its own', async () => {
+  it('runs all calls of one tick in one batch, and gives each call its own result', async () => {
     const { batches, finish, call } = controlled();
     const answers = Promise.all(['a', 'b', 'a'].map(call));
     await turns();

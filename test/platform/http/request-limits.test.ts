@@ -87,7 +87,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true, retryAfter: 60 });
   });
 
-  it('count each name and each id by itself, also in one batch', async () => {
+  it('count each name and each id separately, even in one batch', async () => {
     const { limits } = await twoProcesses();
     const [limit] = limits;
     const calls = ['token', 'userinfo'].flatMap((name) =>
@@ -140,7 +140,7 @@ describe('request limits', () => {
     expect([...granted.values()]).toEqual(ids.map((_, n) => 5 + (n % 3) * 4));
   });
 
-  it('judge each request by its own limit, also in one batch', async () => {
+  it('check each request against its own limit, even in one batch', async () => {
     const { limits } = await twoProcesses();
     const [limit] = limits;
     const maxima = [2, 2, 5, 5, 5, 2];
@@ -201,7 +201,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
   });
 
-  it('fail by themselves: what cannot be counted holds up nothing else', async () => {
+  it('fail alone: a counter that cannot be changed delays no other', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);

@@ -7,7 +7,7 @@ import { electionKinds, type Plan, startReplicaSet } from './facade/replica-set.
 /** One election, when it has ended. */
 export interface Held {
   kind: string;
-  /** Writes that were carried out and taken back; undefined where that cannot be known. */
+  /** Writes that were made and rolled back; undefined where that cannot be known. */
   rolledBack?: number;
   committedSilently?: boolean;
 }

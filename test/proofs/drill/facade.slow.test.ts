@@ -54,7 +54,7 @@ describe('reads and writes', () => {
     expect(stored?._id).toBe('long');
   });
 
-  it('a retried write is carried out once and gets the same reply', async () => {
+  it('a retried write is made once and gets the same reply', async () => {
     await items().insertOne({ _id: 'counter', value: 0 });
     const session = client.startSession();
     const command = {

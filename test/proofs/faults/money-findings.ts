@@ -51,8 +51,8 @@ function eventFaults(snapshot: LedgerSnapshot): string[] {
 type Fate = 'token' | 'lost answer' | 'refused' | 'double' | 'orphan';
 
 /**
- * What became of one code, over all its clients: one of them holds the token of its one charge; or one got no answer,
- * and all retries are refused with the name of that charge; or nothing was charged and all are refused for want of money.
+ * The result of one code, over all its clients: one of them holds the token of its one charge; or one got no answer,
+ * and all retries are refused with the name of that charge; or nothing was charged and all are refused with payment_required.
  */
 function fateOf(outcomes: readonly Outcome[], charges: readonly Entry[]): Fate {
   const tokens = outcomes.flatMap(({ token }) => (token === undefined ? [] : [token]));

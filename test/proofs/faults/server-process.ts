@@ -51,7 +51,7 @@ export function loadServer(env: Record<string, string>): ServerProcess {
   async function give(order: Order): Promise<void> {
     await loaded;
     const done = next(order.order);
-    // A process that has just died cannot be told anything: `done` says so.
+    // A process that has just died receives no message: `done` says so.
     child.send(order, () => undefined);
     await done;
   }

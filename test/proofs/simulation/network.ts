@@ -37,7 +37,7 @@ export const faults = [
 export type Fault = (typeof faults)[number];
 
 interface Operation<T> {
-  /** Carries out the call at one moment, or only the first `limit` of its documents. */
+  /** Runs the call at one moment, or only the first `limit` of its documents. */
   run: (limit: number) => T;
   size?: number;
   /** A write is answered when all that the server has applied so far is confirmed. */

@@ -81,7 +81,7 @@ describe('the way back', () => {
     });
   });
 
-  it('never leads to what is not registered', () => {
+  it('never leads to a URI that is not registered', () => {
     fc.assert(
       fc.property(uris, fc.uniqueArray(uris), (redirectUri, registered) => {
         const target = redirectTarget(redirectUri, registered);

@@ -107,7 +107,7 @@ describe('400 for a malformed query', () => {
     ['redirect_uri', `${redirectUri}/`, expect.stringContaining('not registered')],
     ['redirect_uri', redirectUri.toUpperCase(), expect.stringContaining('not registered')],
     ['client_id', 'cli_0000000000000000000000', 'client_id: unknown client'],
-  ])('answers %s = %s', async (name, value, message) => {
+  ])('refuses %s = %s', async (name, value, message) => {
     const { response, error } = await start(startQuery(clientId, { [name]: value }));
     expect(response.status).toBe(400);
     expect(error).toEqual({ success: false, error: message });
@@ -115,7 +115,7 @@ describe('400 for a malformed query', () => {
   });
 
   it.each(['ui_locales', 'response_mode', 'utm_source', 'client_reference_id'])(
-    'answers a repeated %s, which it could do without',
+    'refuses a repeated %s, an optional parameter',
     async (name) => {
       const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
       expect(error).toEqual({ success: false, error: `${name} must be given once` });
@@ -123,7 +123,7 @@ describe('400 for a malformed query', () => {
   );
 
   it.each(['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'])(
-    'answers a repeated %s',
+    'refuses a repeated %s',
     async (name) => {
       const query = startQuery(clientId);
       const value = new URLSearchParams(query).get(name) ?? '';
@@ -132,7 +132,7 @@ describe('400 for a malformed query', () => {
     },
   );
 
-  it('answers a query that is not UTF-8', async () => {
+  it('refuses a query that is not UTF-8', async () => {
     const { error } = await start(startQuery(clientId).replace('state=', 'state=%FF'));
     expect(error).toEqual({ success: false, error: 'The query is not percent-encoded UTF-8' });
   });

@@ -312,7 +312,7 @@ describe('a new passkey', () => {
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('is refused in a session whose user was erased meanwhile', async () => {
+  it('is refused in a session whose user was erased', async () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'new-adult');
     const session = await hosted.stores.sessions.find(browser.sessionId());

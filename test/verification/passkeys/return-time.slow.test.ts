@@ -15,7 +15,7 @@ afterAll(() => hosted.close());
 const median = (times: readonly number[]) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
 
-/** Milliseconds from the start to the redirect, and the requests that were sent meanwhile. */
+/** Milliseconds from the start to the redirect, and the requests that were sent in that time. */
 async function measured(flow: (send: Hosted['send']) => Promise<{ location: string }>) {
   let requests = 0;
   const send: Hosted['send'] = (...request) => {

@@ -6,7 +6,7 @@ import { manualClock, startTestServer, type TestServer } from '../../harness/ser
 
 const clock = manualClock();
 let service: TestServer;
-/** Whether sessions can be told of what happened to their user. */
+/** Whether the erasure can reach the sessions of its user. */
 let away = false;
 
 beforeAll(async () => {

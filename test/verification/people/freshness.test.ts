@@ -27,7 +27,7 @@ describe('a claim', () => {
     expect(createFreshness()('country', undefined, 0)).toBe(false);
   });
 
-  it('holds as long as is configured for it, else as long as all', () => {
+  it('holds as long as its own configuration says, or else the common one', () => {
     const isFresh = createFreshness({ default: at(30), country: at(400) });
     const holds = (name: 'country' | 'identity_verified', days: number) =>
       isFresh(name, { value: true, evaluatedAt }, at(days));

@@ -64,7 +64,7 @@ describe('200', () => {
 
 describe('401', () => {
   it.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'svc_test_x', 'Bearer a b'])(
-    'header %s',
+    'is returned for the header %s',
     async (header) => {
       expect(await query('ses_1', header)).toMatchObject(
         refusal(401, 'Missing API key. Use Authorization: Bearer {key}'),
@@ -72,7 +72,7 @@ describe('401', () => {
     },
   );
 
-  it('an unknown or malformed key', async () => {
+  it('is returned for an unknown or malformed key', async () => {
     for (const key of [randomSecret('testKey'), 'svc_test_x']) {
       expect(await query('ses_1', `Bearer ${key}`)).toMatchObject(
         refusal(401, 'Invalid or inactive API key'),
@@ -80,7 +80,7 @@ describe('401', () => {
     }
   });
 
-  it('a revoked key, and a key of a suspended partner', async () => {
+  it('is returned for a revoked key, and a key of a suspended partner', async () => {
     const one = await onboard(hosted);
     const browser = await started(one);
     await hosted.admin.keys.revoke.mutate({ keyId: one.keyId });
@@ -96,7 +96,7 @@ describe('401', () => {
 
 describe('an identifier with a malformed escape', () => {
   it.each(['%ZZ', '%', '%E0%A4%A', 'ses_%C3%28'])(
-    '%s: the key is judged first, then it is a 404',
+    '%s: the key is checked first, then the answer is 404',
     async (id) => {
       expect(await query(id)).toMatchObject(refusal(401, 'Missing API key. Use Authorization: Bearer {key}'));
       expect(await query(id, 'Bearer svc_test_x')).toMatchObject(refusal(401, 'Invalid or inactive API key'));
@@ -108,7 +108,7 @@ describe('an identifier with a malformed escape', () => {
 });
 
 describe('403', () => {
-  it("another key's session", async () => {
+  it("is returned for another key's session", async () => {
     const browser = await started();
     const { apiKey } = await onboard(hosted);
     expect(await query(browser.sessionId(), `Bearer ${apiKey}`)).toMatchObject(
@@ -118,7 +118,7 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  it('an unknown session, and one whose 30 minutes are over', async () => {
+  it('is returned for an unknown session, and one whose 30 minutes are over', async () => {
     const browser = await started();
     const authorization = `Bearer ${own.apiKey}`;
     const notFound = refusal(404, 'Session not found or expired');
@@ -131,7 +131,7 @@ describe('404', () => {
 });
 
 describe('429', () => {
-  it('the 61st query of a key within a minute, until the minute is over', async () => {
+  it('is returned for the 61st query of a key within a minute, until the minute is over', async () => {
     const { apiKey } = await onboard(hosted);
     hosted.clock.set(Math.ceil(hosted.clock.now() / 60_000) * 60_000 + 15_000);
     const answers = await Promise.all(Array.from({ length: 61 }, () => query('ses_1', `Bearer ${apiKey}`)));
@@ -145,7 +145,7 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  it('answers when the database is away', async () => {
+  it('is returned while the database is away', async () => {
     const away = await startHosted();
     const { apiKey } = await onboard(away);
     await away.client.close();

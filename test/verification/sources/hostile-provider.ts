@@ -21,7 +21,7 @@ export interface Misdeed {
   away?: boolean;
 }
 
-/** A provider without pages: it sends each user straight back as `person`, and does as it is told. */
+/** A provider without pages: it sends each user straight back as `person`, and does what the test asks. */
 export async function startHostileProvider() {
   const published = await generateKeyPair('RS256');
   const foreign = await generateKeyPair('RS256');

@@ -31,7 +31,7 @@ describe('an age', () => {
     expect(isOfAge(birthdate, years, now)).toBe(expected);
   });
 
-  it('once reached is never lost', () => {
+  it('is never lost once it is reached', () => {
     const dates = fc.date({ min: new Date('1900-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(dates, dates, fc.nat(3_650), (born, at, days) => {

@@ -149,7 +149,7 @@ describe('the sign-in', () => {
     hosted.clock.advance(60_000);
   });
 
-  it('ends with the sign-out, also where the cookie is kept', async () => {
+  it('ends with the sign-out, even where the browser keeps the cookie', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');

@@ -44,7 +44,7 @@ async function twoProcesses() {
 }
 
 describe('a bulk resend', () => {
-  it('counts before, sends each event once, and says how far it is', async () => {
+  it('counts in a dry run, sends each event once, and shows its progress', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 60);
     const dry = await start(idle, { action: 'resend', filter: { keyId, since }, dryRun: true });

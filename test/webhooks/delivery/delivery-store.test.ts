@@ -79,7 +79,7 @@ describe('a lease', () => {
     expect(await store.lease(store.ids, lease('two'))).toEqual([]);
   });
 
-  it('is needed to write down how an attempt ended: another process may have taken it over', async () => {
+  it('is needed to record how an attempt ended: another process may have taken it over', async () => {
     const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
     const [delivery] = await store.lease(store.ids, lease('one'));
     if (!delivery) throw new Error('nothing was leased');

@@ -66,7 +66,7 @@ describe('slots', () => {
   });
 });
 
-describe('dueSecond', () => {
+describe('dueBucket', () => {
   it('is never after the moment, and less than a second before it', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (moment) => {

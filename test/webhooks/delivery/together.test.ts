@@ -34,7 +34,7 @@ it('attempts that end in the same turn are followed by one lease for all their s
   expect(asked.slice(0, 2)).toEqual([4, 4]);
 });
 
-it('attempts that end within a few milliseconds are written down together', async () => {
+it('attempts that end within a few milliseconds are recorded together', async () => {
   const written: number[] = [];
   const { record } = createLeasing({
     deliveries: {

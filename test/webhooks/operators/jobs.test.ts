@@ -77,7 +77,7 @@ describe('jobs run', () => {
     await until(async () => (await jobs.list({})).length === 0);
   });
 
-  it('sends what waits though a process holds the job', async () => {
+  it('sends the waiting attempts although a process holds the job', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);

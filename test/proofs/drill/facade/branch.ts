@@ -36,7 +36,7 @@ interface Waiter {
   settle: (failure: CodeName | undefined) => void;
 }
 
-/** What became of a write. */
+/** The result of a write. */
 export interface Done {
   reply: Document;
   /** Resolves to why it is not acknowledged; undefined where a majority has it. */

@@ -20,7 +20,7 @@ interface Settings {
   stepDown: Serving['stepDown'];
   /** Milliseconds until one connection hears of a change. */
   newsDelay: () => number;
-  /** Called where a command could not be carried out at all. */
+  /** Called where a command could not run at all. */
   onFault: (error: unknown) => void;
 }
 

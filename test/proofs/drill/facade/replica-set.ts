@@ -15,7 +15,7 @@ export type ElectionKind = (typeof electionKinds)[number];
 /** One election, when it has ended. */
 export interface Election {
   kind: ElectionKind;
-  /** Writes that had been carried out, and were taken back. */
+  /** Writes that had been made, and were rolled back. */
   rolledBack: number;
   /** Whether writes were committed whose acknowledgement was lost. */
   committedSilently: boolean;
