@@ -16,7 +16,7 @@ export const cli = [
     'cli/flags/durations.ts',
     ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],
     [
-      ['text.length === 10 ?', 'text.length === 0 ?'],
+      ['full.length === 10 ?', 'full.length === 0 ?'],
       ['new Date(now - ago * 1000)', 'new Date(now + ago * 1000)'],
     ],
   ),
