@@ -61,9 +61,13 @@ export function createSessionPasskeys({ isOn, passkeys, directory, isKnown }: De
       return { user, isKnown: known };
     },
 
-    /** Whether the user is asked to save a passkey before the code is issued. */
+    /**
+     * Whether the user is asked to save a passkey before the code is issued. Not after a hand-off: a passkey of the computer would
+     * stay with the person who sits there, long after the one session that the user at the phone has confirmed.
+     */
     async isAsked(session: Session, { passkeyMark }: BrowserContext): Promise<boolean> {
-      if (session.passkey !== 'offered' || !session.userId) return false;
+      if (session.passkey !== 'offered' || !session.userId || session.handoff?.state === 'confirmed')
+        return false;
       if (passkeyMark === passkeys.markOf(session.userId) || !(await areAllowed(session))) return false;
       return (await passkeys.ofUser(session.userId)).length < mostPasskeys;
     },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TestPartner } from '../../harness/partner.ts';
 import { adminToken } from '../../harness/server.ts';
+import { openBrowser } from '../browser.ts';
 import { addClient, baseUrl, type Hosted, onboard, startHosted } from '../hosted.ts';
 import { newAuthenticator, openPasskeyBrowser, saved } from './passkey-browser.ts';
 
@@ -40,6 +41,20 @@ describe('a browser that can make passkeys', () => {
     expect(events?.slice(-3)).toEqual(['verified', 'passkey_declined', 'completed']);
     const again = await browser.verify(clientId);
     expect(again.location).toContain('code=');
+  });
+
+  it('is not asked where the user has verified at a phone: another person may sit at the computer', async () => {
+    const computer = openPasskeyBrowser(hosted);
+    await computer.start(clientId);
+    await computer.press({ decision: 'accept', passkey: 'can' });
+    const { body } = await computer.press({ decision: 'phone' });
+    const phone = openBrowser(hosted);
+    await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
+    await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
+    await phone.press({ person: 'adult' });
+    await phone.press({ decision: 'confirm' });
+    const end = await computer.open(`/verify/session/${computer.sessionId()}`);
+    expect(end.location).toContain('code=');
   });
 
   it('saves a passkey whose user handle and name tell nothing of the user', async () => {
