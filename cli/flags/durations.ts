@@ -26,8 +26,9 @@ const daysSince = (name: string, today: Date): number =>
 
 /** The date and time of `14:00` (today), `yesterday` or `monday 14:00`; the text itself where it is none of these. */
 function dated(text: string, now: number): string {
-  const [, name = 'today', time = '00:00'] = inWords.exec(text.toLowerCase()) ?? [];
-  if (text === '' || !inWords.test(text.toLowerCase())) return text;
+  const found = text === '' ? null : inWords.exec(text.toLowerCase());
+  if (!found) return text;
+  const [, name = 'today', time = '00:00'] = found;
   const day = new Date(now);
   day.setDate(day.getDate() - daysSince(name, day));
   const [year, month, date] = [day.getFullYear(), day.getMonth() + 1, day.getDate()];

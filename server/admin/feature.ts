@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
+import type { PartnerNames } from '../platform/admin-api/partner-names.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
@@ -37,7 +38,7 @@ interface Dependencies {
   /** Owners of those names that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
   /** What partners are called, by their ids. */
-  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  partnerNames: PartnerNames;
   status: Omit<StatusSources, 'clock'>;
   /** Webhook endpoints in trouble, the worst first. */
   readEndpoints: () => Promise<EndpointHealth[]>;

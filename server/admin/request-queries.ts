@@ -8,6 +8,7 @@ import {
   RequestReference,
   type RequestView,
 } from '../../contracts/admin/requests.ts';
+import { type PartnerNames, withPartnerName } from '../platform/admin-api/partner-names.ts';
 import { seesPeople } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Role } from '../platform/admin-api/roles.ts';
@@ -48,7 +49,7 @@ interface Sources {
   audit: Pick<AuditStore, 'ofRequest'>;
   clock: Pick<Clock, 'now'>;
   /** What partners are called, by their ids. */
-  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  partnerNames: PartnerNames;
 }
 
 /** `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
@@ -59,12 +60,6 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
     const first = oldest();
     return since !== undefined && since > first ? since : first;
   };
-
-  /** What the partners of these rows are called. */
-  async function namesOf(rows: readonly { partnerId?: string }[]) {
-    const names = await partnerNames([...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))]);
-    return ({ partnerId }: { partnerId?: string | undefined }) => names.get(partnerId ?? '') ?? null;
-  }
 
   return router({
     show: procedure
@@ -96,11 +91,8 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
           throw new ApiError('not_found', { description: `No request ${after}` });
         }
         const { rows, stoppedAfter } = await requests.list({ ...wanted, since: from(since), after: last });
-        const nameOf = await namesOf(rows);
-        return {
-          rows: rows.map((row) => ({ ...viewRequest(ctx.operator.role, row), partnerName: nameOf(row) })),
-          stoppedAfter,
-        };
+        const views = rows.map((row) => viewRequest(ctx.operator.role, row));
+        return { rows: await withPartnerName(views, partnerNames), stoppedAfter };
       }),
 
     count: procedure
@@ -113,16 +105,15 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
       .output(RefusedExchanges)
       .query(async ({ input: { since, ...wanted } }) => {
         const { rows, countedSince } = await requests.refused({ ...wanted, since: from(since) });
-        const nameOf = await namesOf(rows);
+        const views = rows.map(({ firstAt, lastAt, partnerId, limit, ...row }) => ({
+          ...row,
+          limit: limit ?? null,
+          partnerId: partnerId ?? null,
+          firstAt: firstAt.toISOString(),
+          lastAt: lastAt.toISOString(),
+        }));
         return {
-          rows: rows.map(({ firstAt, lastAt, partnerId, limit, ...row }) => ({
-            ...row,
-            limit: limit ?? null,
-            partnerId: partnerId ?? null,
-            partnerName: nameOf({ partnerId }),
-            firstAt: firstAt.toISOString(),
-            lastAt: lastAt.toISOString(),
-          })),
+          rows: await withPartnerName(views, partnerNames),
           countedSince: countedSince.toISOString(),
         };
       }),

@@ -1,5 +1,6 @@
 import type { Billing } from '../billing/feature.ts';
 import type { BillingStores } from '../billing/store.ts';
+import type { PartnerNames } from '../platform/admin-api/partner-names.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
@@ -21,7 +22,7 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   /** Wallets that could not pay for exchanges since a time. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
   /** What partners are called, by their ids. */
-  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  partnerNames: PartnerNames;
 }
 
 /** What staff and partners see of wallets: balances, statements, limits, prices and audits. The ledger is billing's. */

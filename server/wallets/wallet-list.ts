@@ -2,6 +2,7 @@ import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListWallets, WalletListing } from '../../contracts/admin/wallets.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
+import type { PartnerNames } from '../platform/admin-api/partner-names.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
@@ -20,7 +21,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   /** Wallets that could not pay for exchanges since a time. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
-  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  partnerNames: PartnerNames;
 }
 
 const day = 86_400_000;

@@ -35,6 +35,7 @@ import {
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { type PartnerNames, withPartnerName } from '../platform/admin-api/partner-names.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { bulkProcedures } from './bulk/admin-bulk.ts';
@@ -58,7 +59,7 @@ interface Dependencies {
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   /** What partners are called, by their ids. */
-  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  partnerNames: PartnerNames;
 }
 
 /** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
@@ -114,22 +115,14 @@ function eventProcedures(queries: WebhookQueries) {
 /** The view of a delivery for operators of this role. */
 const viewFor = (role: Role) => (delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
 
-function deliveryProcedures(
-  queries: WebhookQueries,
-  actions: DeliveryActions,
-  partnerNames: Dependencies['partnerNames'],
-) {
+function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions, partnerNames: PartnerNames) {
   return router({
     list: procedure
       .input(ListDeliveries)
       .output(z.array(ListedDelivery))
       .query(async ({ input, ctx }) => {
         const found = await queries.listDeliveries(input, ctx.operator.role);
-        const names = await partnerNames(found.map(({ partnerId }) => partnerId));
-        return found.map((delivery) => ({
-          ...delivery,
-          partnerName: names.get(delivery.partnerId) ?? null,
-        }));
+        return withPartnerName(found, partnerNames);
       }),
     count: procedure
       .input(ListDeliveries.omit(pageFields))
@@ -188,16 +181,12 @@ function jobProcedures(jobs: Jobs) {
   });
 }
 
-function healthProcedures(read: ReadEndpointHealth, partnerNames: Dependencies['partnerNames']) {
+function healthProcedures(read: ReadEndpointHealth, partnerNames: PartnerNames) {
   return router({
     health: procedure
       .input(ReadHealth)
       .output(z.array(ListedHealth))
-      .query(async ({ input }) => {
-        const found = await read(input);
-        const names = await partnerNames(found.map(({ partnerId }) => partnerId));
-        return found.map((health) => ({ ...health, partnerName: names.get(health.partnerId) ?? null }));
-      }),
+      .query(async ({ input }) => withPartnerName(await read(input), partnerNames)),
   });
 }
 
