@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
-import type { RecordPage } from './ops-records.ts';
+import type { RecordPage } from './ops-cells.ts';
 import { style } from './ops-style.ts';
 import { dollars, timeOf } from './ops-text.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';

@@ -5,7 +5,8 @@ import { createRememberedRead, type Remembered } from '../platform/database/reme
 import { ApiError } from '../platform/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { OpsApi } from './ops-api.ts';
-import { type RecordPage, recordPages } from './ops-records.ts';
+import type { RecordPage } from './ops-cells.ts';
+import { recordPages } from './ops-records.ts';
 
 interface Dependencies {
   api: OpsApi;

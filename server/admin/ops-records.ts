@@ -1,31 +1,9 @@
 import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { OpsApi } from './ops-api.ts';
-import { dollars, timeOf } from './ops-text.ts';
-
-/** A text, which may lead to another page; or a command. */
-export type RecordCell = { text: string | number; to?: string } | { command: string };
-
-/** A record as its page shows it. */
-export interface RecordPage {
-  title: string;
-  facts: readonly (readonly [name: string, cell: RecordCell])[];
-  tables: readonly {
-    title: string;
-    headings: readonly string[];
-    rows: readonly (readonly RecordCell[])[];
-  }[];
-  /** What an operator can do, each with its command. */
-  actions: readonly (readonly [what: string, command: string])[];
-}
+import { percent, type RecordCell, type RecordPage, text, texts, time, to } from './ops-cells.ts';
+import { dollars } from './ops-text.ts';
 
 const mostRows = 50;
-const time = (iso: string | null): string => (iso === null ? '–' : `${timeOf(new Date(iso))} UTC`);
-const percent = (share: number | null): string =>
-  share === null ? '–' : `${Math.round(share * 1000) / 10} %`;
-const text = (value: string | number | null): RecordCell => ({ text: value ?? '–' });
-const texts = (...values: readonly (string | number | null)[]): RecordCell[] => values.map(text);
-const to = (kind: string, id: string): RecordCell => ({ text: id, to: `/ops/${kind}/${id}` });
-
 const endpointRow = (one: EndpointHealth): RecordCell[] => [
   to('endpoint', one.keyId),
   ...texts(one.mode, one.state, percent(one.successShare), time(one.failingSince), one.queued, one.cause),
