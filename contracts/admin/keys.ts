@@ -53,7 +53,7 @@ export const ListKeys = z.strictObject({
   partnerId: reference('partner').optional(),
   mode: Mode.optional(),
   status: KeyStatus.optional(),
-  /** Made before this time; none of their secrets was used since. */
+  /** Only keys that were made before this time, and whose secrets were not used since. */
   unusedSince: DateTime.optional(),
   ...page,
 });

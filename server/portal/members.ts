@@ -59,7 +59,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
 
   /**
    * Holds an owner who stays while another member is changed: the one who changes, or for an operator another one of the partner.
-   * Two changes at once could else remove each other's last owner. Undefined where an operator changes the only owner.
+   * Without it, two simultaneous changes could leave no owner. Undefined where an operator changes the only owner.
    */
   async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
     const until = new Date(clock.now() + actsForMs);

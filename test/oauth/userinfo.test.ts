@@ -179,7 +179,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('refuses a revoked token at once, and names the time of its first revocation', async () => {
+  it('refuses a revoked token immediately, and names the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
     const at = new Date(oauth.clock.now()).toISOString();

@@ -107,7 +107,7 @@ describe('members', () => {
     expect(await members.remove.mutate({ memberId })).toMatchObject({ status: 'removed' });
   });
 
-  it('keep an owner where two operators remove both at once', async () => {
+  it('keep an owner where two operators remove both owners simultaneously', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const both = [

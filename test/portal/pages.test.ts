@@ -285,7 +285,7 @@ describe('finance', () => {
     expect(secretOn(signed.html).split('.')).toHaveLength(3);
   });
 
-  it('downloads the statement with the rows of svc, as the roles that see the wallet do', async () => {
+  it('offers the statement of svc as a CSV file, to the roles that see the wallet', async () => {
     clock.advance(60_000);
     const period = 'mode=test&from=2020-01-01&to=2100-01-01';
     const page = await members.finance.browser.open(`/wallet?${period}`);

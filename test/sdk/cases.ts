@@ -286,7 +286,7 @@ export const typescript = {
     const isEmpty = status === 204;
     const fetch = async () => {
       const response = new Response(isEmpty ? null : body, { status });
-      // Values beyond Latin-1 are what a proxy may send, and `Headers` refuses.
+      // A proxy may send characters beyond Latin-1, which `Headers` refuses.
       const get = (name: string) =>
         Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] ?? null;
       return Object.defineProperty(response, 'headers', { value: { get } });

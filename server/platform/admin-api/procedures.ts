@@ -26,7 +26,7 @@ export interface AdminContext {
   /** Called before personal data are shown. */
   recordRead?: RecordRead;
   /**
-   * For a member of a partner, instead of the operator's role: the input with which the procedure runs.
+   * Checks a call by a member of a partner, who has no operator's role. Returns the input with which the procedure runs.
    * @throws ApiError where the member may not call it so
    */
   bindInput?: (path: string, input: unknown) => Promise<unknown>;

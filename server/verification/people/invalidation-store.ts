@@ -9,7 +9,7 @@ export interface SnapshotOwner {
 }
 
 export interface Invalidations<R extends SnapshotOwner> {
-  /** Those changed before `before` whose snapshots are perhaps still valid. */
+  /** Records that changed before `before`, and whose claims snapshots may still be valid. */
   due(before: Date, limit: number): Promise<(R & Required<SnapshotOwner>)[]>;
   /** The snapshots are invalidated for the change at `invalidateAt`; a later one stays due. */
   done(changed: Required<SnapshotOwner>): Promise<void>;

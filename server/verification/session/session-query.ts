@@ -80,7 +80,7 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
 
   return async (app) => {
     renderErrors(app, (error, request, reply) => {
-      // Interface 7.2, letter by letter: never a more precise text, and a 500 instead of a 503.
+      // Interface 7.2 fixes each text, so none is more precise; and a 503 is a 500 here.
       if (error.code !== 'service_unavailable') return asGeneral(new ApiError(error.code), request, reply);
       void reply.status(500).removeHeader('retry-after');
       return asGeneral(new ApiError('server_error'), request, reply);

@@ -168,7 +168,7 @@ describe('data of a live user', () => {
     );
   });
 
-  it('need no --reason in commands that give a reason already', async () => {
+  it('need no --reason where the command itself says why personal data are read', async () => {
     const erase = await svcadmin.json('users', 'erase', enrollment.sub, '--dry-run');
     expect(erase).toMatchObject({ dryRun: true });
     const block = ['enrollments', 'block', enrollment.id, '--reason', 'a report', '--dry-run'];

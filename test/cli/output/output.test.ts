@@ -129,7 +129,7 @@ describe('times', () => {
 });
 
 describe('what shows that work goes on', () => {
-  it('appears after a second, counts, and disappears when the last call ends', async () => {
+  it('appears after a second, counts the seconds, and disappears when the last call ends', async () => {
     const written: string[] = [];
     let tick: () => void = () => undefined;
     let running = 0;

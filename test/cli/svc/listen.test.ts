@@ -113,7 +113,7 @@ it('svc listen names the next command of svc where the receiver refuses the sign
   await interrupt();
 });
 
-it('svc listen ends with exit 3 where its login ends, and relays nothing after it', {
+it('svc listen exits with 3 when its login is ended, and relays no later event', {
   timeout: within(60_000),
 }, async () => {
   const receiver = await createReceiver();

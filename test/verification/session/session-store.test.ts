@@ -165,7 +165,7 @@ describe('a group of moves', () => {
     expect(await eventsOf(stale)).toEqual(['started', 'consented']);
   });
 
-  it('is known by its nonce when its reply was lost, even where another move came after it', async () => {
+  it('is recognised by its nonce when its reply was lost, even after a later move', async () => {
     const session = await started();
     losses.push('reply');
     const first = consent(session);
