@@ -8,11 +8,11 @@ import {
   RequestReference,
   type RequestView,
 } from '../../contracts/admin/requests.ts';
-import { type PartnerNames, withPartnerName } from '../platform/admin-api/partner-names.ts';
 import { seesPeople } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Role } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import { withoutQuery } from '../platform/telemetry/sent-text.ts';
 import { viewEntry } from './audit-log.ts';

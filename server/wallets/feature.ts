@@ -1,8 +1,8 @@
 import type { Billing } from '../billing/feature.ts';
 import type { BillingStores } from '../billing/store.ts';
-import type { PartnerNames } from '../platform/admin-api/partner-names.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
+import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';

@@ -35,9 +35,9 @@ import {
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { type PartnerNames, withPartnerName } from '../platform/admin-api/partner-names.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { bulkProcedures } from './bulk/admin-bulk.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
