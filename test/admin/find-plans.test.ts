@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { isKeyringRead } from '../harness/statements.ts';
 
 let server: TestServer;
 let partner: TestPartner;
@@ -29,26 +30,23 @@ function stagesOf(plan: unknown): string[] {
 async function readsOf(call: () => Promise<unknown>): Promise<Document[]> {
   sent = [];
   await call();
-  return (
-    sent
-      // The process reads its few keys by itself.
-      .filter((command) => command['find'] !== 'keys' && ('find' in command || 'aggregate' in command))
-      .map((command) => {
-        const names = [
-          'find',
-          'aggregate',
-          'filter',
-          'pipeline',
-          'sort',
-          'hint',
-          'limit',
-          'skip',
-          'projection',
-        ];
-        const kept = names.flatMap((name) => (name in command ? [[name, command[name]] as const] : []));
-        return { ...Object.fromEntries(kept), ...('aggregate' in command ? { cursor: {} } : {}) };
-      })
-  );
+  return sent
+    .filter((command) => !isKeyringRead(command) && ('find' in command || 'aggregate' in command))
+    .map((command) => {
+      const names = [
+        'find',
+        'aggregate',
+        'filter',
+        'pipeline',
+        'sort',
+        'hint',
+        'limit',
+        'skip',
+        'projection',
+      ];
+      const kept = names.flatMap((name) => (name in command ? [[name, command[name]] as const] : []));
+      return { ...Object.fromEntries(kept), ...('aggregate' in command ? { cursor: {} } : {}) };
+    });
 }
 
 const calls: Record<string, (admin: TestServer['admin']) => Promise<unknown>> = {

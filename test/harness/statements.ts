@@ -6,6 +6,9 @@ export interface SentCommand {
   command: Document;
 }
 
+/** Every process reads its keyring, which is small, between two heartbeats: no request waits for it. */
+export const isKeyringRead = (command: Document): boolean => command['find'] === 'keys';
+
 /** What a command of a find may say besides its filter, and what counts for its plan. */
 const findOptions = ['sort', 'limit', 'skip', 'hint', 'projection', 'collation'];
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { isKeyringRead } from '../harness/statements.ts';
 import { within } from '../harness/time-limits.ts';
 import { createPortalBrowser, fieldIn, type SignedInMember, signedIn, signInBy } from './signed-in.ts';
 
@@ -16,8 +17,9 @@ let viewer: SignedInMember;
 beforeAll(async () => {
   server = await startTestServer({
     ...{ clock, logger, env: { SVC_PORTAL: 'on' }, replacements: { sweepsByHand: true } },
-    onCommand: ({ commandName, command }) =>
-      void commands.push(`${commandName} ${String(command[commandName])}`),
+    onCommand({ commandName, command }) {
+      if (!isKeyringRead(command)) commands.push(`${commandName} ${String(command[commandName])}`);
+    },
   });
   partner = await createPartner(server);
   other = await createPartner(server, { name: 'Other' });

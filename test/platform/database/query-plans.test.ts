@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminQueries, type Known, type Queries } from '../../harness/admin-queries.ts';
 import { createPartner, exchangeCode, post, verifyUser } from '../../harness/partner.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
-import { distinctStatements, planFaults, type SentCommand } from '../../harness/statements.ts';
+import { distinctStatements, isKeyringRead, planFaults, type SentCommand } from '../../harness/statements.ts';
 import { call, codeFor, createShop, fields, sign } from '../../storefront/shop.ts';
 
 const clock = manualClock();
@@ -16,9 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Without those for the keyring, which is a handful of keys and read whole. */
 const ownCommands = () =>
-  commands.filter(({ command }) => command['$db'] === server.db.databaseName && command['find'] !== 'keys');
+  commands.filter(({ command }) => command['$db'] === server.db.databaseName && !isKeyringRead(command));
 
 /** Sorts of what is few: jobs, processes, what is due and not sent, what one event, user, session, second or request has. */
 const isFew =

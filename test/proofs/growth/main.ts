@@ -11,7 +11,7 @@ import { createLogger } from '../../../server/platform/telemetry/logging.ts';
 import { startServer } from '../../../server/start.ts';
 import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
 import { adminQueries, type Queries } from '../../harness/admin-queries.ts';
-import type { SentCommand } from '../../harness/statements.ts';
+import { isKeyringRead, type SentCommand } from '../../harness/statements.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { build } from './build.ts';
 import { type Cost, costOf, table } from './measure.ts';
@@ -78,8 +78,7 @@ const server = await startServer(config, logger, {
   foundation({ client, db }) {
     found = db;
     client.on('commandStarted', ({ commandName, command }: CommandStartedEvent) => {
-      // Every process reads the keyring, a handful of keys, now and then: no query of an operator waits for it.
-      if (command['find'] !== 'keys') sent.push({ commandName, command });
+      if (!isKeyringRead(command)) sent.push({ commandName, command });
     });
     return {};
   },
