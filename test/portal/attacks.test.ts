@@ -150,6 +150,9 @@ describe('a form', () => {
 
 describe('a member', () => {
   it('causes the same reads for the id of another partner as for an unknown id', async () => {
+    // The first request of a minute inserts its counter, later ones update it: all comparisons are within one minute.
+    clock.advance(60_000 - (clock.now() % 60_000));
+    await owner.browser.open('/');
     const ids = { keyId: other.keyId, clientId: other.clientId };
     const kinds: [string, Record<string, string>][] = [
       ['keys.show', { keyId: ids.keyId }],
