@@ -12,7 +12,7 @@ function parseBirthdate(text: unknown): { year: number; month?: number; day?: nu
 
 /**
  * Whether a person born on `birthdate` is at least `years` old at `now`, in UTC; null where it is unknown: no
- * date, the year withheld, or only a year and their birthday may be still to come. Who was born on 29 February
+ * date, no year, or only a year in which their birthday may be still to come. A person born on 29 February
  * is a year older on 1 March.
  */
 export function isOfAge(birthdate: unknown, years: number, now: Date): boolean | null {

@@ -6,7 +6,7 @@ const Share = z.number().min(0).max(1);
 
 /** What the service did within a time. A share is null where nothing happened that it could be a share of. */
 const Record = z.strictObject({
-  /** Of the minutes since the records begin. */
+  /** The share of available minutes since the records begin. */
   available: Share.nullable(),
   unavailableMinutes: z.number().int(),
   /** Requests of the API and of the hosted pages. */
@@ -15,7 +15,7 @@ const Record = z.strictObject({
   errors: z.number().int(),
   /** Attempts to send a webhook of a live key. */
   webhooks: z.number().int(),
-  /** Those of them that the receiver took. */
+  /** How many of `webhooks` the receiver accepted. */
   webhooksTaken: z.number().int(),
 });
 

@@ -15,7 +15,7 @@ interface Restored {
   uri: string;
   embedded: boolean;
   source: string;
-  /** Those that will serve from it. */
+  /** The master keys of the server that will use the restored database. */
   masterKeys: readonly Uint8Array[];
 }
 

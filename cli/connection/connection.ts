@@ -20,7 +20,7 @@ export interface Connection {
   apiPath: '/trpc' | '/portal/trpc';
   /** As the sign-in of a member named it. */
   environment?: string;
-  /** Of a member. */
+  /** The partner of a member; operators have none. */
   partnerId?: string | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface Profile {
   ca?: string;
   /** Environment of the server when signing in; `production` makes every use of the profile a LIVE one. */
   environment: string;
-  /** Of a member: the partner. */
+  /** The partner of a member; operators have none. */
   partnerId?: string;
 }
 

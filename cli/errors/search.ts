@@ -7,7 +7,7 @@ import { errorMessages } from './messages.ts';
 export interface ListedError {
   code: string;
   kind: 'answer' | 'redirect' | 'reason';
-  /** Null where it is no answer. */
+  /** Null unless `kind` is `answer`. */
   httpStatus: number | null;
   retryable: boolean | null;
   meaning: string;

@@ -15,7 +15,7 @@ export const modeFilter = eitherMode({ description: 'only test or only live' });
 /** Where money is moved, leaving it out must not decide. */
 export const modeRequired = eitherMode({ description: 'test or live', required: true });
 
-/** Of every list. */
+/** Flags of every list. */
 export const listFlags = {
   count: Flags.boolean({ description: 'only the number of records' }),
   by: Flags.string({
@@ -34,7 +34,7 @@ export const listFlags = {
   }),
 };
 
-/** Of lists that the server gives in pages. */
+/** Flags of lists that the server returns in pages. */
 export const pageFlags = {
   limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: 500 }),
   after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
@@ -61,7 +61,7 @@ export function requestedColumns(text: string, known: readonly string[], isKnown
   });
 }
 
-/** Of every command that shows personal data. */
+/** Flags of every command that shows personal data. */
 export const readReason = Flags.string({
   description: 'reason for the audit log; needed for live users',
   helpValue: 'TEXT',

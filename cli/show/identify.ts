@@ -92,7 +92,7 @@ export interface Identified {
 }
 
 const body = '[0-9A-Za-z]{22}';
-/** From the most particular form on: a wallet begins with a partner. */
+/** The most specific form comes first: the id of a wallet begins with the id of a partner. */
 const forms: readonly (readonly [Kind, RegExp])[] = [
   ['wallet', new RegExp(`ptr_${body}:(test|live)\\b`)],
   ['entry', new RegExp(`\\b(rev_)?${identifierPrefixes.entry}${body}\\b`)],

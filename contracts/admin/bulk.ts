@@ -78,7 +78,7 @@ export const BulkView = z.strictObject({
   id: z.string(),
   action: BulkAction,
   status: BulkStatus,
-  /** What was counted at the start. Not `exact`: at most that many. */
+  /** The count at the start: an upper bound where it is not `exact`. */
   total: z.number().int(),
   exact: z.boolean(),
   done: z.number().int(),

@@ -19,7 +19,7 @@ export const JobView = z.strictObject({
   state: JobState,
   nextRunAt: DateTime.nullable(),
   lockedAt: DateTime.nullable(),
-  /** The process that has it: host, process id, and a name of its own. Null where none has. */
+  /** The process that holds the lock: host, process id, and a name of its own. Null where no process does. */
   lockedBy: z.string().nullable(),
   lastRunAt: DateTime.nullable(),
   failReason: z.string().nullable(),
@@ -39,7 +39,7 @@ const WaitingAttempt = z.strictObject({
   nextAttemptAt: DateTime,
 });
 
-/** With the attempts that it wakes, at most 500 of them. */
+/** A job with the deliveries that it sends, at most 500. */
 export const JobDetail = z.strictObject({
   ...JobView.shape,
   deliveryIds: z.array(z.string()),

@@ -7,9 +7,9 @@ export const KeyView = z.strictObject({
   /** `pending`: published, and not used yet. `missing`: a master key that the server does not have. `retired`: just taken out. */
   state: z.enum(['current', 'pending', 'old', 'missing', 'retired']),
   createdAt: DateTime.nullable(),
-  /** From then on it is used; null for a master key. */
+  /** When its use begins; null for a master key. */
   activeAt: DateTime.nullable(),
-  /** From then on it can be retired, because no token that it has signed lives; null for a key that cannot. */
+  /** When it can be retired, because all tokens that it signed have expired; null for a key that cannot be. */
   retirableAt: DateTime.nullable(),
   /** Name of the master key that it is sealed under; null for a master key. */
   masterKey: z.string().nullable(),

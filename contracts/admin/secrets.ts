@@ -25,7 +25,7 @@ export const SecretOwner = z.strictObject({
   active: z.boolean(),
   /** Why not. */
   inactive: z.string().nullable(),
-  /** From then on it does not work any more, where that is settled. */
+  /** When it stops working; null where no time is set. */
   expiresAt: DateTime.nullable(),
   /** The command that ends the secret; null where it cannot work again. */
   next: z.string().nullable(),

@@ -21,7 +21,7 @@ export const UserView = z.strictObject({
       status: EnrollmentStatus,
     }),
   ),
-  /** By which the user returns. `synced`: kept on several devices. */
+  /** Passkeys of the user. `synced`: kept on several devices. */
   passkeys: z.array(
     z.strictObject({
       id: z.string(),

@@ -11,9 +11,9 @@ interface StoredEvent {
 
 interface Dependencies {
   events: {
-    /** Those that are kept, by their id. */
+    /** A stored event by its id; null where it does not exist or was deleted. */
     find(id: string): Promise<StoredEvent | null>;
-    /** Of one key and until a time, the oldest first. */
+    /** The events of one key until a time, oldest first. */
     ofKey(
       keyId: string,
       page: { until: Date; limit: number; after: StoredEvent | undefined },

@@ -48,7 +48,7 @@ interface Dependencies {
   shards: () => Promise<ShardsView>;
   /** Whose a secret is, by its hash. */
   findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
-  /** Why the database is away; undefined where it is not. */
+  /** Why the database is unavailable; undefined where it is available. */
   databaseFault: ReadDatabaseFault;
 }
 

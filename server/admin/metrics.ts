@@ -51,7 +51,7 @@ interface Dependencies {
   process: Pick<ProcessMetrics, 'registry'>;
   /** Seconds since this process last looked for due jobs; undefined where it runs none. */
   tickAge: () => number | undefined;
-  /** Those that verification sources depend on. */
+  /** The certificates that verification sources depend on. */
   certificates?: () => readonly SourceCertificate[];
 }
 

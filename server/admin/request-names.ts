@@ -3,7 +3,7 @@ import { sha256 } from '../platform/ids.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
 import { maskedAddress } from '../platform/telemetry/sent-text.ts';
 
-/** Identifiers in a request, as the caller wrote them. They may name nothing. */
+/** Identifiers in a request, as the caller wrote them. No record needs to have them. */
 export interface Names {
   clientId?: string | undefined;
   sessionId?: string | undefined;

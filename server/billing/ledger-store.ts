@@ -210,7 +210,7 @@ export function createLedgerStore(db: Db) {
       return page?.entries[0];
     },
 
-    /** Those of `keys` that have an entry. */
+    /** Which of `keys` have an entry. */
     async existing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(
         [...groupBy(keys, ({ walletId }) => walletId)].map(([walletId, ofWallet]) =>

@@ -43,7 +43,7 @@ export interface Draft<P extends Posting> {
   page: LedgerPage;
   placed: { posting: P; entry: LedgerEntry }[];
   refused: { posting: P; refusal: Refusal }[];
-  /** For a later page: twins of a placed one, and what has no room. */
+  /** Postings for a later page: those with the same id as a placed one, and those that do not fit. */
   later: P[];
 }
 

@@ -11,7 +11,7 @@ export interface SpendWindow {
 /** A wallet after one page of its ledger. Balance in cents; caps in billable events. */
 export interface WalletState {
   balance: number;
-  /** Of the last entry that has one. */
+  /** The sequence number of the last entry that has one. */
   seq: number;
   minute: SpendWindow;
   hour: SpendWindow;
@@ -22,7 +22,7 @@ export interface WalletState {
 export interface Movement {
   kind: EntryKind;
   amount: number;
-  /** For `caps`: those that change. */
+  /** The caps that an entry of the kind `caps` changes. */
   caps?: Partial<WalletState['caps']> | undefined;
 }
 

@@ -6,7 +6,7 @@ import { type Certificate, isSelfSigned, parsePem } from './certificates.ts';
 export interface RelyingPartyAccess {
   clientId: string;
   key: KeyObject;
-  /** Its own, then those between it and its root. No root: identity wallets refuse requests that bring one (HAIP 1.0, 5). */
+  /** The certificate of this key, then the intermediate ones. No root: identity wallets refuse requests that bring one (HAIP 1.0, 5). */
   certificates: readonly Certificate[];
 }
 

@@ -82,7 +82,7 @@ export interface Sign1 {
   protectedBytes: Uint8Array;
   protectedHeaders: CborMap;
   unprotectedHeaders: CborMap;
-  /** Null where it is detached. */
+  /** Null where the payload is detached (RFC 9052 4.1). */
   payload: Uint8Array | null;
   signature: Uint8Array;
 }

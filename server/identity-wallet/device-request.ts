@@ -5,7 +5,7 @@ import { embed, encode } from './cbor.ts';
 /** The relying party that asks, with its private key on P-256. */
 export interface Reader {
   key: KeyObject;
-  /** In DER: the reader's own, then those between it and its root. */
+  /** In DER: the reader's certificate, then the intermediate ones. */
   certificates: readonly Uint8Array[];
 }
 

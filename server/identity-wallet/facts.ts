@@ -74,7 +74,7 @@ export function ageFrom(ages: Facts['ages'], years: number): boolean | null {
 }
 
 function countryOf({ countries, issuingCountry }: Facts): string | null {
-  // Of several nationalities none is the one that was asked for.
+  // With several nationalities, `country` has no single value.
   if (countries) return countries.length === 1 ? (countries[0]?.toUpperCase() ?? null) : null;
   return issuingCountry?.toUpperCase() ?? null;
 }

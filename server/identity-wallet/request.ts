@@ -14,7 +14,7 @@ interface Dependencies {
   settings: IdentityWalletSettings;
   access: RelyingPartyAccess | undefined;
   handles: Handles;
-  /** Of the authorities that are trusted in a mode. */
+  /** The keys of the authorities that are trusted in a mode. */
   authorities: (mode: Mode) => AuthorityKeys;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
@@ -62,7 +62,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     client_id: clientIdOf(handle),
     response_uri: responseUriOf(handle),
   });
-  /** Of a source whose requests are not signed. */
+  /** Metadata in the requests of a source that does not sign them. */
   const openMetadata = { vp_formats_supported: { mso_mdoc: supported.mso_mdoc } };
 
   const formatsSupported = () =>
@@ -80,7 +80,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       .sign(key);
   }
 
-  /** By OpenID4VP: without an address to answer to. */
+  /** The OpenID4VP request. It has no `response_uri`: the browser delivers the answer. */
   async function openIdRequest(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
     if (!access) {
       const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
@@ -102,7 +102,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
 
     /** Whether the credential supports any of these claims. */
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
-    /** Those of the claims that the credential attests. */
+    /** The claims, of these, that the credential attests. */
     answers: (claims: readonly ClaimName[]) => claims.filter((claim) => attests(settings, claim)),
 
     /** What opens the identity wallet: the whole request, or where the signed one is. */

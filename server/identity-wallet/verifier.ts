@@ -40,7 +40,7 @@ export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' 
   asksNumber: boolean;
   /** Whether the credential supports any of these claims. */
   suits(claims: readonly ClaimName[]): boolean;
-  /** Those of the claims that the credential attests. */
+  /** The claims, of these, that the credential attests. */
   answers(claims: readonly ClaimName[]): ClaimName[];
   /** What opens the identity wallet, and the requests for the Digital Credentials API. */
   request(

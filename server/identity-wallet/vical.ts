@@ -23,7 +23,7 @@ const mostCertificates = 2_000;
 interface Expected {
   /** Certificate authorities of the list's provider. */
   providers: readonly Certificate[];
-  /** Only authorities of this type of document are of use. */
+  /** Only authorities that issue this type of document are read. */
   docType: string;
   now: number;
 }

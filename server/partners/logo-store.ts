@@ -2,7 +2,7 @@ import { Binary, type Db } from 'mongodb';
 
 /** A picture that the hosted pages load by its `_id`; the partner's record names it. */
 interface Logo {
-  /** Of partner and content: another picture has another address. */
+  /** Derived from partner and picture: another picture has another address. */
   _id: string;
   png: Binary;
 }

@@ -30,7 +30,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 export interface PartnerStore extends RecordStore<Partner> {
-  /** Those whose low balance is not the default. */
+  /** Partners whose low balance is not the default. */
   withLowBalance(): Promise<Partner[]>;
 }
 

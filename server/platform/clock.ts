@@ -55,7 +55,7 @@ export function createDatabaseClock({
   const isMeasured = () => measured.uptime > Number.NEGATIVE_INFINITY;
   const age = () => uptime() - measured.uptime;
   const offset = () => measured.server - measured.local;
-  /** By how much the wall clock went its own way since. */
+  /** How far the wall clock has moved away from the monotonic clock since the measurement. */
   const stepped = () => localTime() - measured.local - age();
   const isSmall = (ms: number) => Math.abs(ms) <= largestOffset;
 

@@ -13,7 +13,7 @@ export interface Member extends AuditedRecord {
   status: MemberStatus;
   /** The operator or the member who invited them last. */
   invitedBy: string;
-  /** The link that makes a passkey. Its use removes it. */
+  /** The link with which the member makes a passkey. It works once, and is then removed. */
   invitation?: { hash: string; expiresAt: Date };
   /** `answeredAt`: time of issue of the last challenge that it answered, in ms since 1970. */
   passkey?: Omit<PasskeyKey, 'publicKey'> & {

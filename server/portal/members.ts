@@ -102,7 +102,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       throw new ApiError('refused', { description: 'Another owner has to change your own membership' });
   }
 
-  /** A new member, unless there is one. */
+  /** Adds a member; undefined where a member with this id exists. */
   async function add(
     member: Parameters<typeof members.insert>[0],
     actor: Actor,
@@ -166,7 +166,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
         const difference = { before: { role: before.role }, after: { role } };
         return { set: { role }, entry: auditEntry(actor, { id: memberId, at: clock.now() }, difference) };
       });
-      // Their scope was confirmed with the other role.
+      // The scope of these sessions was confirmed for the old role.
       await memberSessions.endDevicesOf(memberId);
       return member;
     },

@@ -11,10 +11,10 @@ export interface ExpiringSecret {
 }
 
 interface Period {
-  /** Those that end between these times. */
+  /** Secrets that expire between these times. */
   from: Date;
   to: Date;
-  /** Only those that were used since. */
+  /** Only secrets that were used since this time. */
   usedSince: Date;
 }
 

@@ -54,7 +54,7 @@ export function createWarningStore(db: Db) {
       }
     },
 
-    /** Those that are not over, raised or not. */
+    /** Warnings that are not over, raised or not. */
     open: (): Promise<Warning[]> => warnings.find({ open: true }).limit(mostOpen).toArray(),
 
     findAll: (ids: readonly string[]): Promise<Warning[]> =>

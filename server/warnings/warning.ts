@@ -95,6 +95,6 @@ export function nextWarning(
   if (!condition) return known ? unseen(known, now) : 'unchanged';
   if (!known) return begun(condition, now, 1);
   if (!known.overAt) return seenAgain(known, condition, now);
-  // That it was over is sent first.
+  // The notice that it was over has to be sent first.
   return known.untold ? 'unchanged' : begun(condition, now, known.revision + 1);
 }

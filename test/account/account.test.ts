@@ -173,7 +173,7 @@ describe('GET /api/wallet', () => {
 });
 
 describe.each(['events', 'wallet'] as const)('GET /api/%s', (path) => {
-  it('is for active API keys of active partners', async () => {
+  it('accepts only active API keys of active partners', async () => {
     const missing = 'Missing API key. Use Authorization: Bearer {key}';
     for (const none of [undefined, 'Basic x', 'Bearer'])
       expect(await ask(path, none)).toMatchObject({ status: 401, body: { error: missing } });

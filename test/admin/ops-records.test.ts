@@ -65,7 +65,7 @@ describe('a page of /ops', () => {
     expect(await html('work/all')).toContain(`href="/ops/bulk/${job?.id ?? ''}"`);
   });
 
-  it('is for operators who may see /ops, and answers 404 for what does not exist', async () => {
+  it('is shown only to operators who may see /ops, and answers 404 for an unknown record or kind', async () => {
     const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'support' });
     expect((await open('work/all', token)).status).toBe(403);
     expect((await open('work/all', 'wrong')).status).toBe(401);

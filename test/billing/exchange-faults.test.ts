@@ -121,14 +121,14 @@ describe('callers of one code while the database breaks', () => {
   });
 });
 
-describe('what follows a charge', () => {
+describe('publishing the event of a charge', () => {
   const eventsOf = () =>
     server.db.collection('events').countDocuments({ partnerId: partner.partnerId, type: 'vae.resolved' });
   const unpublished = async () =>
     (await server.ledgerNow(partner)).pages.filter((page) => page.unpublished).length;
 
   it.each(['before', 'after'] as const)(
-    'is finished by the sweep where the process stops %s the mark is removed: one event',
+    'is finished by the sweep, with one event, where the process stops %s it removes the unpublished mark',
     async (when) => {
       await newVisit();
       expect((await server.exchange(partner, verified)).status).toBe(200);
@@ -147,7 +147,7 @@ describe('what follows a charge', () => {
     },
   );
 
-  it('is left to the process that wrote the page for 10 s', async () => {
+  it('is left for 10 s to the process that wrote the ledger page, and then done by the sweep', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);
@@ -164,7 +164,7 @@ describe('what follows a charge', () => {
     expect(await unpublished()).toBe(0);
   });
 
-  it('is nothing for a first visit: the page has no mark', async () => {
+  it('is not needed for the first visit of a user: its ledger page has no unpublished mark', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);

@@ -113,7 +113,7 @@ describe('funding', () => {
     expect((await ledger()).entries[0]?.memo?.reference).toBe('$$ROOT.balance');
   });
 
-  it('is not found for a partner that is not there', async () => {
+  it('is refused with not_found for a partner that does not exist', async () => {
     const unknown = { partnerId: 'ptr_0000000000000000000000', mode, amount: 5_000, reference: 'x' };
     await expect(server.admin.wallets.fund.mutate(unknown)).rejects.toMatchObject(refused('not_found'));
   });

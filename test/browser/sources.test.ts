@@ -85,7 +85,7 @@ describeInBrowser('verification sources in a real browser', () => {
     },
   );
 
-  it('one whose forms may lead no further than to us leads the user home', async () => {
+  it('a source whose pages may send forms only to the service still brings the user back to the partner', async () => {
     await useSource('strict');
     const { page } = visitor;
     await page.goto(shop.link());

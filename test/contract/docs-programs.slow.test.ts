@@ -88,7 +88,7 @@ describe('docs/quickstart.md', () => {
   );
 
   it.for(applications)(
-    'leads there with $file and a file by support alone, without this repository and without webhooks',
+    'leads to the first claim with $file and the settings file from support, without this repository and without webhooks',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();

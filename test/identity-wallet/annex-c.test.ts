@@ -257,13 +257,13 @@ describe('an answer by annex C is not read, and the request stays open, if it', 
     ],
   ])('%s', (_what, data) => staysOpen(async () => data));
   it('is larger than an answer may be', () => staysOpen(async () => ({ response: 'a'.repeat(70_000) })));
-  it('was changed on its way', () =>
+  it('was changed in transit', () =>
     staysOpen(async ({ data }) => {
       const { response } = await presentByAnnexC(data, { origin: origin() });
       return { response: `${response.slice(0, -8)}AAAAAAAA` };
     }));
 
-  it('is for a source without an mdoc', async () => {
+  it('presents an mdoc to a source that accepts none', async () => {
     const asked = await askIdentityWallet(service, 'pid-jwt');
     const other = await ask('mdl');
     const data = await presentByAnnexC(other.data, { origin: origin() });

@@ -87,7 +87,7 @@ describe('a request whose answer is being judged', () => {
     expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(false);
   });
 
-  it('can be left: the user cancels, and the answer comes too late', async () => {
+  it('can be cancelled by the user: the session fails as abandoned', async () => {
     const { page, pages, show } = await claimed();
     const end = await pages.open(page.at, { ...page.fields, decision: 'cancel' });
     expect(end.returned).toMatchObject({ error: 'verification_failed' });

@@ -101,7 +101,7 @@ describe('the form with the answer', () => {
     expect((await show()).status).toBe('pending');
   });
 
-  it('must not come from another site', async () => {
+  it('is refused with 403 from another site', async () => {
     const { page, pages } = await ask('age');
     const cookie = [...pages.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const body = new URLSearchParams({ ...page.fields, data: '{}' });
@@ -110,7 +110,7 @@ describe('the form with the answer', () => {
     expect(response.status).toBe(403);
   });
 
-  it('is not there for an answer that was made for the response URI', async () => {
+  it('does not accept an answer that was made for the response URI', async () => {
     const { link, request, post, show } = await ask('age');
     const { asked } = await otherIdentityWallet.open(link);
     expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);

@@ -55,7 +55,7 @@ describe('401 invalid_client', () => {
     }
   });
 
-  it('refuses the secret before a rotation, immediately or after the time that was given', async () => {
+  it('refuses the old secret after a rotation, immediately or after the given time', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;

@@ -70,7 +70,7 @@ describe('every answer', () => {
 });
 
 describe('errors', () => {
-  it('are 404 for a path that is not there, and 405 with Allow for a method that is not', async () => {
+  it('are 404 for an unknown path, and 405 with Allow for a method that the path does not have', async () => {
     expect(await call('/nowhere?x=1')).toMatchObject({ status: 404, body: failure('No such path') });
     const wrong = await call('/things/7', { method: 'DELETE' });
     expect(wrong).toMatchObject({ status: 405, body: failure('Method not allowed') });
@@ -83,7 +83,7 @@ describe('errors', () => {
     expect(await call('/%ZZ')).toMatchObject({ status: 404, body: failure('No such path') });
   });
 
-  it('do not come from an identifier of any length: its endpoint gets it', async () => {
+  it('are not caused by the length of an identifier: the request reaches its endpoint', async () => {
     const response = await fetch(`${url}/things/${'x'.repeat(8_000)}`);
     expect([response.status, await response.text()]).toEqual([200, 'a thing']);
   });

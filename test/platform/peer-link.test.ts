@@ -48,7 +48,7 @@ describe('a message to another process', () => {
     await expect.poll(() => closed, { timeout: within(5_000) }).toEqual([true]);
   });
 
-  it('fails where it is refused, and where no process is there', async () => {
+  it('fails where the other process refuses it, and where that process has ended', async () => {
     const { send, app } = await open(async () => 401);
     await expect(send('a')).rejects.toThrow('another process answers 401');
     app.server.closeAllConnections();

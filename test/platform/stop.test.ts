@@ -136,7 +136,7 @@ describe('the server as a process', () => {
     expect(output()).toMatch(/SVC_PORT: .*\n.*SVC_PRICE_CENTS: /);
   });
 
-  it('ends with 1 and a sentence where its database is not there', async () => {
+  it('exits with 1 and a message where its database refuses the connection', async () => {
     const { child, output } = spawnServer({
       SVC_PORT: '0',
       SVC_ADMIN_PORT: '0',

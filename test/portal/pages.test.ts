@@ -61,7 +61,7 @@ describe('a page', () => {
     }
   });
 
-  it('leads who is not signed in to the sign-in, and back', async () => {
+  it('redirects a visitor who is not signed in to the sign-in page, and back afterwards', async () => {
     clock.advance(60_000);
     const stranger = createPortalBrowser(server);
     const { status, response } = await stranger.open('/clients/cli_x');

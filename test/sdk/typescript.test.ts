@@ -197,7 +197,7 @@ describe('an exchange whose answer is lost', () => {
 });
 
 describe('walkFlow', () => {
-  it('names the people where there is no such person, and the words of a page where the flow stops', async () => {
+  it('lists the sandbox users for an unknown one, and quotes the page where the flow stops', async () => {
     const client = createClient(account.settings);
     const { url } = await client.authorizationUrl({ scope });
     const unknown = await failureOf(walkFlow(url, { person: 'grandmother' }));

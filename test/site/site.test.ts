@@ -230,7 +230,7 @@ describe('answers of the site', () => {
     expect(other.status).toBe(200);
   });
 
-  it('are for reading only', async () => {
+  it('are 405 to a POST', async () => {
     expect((await open('/docs/quickstart', { method: 'POST' })).status).toBe(405);
   });
 });

@@ -180,7 +180,7 @@ describe('401', () => {
     for (const seconds of [-300, 300]) await expectRefusal(await at(seconds), 404);
   });
 
-  it('refuses the secret before a rotation', async () => {
+  it('refuses the old secret after a rotation', async () => {
     const own = await createShop(server);
     const { integrationSecret } = await server.admin.integrations.rotateSecret.mutate({
       integrationId: own.integrationId,

@@ -62,7 +62,7 @@ describe('429 for too many starts', () => {
     expect(await statuses(clientId, ['2001:db8:0:1::1'])).toEqual([302]);
   });
 
-  it('is not for a start that is a 400', async () => {
+  it('does not count starts that are answered with 400', async () => {
     const { clientId } = await onboard(hosted);
     const url = `/verify/start?${startQuery(clientId, { redirect_uri: 'https://elsewhere.example/' })}`;
     for (let n = 0; n < 5; n += 1) expect((await hosted.send(url)).status).toBe(400);

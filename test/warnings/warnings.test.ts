@@ -170,7 +170,7 @@ describe('a low balance', () => {
     expect(first?.text).toMatch(/^List-Unsubscribe: <http:\/\/localhost:\d+\/portal\/warnings>/im);
   });
 
-  it('is sent by the next look where the mail server was away, and not again to who has it', async () => {
+  it('is sent once by the next check after the mail server was unavailable', async () => {
     const { partnerId } = await live(5_000);
     const emails = ['late@shop.example'];
     await server.admin.warnings.set.mutate({ partnerId, emails, lowBalance: { cents: 6_000 } });

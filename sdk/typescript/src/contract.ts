@@ -24,11 +24,11 @@ export interface ClaimsMap {
 export interface ClaimsMeta {
   /** Every identifier asked for, in that order. */
   claims_requested: string[];
-  /** Those with a value. */
+  /** Claims with a value. */
   claims_resolved: ClaimName[];
-  /** Those that the source could not tell. */
+  /** Claims whose value the source could not tell. */
   claims_null: ClaimName[];
-  /** Unknown ones, and those that may not be seen. */
+  /** Identifiers of unknown claims, and of claims whose values may not be returned. */
   claims_ignored: string[];
 }
 

@@ -11,7 +11,7 @@ export interface Signer {
 /** Claims of an attestation, and its validity. Times in milliseconds. */
 interface Content {
   signer: Signer;
-  /** Of the identity wallet, private. */
+  /** The private key of the identity wallet. */
   holderKey: KeyObject;
   signed: number;
   validFrom: number;
@@ -22,7 +22,7 @@ interface Content {
 
 export interface MdocContent extends Content {
   docType: string;
-  /** Of its elements; the document type where absent. */
+  /** The namespace of the elements; the document type where absent. */
   namespace?: string;
   elements: Readonly<Record<string, unknown>>;
 }

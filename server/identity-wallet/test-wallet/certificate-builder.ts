@@ -29,7 +29,7 @@ import {
 /** Contents of a certificate of the test issuer. Times in milliseconds. */
 export interface CertificateContent {
   subject: { country?: string | undefined; name: string };
-  /** Of P-256, private. */
+  /** A private P-256 key. */
   key: KeyObject;
   /** Absent for a certificate that signs itself. */
   issuer?: { subject: CertificateContent['subject']; key: KeyObject };

@@ -79,7 +79,7 @@ interface MdocRequest {
   issuerSigned: Uint8Array;
   key: KeyObject;
   docType: string;
-  /** Of its elements; the document type where absent. */
+  /** The namespace of the elements; the document type where absent. */
   namespace?: string;
   elements: readonly string[];
   context: PresentationContext;

@@ -20,7 +20,7 @@ export function createGroupCommit<Item, Result>(
   /** Sends each batch that waits for the one in flight. All but the last are full. */
   const waiting: (() => void)[] = [];
   let inFlight = false;
-  /** Of the youngest batch. */
+  /** How many items the newest batch has. */
   let size = 0;
   const window = createBatchWindow(() => (waiting.length > 0 ? maxBatch : size), flushAfter);
 

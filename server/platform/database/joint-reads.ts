@@ -13,9 +13,9 @@ export interface Read {
 /** Reads documents; in the same command as others that are asked for in the same turn of the event loop. */
 export type JointRead = <T extends Document>(read: Read) => Promise<T[]>;
 
-/** Names the read that a document was found for. */
+/** The field that says which read a document belongs to. */
 const mark = '_read';
-/** All answers of a command come in one reply. */
+/** One reply holds all documents of a command. */
 const mostDocuments = 10_000;
 
 const stagesOf = ({ filter, projection }: Read, n: number): Document[] => [

@@ -3,7 +3,7 @@ import { isDuplicateKey } from './failures.ts';
 
 interface Common {
   name: string;
-  /** The schema version that has the new form only. */
+  /** From this schema version on, all documents have the new form. */
   to: number;
   collection: string;
   /** Indexes that only the old form needs: dropped when none of it is of use any more. */

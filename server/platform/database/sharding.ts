@@ -11,9 +11,9 @@ export interface ShardDeclaration {
 /** A collection whose shard key is another one than declared. */
 export interface ShardDifference {
   collection: string;
-  /** Null where it is to stay unsharded. */
+  /** The shard key that it should have; null where it should stay unsharded. */
   expected: string | null;
-  /** Null where it is not sharded. */
+  /** The shard key that it has; null where it is unsharded. */
   found: string | null;
 }
 

@@ -8,9 +8,9 @@ import { createMigrator, isFinal, type MigrationState } from './migrations.ts';
 import { endUpgrade, raiseSchema, readSchema, type Schema, type SchemaState, switchForms } from './schema.ts';
 
 export interface UpgradeState extends Pick<SchemaState, 'forms'> {
-  /** Of the documents in the database. */
+  /** The schema version of the documents in the database. */
   version: number;
-  /** The newest one that this build knows. */
+  /** The newest schema version that this build knows. */
   known: number;
   oldestBuild: string | undefined;
   /** Until when documents of the version before are looked for, at least. */

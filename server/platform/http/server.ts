@@ -31,11 +31,11 @@ const keepAliveTimeout = 72_000;
 
 /** Milliseconds. */
 export interface ArrivalTimes {
-  /** In which the headers have to arrive; Node swaps the two where this is the larger one. */
+  /** In this time the headers have to arrive. Node swaps `headers` and `request` where `headers` is larger. */
   headers: number;
-  /** In which a whole request has to arrive. */
+  /** In this time a whole request has to arrive. */
   request: number;
-  /** Milliseconds between two checks for late connections. */
+  /** The time between two checks for late connections. */
   check: number;
 }
 export const arrivalTimes: ArrivalTimes = { headers: 10_000, request: 15_000, check: 1_000 };

@@ -60,7 +60,7 @@ export interface Processes {
   peers(): Promise<Peer[]>;
   /** Removes this process from the list, for an orderly end. */
   leave(): Promise<void>;
-  /** Those that were seen lately, oldest first. */
+  /** Processes that were seen lately, oldest first. */
   list(): Promise<ProcessRecord[]>;
 }
 

@@ -40,7 +40,7 @@ export interface Keyring {
 
 export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
-/** Of a use, the later one is used later. */
+/** The order in which the keys of one use become current. */
 export const inOrder = { activeAt: 1, createdAt: 1, _id: 1 } as const;
 /** Milliseconds between two reads of the keys by a process: a key that was taken out is accepted for as long at most. */
 export const keyringReadEvery = 1_000;

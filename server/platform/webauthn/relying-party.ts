@@ -115,7 +115,7 @@ interface RelyingParty {
   id: string;
   /** Shown by the browser. */
   name: string;
-  /** Of the pages, exactly. */
+  /** The exact origin of the pages. */
   origin: string;
 }
 

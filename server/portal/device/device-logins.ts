@@ -65,7 +65,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       createdAt: new Date(now),
       device: { name, address, role },
     });
-    // A removal, another role, passkey or status ends the sessions that there are. This one may be later.
+    // A removal, another role, passkey or status ends existing sessions. This session may have been made after that.
     const member = await members.find(memberId);
     if (member?.passkey?.credentialId === credentialId && (await isValid(member, role)))
       return { token, role, expiresAt };
@@ -149,7 +149,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       if (!(await deviceRequests.deny(digestOf(typed), new Date(clock.now())))) throw noSuchCode();
     },
 
-    /** The member of a token; undefined where it is none now. A token whose member has changed ends for good. */
+    /** The member of a token; undefined where the token is not valid. A token whose member has changed stays invalid. */
     async find(token: string): Promise<SignedIn | undefined> {
       if (!isWellFormedSecret('deviceToken', token)) return undefined;
       const session = await memberSessions.find(sha256(token));

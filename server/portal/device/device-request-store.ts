@@ -8,7 +8,7 @@ export interface Confirmation {
   partnerId: string;
   role: MemberRole;
   passkeyAt: Date;
-  /** Of the passkey. Another one ends what was confirmed. */
+  /** The credential id of the passkey. A new passkey of the member ends the confirmation. */
   credentialId: string;
 }
 
@@ -84,7 +84,7 @@ export function createDeviceRequestStore(db: Db) {
       return matchedCount > 0;
     },
 
-    /** For a restored database. */
+    /** Deletes all requests, in a restored database. */
     async endAll(): Promise<void> {
       await requests.deleteMany({});
     },

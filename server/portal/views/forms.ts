@@ -2,7 +2,7 @@ import type { Messages } from '../messages/en.ts';
 import type { Field, Given, PageContext } from './page.ts';
 import { options } from './text.ts';
 
-/** For how long a secret is accepted beside its successor. */
+/** The field for how long the old secret is still accepted after a rotation. */
 export const keepOldField = (m: Messages): Field => ({
   name: 'keepOld',
   label: m.keepOld,

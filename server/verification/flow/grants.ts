@@ -6,7 +6,7 @@ import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
 export interface Grants {
-  /** Its expiry is for the caller to judge. Loads of the same tick are one round trip. */
+  /** The caller checks whether the grant has expired. Loads of the same tick are one round trip. */
   load(code: string): Promise<Grant | undefined>;
   /** @returns how many wrong verifiers the code of this session has met now */
   countWrongVerifier(sessionId: string): Promise<number>;

@@ -90,7 +90,7 @@ export interface Methods {
   turn: number;
   /** Whether the user has chosen `source`; else the list is shown. */
   chosen: boolean;
-  /** Those that cannot be chosen again in this session. */
+  /** Methods that cannot be chosen again in this session. */
   failed: Ended[];
   /** The method that led back to the list, for the list to say. */
   last?: Ended;

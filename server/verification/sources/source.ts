@@ -71,7 +71,7 @@ export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
   method: Method;
-  /** Those of the claims that it can answer. */
+  /** The claims, of these, that it can answer. */
   answers(claims: readonly ClaimName[]): ClaimName[];
   /** Whether it asks for a personal number, by which it recognises the user. */
   asksNumber: boolean;

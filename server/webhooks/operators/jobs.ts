@@ -39,7 +39,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     );
   }
 
-  /** What falls due with a second that has just been emptied came since: its job may be gone. */
+  /** Schedules a job for deliveries that became due in this second after it was emptied: the old job may be gone. */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [left] = await history.dueWith(second, 1);
     if (left) await dueJobs.at(second);

@@ -139,7 +139,7 @@ describe('svc login', () => {
     within(30_000),
   );
 
-  it('fails with exit 7 where there is no portal, or no server', async () => {
+  it('exits with 7 where the server has no portal, and where no server answers', async () => {
     const off = await startTestServer();
     for (const url of [off.publicUrl, 'http://127.0.0.1:1'])
       expect((await svcCommandLine(url).run(['login'])).code).toBe(7);

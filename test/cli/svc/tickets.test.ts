@@ -24,7 +24,7 @@ afterAll(() => server.stop());
 const failure = (stderr: string) =>
   (JSON.parse(stderr.trim().split('\n').at(-1) ?? '{}') as { error: { code: string; hint?: string } }).error;
 
-describe('what was a ticket before, by svc', () => {
+describe('a task that once needed a support ticket', () => {
   it('svc changes redirect URIs and branding, and registers a second client', async () => {
     const { clientId, keyId } = partner;
     const uri = 'http://localhost:4000/second';
@@ -119,7 +119,7 @@ describe('what was a ticket before, by svc', () => {
     receiver.close();
   });
 
-  it('svc walks through the hosted pages, and finds the session by reference, its events and its request', async () => {
+  it('svc trigger flow completes the hosted pages, and svc finds the session by reference, its events and its request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
         'trigger',
@@ -155,7 +155,7 @@ describe('what was a ticket before, by svc', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('a walk from another address of the service fails, and names the right one', async () => {
+  it('svc trigger flow fails with another address of the service, and names the right one', async () => {
     const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
     const kept = readFileSync(profile, 'utf8');
     writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
@@ -165,7 +165,7 @@ describe('what was a ticket before, by svc', () => {
     expect([code, failure(stderr).hint]).toEqual([1, expect.stringContaining(server.baseUrl)]);
   });
 
-  it('a walk gives the code and the verifier that the exchange needs', async () => {
+  it('svc trigger flow prints the code and the code verifier that the exchange needs', async () => {
     const walked = await svc.json<Record<string, string>>(
       'trigger',
       'flow',

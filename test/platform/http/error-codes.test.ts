@@ -29,11 +29,11 @@ describe('X-SVC-Error', () => {
     expect(answer.headers.get('x-svc-error')).toBe(code);
   });
 
-  it('is there where the request is no HTTP', async () => {
+  it('is also sent where the request is not HTTP', async () => {
     expect(await raw('nonsense\r\n\r\n')).toMatch(/\r\nx-svc-error: malformed_http\r\n/);
   });
 
-  it('is on no success', async () => {
+  it('is absent from a successful answer', async () => {
     const answer = await fetch(`${server.publicUrl}/.well-known/jwks.json`);
     await answer.text();
     expect(answer.headers.has('x-svc-error')).toBe(false);

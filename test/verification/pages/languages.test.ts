@@ -43,7 +43,7 @@ function texts(value: unknown, path = ''): [string, string][] {
 describe.each(Object.entries(languages))('the texts in %s', (code, messages) => {
   const english = new Map(texts(languages.en));
 
-  it('are all there, and tell what the English ones tell', () => {
+  it('are complete, and have the same placeholders as the English ones', () => {
     const own = new Map(texts(messages));
     expect([...own.keys()]).toEqual([...english.keys()]);
     for (const [path, text] of own) {

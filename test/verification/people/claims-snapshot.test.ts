@@ -165,7 +165,7 @@ describe('the sweep', () => {
     expect(await grant()).toBeUndefined();
   });
 
-  it('tells them once', async () => {
+  it('invalidates the snapshots only once', async () => {
     const { stored } = await visitAs('adult');
     await block((await stored()).enrollmentId);
     const { timeline } = await stored();

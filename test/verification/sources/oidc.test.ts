@@ -151,7 +151,7 @@ describe('an OpenID provider as a source', () => {
 });
 
 describe('a client', () => {
-  it('can be set to a source that there is, for its mode', async () => {
+  it('can only be set to a source that exists in its mode', async () => {
     const { clientId: id } = partner;
     const update = service.admin.clients.update.mutate({ clientId: id, sources: ['bank'] });
     await expect(update).rejects.toThrow(

@@ -20,7 +20,7 @@ it('the page names who to ask where the service has no passkeys', async () => {
   expect(page.headers['set-cookie']).toBeUndefined();
 });
 
-it('nothing can be done there without passkeys', async () => {
+it('every action of the page is refused where the service has no passkeys', async () => {
   const browser = openBrowser(hosted);
   expect((await browser.request(`${root}/options`)).status).toBe(404);
   expect((await browser.request(`${root}/sign-in`, { credential: '{}' })).status).toBe(404);

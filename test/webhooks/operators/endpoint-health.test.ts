@@ -75,7 +75,7 @@ describe('an endpoint', () => {
     expect(diagnose({}).cause).toBeNull();
   });
 
-  it('comes before others that are better, test ones, and such that fail for less long', () => {
+  it('is listed before healthy ones, test ones, and ones that began to fail later', () => {
     const dead = diagnose({ keyId: 'dead', attempts: [broken(30), broken(3), broken(1)] });
     const longer = diagnose({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
     const test = diagnose({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
