@@ -49,9 +49,11 @@ export type Claims = Partial<Record<ClaimName, ClaimValue>>;
 export const ClaimsMeta = z
   .strictObject({
     claims_requested: z.array(z.string()).describe('Every identifier asked for, in that order'),
-    claims_resolved: z.array(ClaimName).describe('Those with a value'),
-    claims_null: z.array(ClaimName).describe('Those that the source could not tell'),
-    claims_ignored: z.array(z.string()).describe('Unknown ones, and those that may not be seen'),
+    claims_resolved: z.array(ClaimName).describe('Claims with a value'),
+    claims_null: z.array(ClaimName).describe('Claims whose value the source could not tell'),
+    claims_ignored: z
+      .array(z.string())
+      .describe('Identifiers of unknown claims, and of claims whose values may not be returned'),
   })
   .meta({ id: 'ClaimsMeta', description: 'The first list is the disjoint union of the other three.' });
 export type ClaimsMeta = z.infer<typeof ClaimsMeta>;

@@ -72,6 +72,9 @@ async function* pagesOf<Row extends object>(
   }
 }
 
+/** Columns that are the same in each row of one partner: the first to go where the terminal is narrow. */
+export const sameForOne = (partner: string | undefined): 'partnerName'[] => (partner ? ['partnerName'] : []);
+
 /** A command that lists records: says how many there are, and gives all of them, a part of their fields, or CSV. */
 export abstract class ListCommand<T extends typeof Command> extends AdminCommand<T> {
   /** Sentences about rows: each once, however many pages there are. */

@@ -55,6 +55,7 @@ export const ClientView = z.strictObject({
   createdAt: DateTime,
 });
 export type ClientView = z.infer<typeof ClientView>;
+export const ListedClient = ClientView.extend({ partnerName: z.string().nullable() });
 
 /** The one answer that holds the client secret. */
 export const ClientWithSecret = z.strictObject({ ...ClientView.shape, clientSecret: z.string() });

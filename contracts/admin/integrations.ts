@@ -25,6 +25,7 @@ export const IntegrationView = z.strictObject({
   oldSecret: OldSecret.nullable(),
 });
 export type IntegrationView = z.infer<typeof IntegrationView>;
+export const ListedIntegration = IntegrationView.extend({ partnerName: z.string().nullable() });
 
 /** The one answer that holds the integration secret: `intsec_…`. */
 export const IntegrationWithSecret = z.strictObject({

@@ -8,7 +8,7 @@ export type KeyStatus = z.infer<typeof KeyStatus>;
 /** A secret before the present one, while it is still accepted. */
 export const OldSecret = z.strictObject({
   last4: z.string(),
-  /** From then on it is refused. */
+  /** The service refuses it from this time on. */
   expiresAt: DateTime,
   /** To some minutes; null where it was not used since it is noted. */
   lastUsedAt: DateTime.nullable(),
@@ -39,6 +39,7 @@ export const KeyView = z.strictObject({
   revokedAt: DateTime.nullable(),
 });
 export type KeyView = z.infer<typeof KeyView>;
+export const ListedKey = KeyView.extend({ partnerName: z.string().nullable() });
 
 /** The one answer that holds the key itself. */
 export const KeyWithSecret = z.strictObject({ ...KeyView.shape, apiKey: z.string() });

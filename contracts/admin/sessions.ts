@@ -17,7 +17,7 @@ export const SessionView = z.strictObject({
   mode: Mode,
   source: z.string(),
   status: SessionStatus,
-  /** Not complete, and its lifetime is over. */
+  /** Its lifetime ended before it was complete. */
   expired: z.boolean(),
   /** Why there is no code and will be none, expiry included; a row of the table of reasons. */
   failure: z
@@ -70,6 +70,13 @@ export const ListSessions = z.strictObject({
 });
 export type ListSessions = z.infer<typeof ListSessions>;
 
+/**
+ * How far a session has come, whether or not it ended there. At `confirm` the user has authenticated at a phone, and has
+ * still to recognise the computer.
+ */
+export const SessionStep = z.enum(['consent', 'authenticate', 'confirm', 'verify', 'issue', 'completed']);
+export type SessionStep = z.infer<typeof SessionStep>;
+
 /** A session as lists show it. `reason`: why there is no code and will be none; null while there may be one. */
 export const SessionSummary = SessionView.pick({
   id: true,
@@ -86,7 +93,9 @@ export const SessionSummary = SessionView.pick({
   createdAt: true,
   expiresAt: true,
   completedAt: true,
-}).extend({ reason: Reason.nullable() });
+}).extend({ reason: Reason.nullable(), step: SessionStep });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 
-export const FoundSessions = found(SessionSummary);
+export const ListedSession = SessionSummary.extend({ partnerName: z.string().nullable() });
+
+export const FoundSessions = found(ListedSession);

@@ -37,6 +37,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { operatorId: 1, at: -1, _id: -1 } },
   { collection, key: { partnerId: 1, at: -1, _id: -1 } },
   { collection, key: { requestId: 1 } },
+  // The last characters of a secret before it was replaced: `partners list --search`.
+  { collection, key: { 'before.last4': 1 }, sparse: true },
 ];
 
 /** The partner whose record, or whose wallet, an entry is about. */

@@ -5,6 +5,7 @@ import {
   ClientWithSecret,
   CreateClient,
   ListClients,
+  ListedClient,
   RotateClientSecret,
   UpdateClient,
 } from '../../contracts/admin/clients.ts';
@@ -15,6 +16,7 @@ import {
   KeyReference,
   KeyView,
   KeyWithSecret,
+  ListedKey,
   ListKeys,
   PauseEndpoint,
   RotateKey,
@@ -35,6 +37,7 @@ import {
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { assertRedirectUris, type Clients } from './clients.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { ApiKey } from './key-store.ts';
@@ -52,17 +55,18 @@ interface Dependencies {
   clients: Clients;
   endpoints: Endpoints;
   clock: Pick<Clock, 'now'>;
+  partnerNames: PartnerNames;
   /** The pause of a key's webhooks has ended. */
   resumed: (keyId: string) => Promise<void>;
 }
 
 /** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
 export function createPartnersProcedures(dependencies: Dependencies) {
-  const { partners, search, logos, keys, clients, endpoints, clock } = dependencies;
+  const { partners, search, logos, keys, clients, endpoints, clock, partnerNames } = dependencies;
   return {
     partners: mergeRouters(partnerProcedures(partners, endpoints, logos), searchProcedures(search)),
-    keys: keyProcedures(keys, clock),
-    clients: clientProcedures(clients, clock),
+    keys: keyProcedures(keys, clock, partnerNames),
+    clients: clientProcedures(clients, clock, partnerNames),
     webhooks: endpointProcedures(dependencies),
   };
 }
@@ -123,13 +127,13 @@ function searchProcedures(search: SearchForPartners) {
   });
 }
 
-function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>) {
+function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>, partnerNames: PartnerNames) {
   const view = (key: ApiKey) => viewKey(key, clock.now());
   return router({
     list: procedure
       .input(ListKeys)
-      .output(z.array(KeyView))
-      .query(async ({ input }) => (await keys.list(input)).map(view)),
+      .output(z.array(ListedKey))
+      .query(async ({ input }) => withPartnerName((await keys.list(input)).map(view), partnerNames)),
     count: procedure
       .input(ListKeys.omit(pageFields))
       .output(Total)
@@ -159,13 +163,13 @@ function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>) {
   });
 }
 
-function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>) {
+function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNames: PartnerNames) {
   const view = viewClient(clock);
   return router({
     list: procedure
       .input(ListClients)
-      .output(z.array(ClientView))
-      .query(async ({ input }) => (await clients.list(input)).map(view)),
+      .output(z.array(ListedClient))
+      .query(async ({ input }) => withPartnerName((await clients.list(input)).map(view), partnerNames)),
     count: procedure
       .input(ListClients.omit(pageFields))
       .output(Total)

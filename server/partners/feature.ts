@@ -1,5 +1,6 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { PartnerNames } from '../platform/database/partner-names.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import { createPartnersProcedures } from './admin.ts';
 import { createClients, type Source } from './clients.ts';
@@ -23,6 +24,7 @@ interface Dependencies {
   };
   clock: Pick<Clock, 'now'>;
   sealing: Pick<Sealing, 'seal'>;
+  partnerNames: PartnerNames;
   /** Makes the test and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   /** Why events may not be sent to `url` for a key of this mode, or undefined. */
@@ -41,6 +43,7 @@ export function createPartnersFeature({
   used,
   clock,
   sealing,
+  partnerNames,
   openWallets,
   checkWebhookUrl,
   resumed,
@@ -77,6 +80,7 @@ export function createPartnersFeature({
       clients,
       endpoints,
       clock,
+      partnerNames,
       resumed,
     }),
   };

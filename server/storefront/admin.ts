@@ -4,12 +4,14 @@ import {
   IntegrationReference,
   IntegrationView,
   IntegrationWithSecret,
+  ListedIntegration,
   ListIntegrations,
   RotateIntegrationSecret,
   UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
 
@@ -41,7 +43,10 @@ function viewIntegration(integration: Integration, now: number): IntegrationView
 }
 
 /** What `svcadmin integrations` calls. */
-export function createStorefrontProcedures(integrations: Integrations, clock: { now(): number }) {
+export function createStorefrontProcedures(
+  integrations: Integrations,
+  { clock, partnerNames }: { clock: { now(): number }; partnerNames: PartnerNames },
+) {
   const view = (integration: Integration) => viewIntegration(integration, clock.now());
   const withSecret = ({ integration, integrationSecret }: FreshIntegration): IntegrationWithSecret => ({
     ...view(integration),
@@ -52,8 +57,10 @@ export function createStorefrontProcedures(integrations: Integrations, clock: { 
     integrations: router({
       list: procedure
         .input(ListIntegrations)
-        .output(z.array(IntegrationView))
-        .query(async ({ input }) => (await integrations.list(input)).map(view)),
+        .output(z.array(ListedIntegration))
+        .query(async ({ input }) =>
+          withPartnerName((await integrations.list(input)).map(view), partnerNames),
+        ),
       count: procedure
         .input(ListIntegrations.omit(pageFields))
         .output(Total)

@@ -2,6 +2,7 @@ import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { FoundSessions, ListSessions } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { SessionStore } from './session/session-store.ts';
@@ -12,10 +13,11 @@ interface Dependencies {
   sessions: Pick<SessionStore, 'find' | 'list' | 'count'>;
   enrollments: Pick<EnrollmentStore, 'find'>;
   clock: { now(): number };
+  partnerNames: PartnerNames;
 }
 
 /** `svcadmin sessions list`. */
-export function createSessionListProcedures({ sessions, enrollments, clock }: Dependencies) {
+export function createSessionListProcedures({ sessions, enrollments, clock, partnerNames }: Dependencies) {
   async function existing(sessionId: string): Promise<Session> {
     const session = await sessions.find(sessionId);
     if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
@@ -42,7 +44,7 @@ export function createSessionListProcedures({ sessions, enrollments, clock }: De
           of: await ofEnrollment(enrollmentId),
         });
         const view = (session: Session) => maskSubject(ctx.operator.role, viewSessionSummary(session, now));
-        return { rows: rows.map(view), stoppedAfter };
+        return { rows: await withPartnerName(rows.map(view), partnerNames), stoppedAfter };
       }),
 
     count: procedure

@@ -88,7 +88,7 @@ export function createUserProcedures(dependencies: Dependencies) {
         const id = await idOf(input.user);
         const user = id && (await users.find(id));
         if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
-        await ctx.reading({ target: user._id, modes: [user.mode], reason: input.reason });
+        await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });
         return view(user);
       }),
 
@@ -98,7 +98,7 @@ export function createUserProcedures(dependencies: Dependencies) {
       .query(async ({ input, ctx }) => {
         const found = await search(input);
         const users = new Set(found.map(({ userId }) => userId));
-        await ctx.reading({
+        await ctx.noteRead({
           // A customer of a shop may be several users.
           target: users.size === 1 ? [...users].join() : null,
           modes: found.map(({ mode }) => mode),

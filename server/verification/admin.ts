@@ -11,6 +11,7 @@ import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
+import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createSessionListProcedures } from './admin-session-list.ts';
 import { createSourceProcedures } from './admin-sources.ts';
@@ -39,6 +40,7 @@ interface Dependencies {
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   sources: SourceOverview;
   clock: { now(): number };
+  partnerNames: PartnerNames;
 }
 
 /** What `svcadmin sessions`, `svcadmin enrollments` and `svcadmin users` call. */
@@ -90,7 +92,7 @@ function enrollmentProcedures({
         const last = after === undefined ? undefined : await existing(after);
         const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
         const modes = found.map(({ mode }) => mode);
-        await ctx.reading({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
+        await ctx.noteRead({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
         return found.map((enrollment) => maskSubject(ctx.operator.role, viewEnrollment(enrollment)));
       }),
 
@@ -104,7 +106,7 @@ function enrollmentProcedures({
       .output(EnrollmentView)
       .query(async ({ input: { enrollmentId, reason }, ctx }) => {
         const enrollment = await existing(enrollmentId);
-        await ctx.reading({ target: enrollmentId, modes: [enrollment.mode], reason });
+        await ctx.noteRead({ target: enrollmentId, modes: [enrollment.mode], reason });
         return maskSubject(ctx.operator.role, viewEnrollment(enrollment));
       }),
 

@@ -4,6 +4,7 @@ import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import { createIdentityWallets, type FetchStatusList } from '../identity-wallet/port.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
+import type { PartnerNames } from '../platform/database/partner-names.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createChallenges } from '../platform/webauthn/challenges.ts';
@@ -56,6 +57,7 @@ interface Dependencies {
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
   directory: ClientDirectory & KeyDirectory;
+  partnerNames: PartnerNames;
   publish: Publish;
   logger: Logger;
   /** Root of all links and `iss`, without a trailing slash. */
@@ -265,6 +267,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       isFresh,
       customerHash: dependencies.customerHash,
       chargeOf,
+      partnerNames: dependencies.partnerNames,
       clock,
     }),
   };

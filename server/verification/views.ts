@@ -3,7 +3,7 @@ import type { CodeState, SessionSummary, SessionView } from '../../contracts/adm
 import { maxWrongVerifiers } from '../../contracts/grant.ts';
 import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
-import { reasonAt, type Step, stepOf } from './session/steps.ts';
+import { reachedStepOf, reasonAt, type Step, stepOf } from './session/steps.ts';
 import type { IssuedCode, Session } from './session/transitions.ts';
 
 /** The charge of a session. */
@@ -87,6 +87,7 @@ export function viewSessionSummary(session: Session, now: number): SessionSummar
     ...{ id, partnerId, clientId, keyId, mode, source, status },
     expired: step === 'expired' || step === 'over',
     reason: reasonAt(session, step) ?? null,
+    step: reachedStepOf(session),
     clientReferenceId: session.clientReferenceId ?? null,
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,

@@ -96,7 +96,7 @@ function eventProcedures(queries: WebhookQueries) {
       .query(async ({ input: { eventId, reason }, ctx }) => {
         const event = await queries.showEvent(eventId, ctx.operator.role);
         const modes = tellsOfPerson(event.body) ? [event.mode] : [];
-        await ctx.reading({ target: eventId, modes, reason });
+        await ctx.noteRead({ target: eventId, modes, reason });
         return event;
       }),
     why: procedure
@@ -212,7 +212,7 @@ function senderProcedures(relay: Relay, actions: DeliveryActions) {
         const deliveries = relayed.deliveries.filter(({ body }) => tellsOfPerson(body)).length;
         // Live keys are not relayed.
         const modes = deliveries > 0 ? (['test'] as const) : [];
-        await ctx.reading({ target: input.keyId, modes, counts: { deliveries } });
+        await ctx.noteRead({ target: input.keyId, modes, counts: { deliveries } });
         return relayed;
       }),
   });

@@ -73,7 +73,7 @@ export interface Foundation {
   db: Database['db'];
   /** The same database through connections that wait longer for an answer. */
   maintenance?: Database['db'];
-  /** Why the database is away, as far as that is known; undefined where it is not. */
+  /** Why the database is unavailable, as far as known; undefined where it is available. */
   databaseFault?: ReadDatabaseFault;
   schema: Schema;
   clock: Clock;
@@ -172,6 +172,7 @@ export function createServices(foundation: Foundation) {
     used,
     clock,
     sealing,
+    partnerNames,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     resumed: webhooks.resume,
@@ -226,6 +227,7 @@ export function createServices(foundation: Foundation) {
     imprint: config.imprint,
     customerHash: (customer) => customerHash(keyring.id, customer),
     findLogo: stores.partners.logos.find,
+    partnerNames,
     isCodeUsed: async ({ codeHash, ...payer }) =>
       (await charges.past({ ...payer, cause: codeHash })) !== undefined,
     chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
@@ -307,7 +309,7 @@ export function createServices(foundation: Foundation) {
     partners: partners.procedures,
     wallets: wallets.procedures,
     verification: verification.procedures,
-    storefront: createStorefrontProcedures(integrations, clock),
+    storefront: createStorefrontProcedures(integrations, { clock, partnerNames }),
     warnings: warnings.procedures,
     members: members.procedures,
     webhooks: createWebhookProcedures({

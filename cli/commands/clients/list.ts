@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
-import { ListCommand } from '../../list/list-command.ts';
+import { ListCommand, sameForOne } from '../../list/list-command.ts';
 
 export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';
@@ -21,8 +21,9 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
     return this.list({
       page: (page) => api.clients.list.query({ ...wanted, ...page }),
       count: () => api.clients.count.query(wanted),
-      columns: ['id', 'name', 'mode', 'kind', 'status', 'keyId', 'claims'],
-      drop: ['keyId', 'kind', 'claims'],
+      columns: ['id', 'name', 'partnerName', 'mode', 'kind', 'status', 'keyId', 'claims'],
+      // In the list of one partner, its name is the same in every row.
+      drop: [...sameForOne(partner), 'keyId', 'kind', 'claims'],
     });
   }
 }

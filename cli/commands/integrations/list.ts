@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
-import { ListCommand } from '../../list/list-command.ts';
+import { ListCommand, sameForOne } from '../../list/list-command.ts';
 
 export default class IntegrationsList extends ListCommand<typeof IntegrationsList> {
   static override summary = 'List storefront integrations, newest first.';
@@ -20,8 +20,9 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
     return this.list({
       page: (page) => api.integrations.list.query({ ...wanted, ...page }),
       count: () => api.integrations.count.query(wanted),
-      columns: ['id', 'clientId', 'mode', 'status', 'shops'],
-      drop: ['clientId'],
+      columns: ['id', 'partnerName', 'clientId', 'mode', 'status', 'shops'],
+      // In the list of one partner, its name is the same in every row.
+      drop: [...sameForOne(partner), 'clientId'],
     });
   }
 }

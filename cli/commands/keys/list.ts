@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, moment, pageFlags } from '../../flags/flags.ts';
-import { ListCommand } from '../../list/list-command.ts';
+import { ListCommand, sameForOne } from '../../list/list-command.ts';
 
 export default class KeysList extends ListCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
@@ -23,9 +23,19 @@ export default class KeysList extends ListCommand<typeof KeysList> {
     return this.list({
       page: (page) => api.keys.list.query({ ...wanted, ...page }),
       count: () => api.keys.count.query(wanted),
-      columns: ['id', 'partnerId', 'mode', 'status', 'last4', 'lastUsedAt', 'webhookUrl', 'createdAt'],
-      // In the list of one partner, the partner's column is left out.
-      drop: partner ? ['partnerId', 'createdAt'] : ['createdAt'],
+      columns: [
+        'id',
+        'partnerId',
+        'partnerName',
+        'mode',
+        'status',
+        'last4',
+        'lastUsedAt',
+        'webhookUrl',
+        'createdAt',
+      ],
+      // In the list of one partner, the partner is the same in every row.
+      drop: [...sameForOne(partner), 'partnerId', 'createdAt'],
     });
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
 import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
-import { ListCommand } from '../../list/list-command.ts';
+import { ListCommand, sameForOne } from '../../list/list-command.ts';
 
 /** As the server keeps it. A partner may have put anything into a state. */
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('base64url').slice(0, 22);
@@ -11,7 +11,7 @@ const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'fai
 export default class SessionsList extends ListCommand<typeof SessionsList> {
   static override summary = 'List sessions, newest first, with their state and the reason of a failure.';
   static override description =
-    '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status.';
+    '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status. `step` says how far the user came: to consent, authenticate, confirm, verify, issue, or completed.';
   static override examples = [
     '<%= config.bin %> sessions list --partner ptr_… --since 2h',
     '<%= config.bin %> sessions list --state b0c3…',
@@ -51,13 +51,25 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
         'createdAt',
         'status',
         'reason',
+        'step',
+        'partnerName',
         'mode',
         'source',
         'clientId',
         'clientReferenceId',
         'sub',
       ],
-      drop: ['sub', 'clientReferenceId', 'clientId', 'source', 'mode', 'createdAt'],
+      // In the list of one partner, its name is the same in every row.
+      drop: [
+        ...sameForOne(partner),
+        'sub',
+        'clientReferenceId',
+        'clientId',
+        'step',
+        'source',
+        'mode',
+        'createdAt',
+      ],
     });
   }
 }

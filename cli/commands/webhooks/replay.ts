@@ -8,7 +8,7 @@ const { event, since, until } = eventFilters;
 export default class WebhooksReplay extends BulkCommand<typeof WebhooksReplay> {
   static override summary = 'Send all events of an API key in a time span again, also those that arrived.';
   static override description =
-    'For a receiver that has lost what it got. A job of the server sends them, oldest first, with the same event_id. What is on its way is left out. A second replay of the same time is refused without --again.';
+    'For a receiver that has lost what it got. A job of the server sends them, oldest first, with the same event_id. Events whose delivery is pending or in flight are left out. A second replay of the same time is refused without --again.';
   static override examples = [
     '<%= config.bin %> webhooks replay key_… --since 2026-07-01T08:00 --until 2026-07-01T12:00 --rate 20/s',
   ];

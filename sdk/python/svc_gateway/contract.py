@@ -32,11 +32,11 @@ class ClaimsMeta(TypedDict):
 
     # Every identifier asked for, in that order.
     claims_requested: List[str]
-    # Those with a value.
+    # Claims with a value.
     claims_resolved: List[ClaimName]
-    # Those that the source could not tell.
+    # Claims whose value the source could not tell.
     claims_null: List[ClaimName]
-    # Unknown ones, and those that may not be seen.
+    # Identifiers of unknown claims, and of claims whose values may not be returned.
     claims_ignored: List[str]
 
 

@@ -103,11 +103,15 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
     address,
     ...(operator.partnerId ? { partnerId: operator.partnerId } : {}),
   };
-  /** To be called before personal data are shown. Where the role does not see them, they are masked, and nothing is noted. */
-  const reading = async (read: PersonalRead): Promise<void> => {
-    if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
-  };
-  const result = await next({ ctx: { actor, reading } });
+  const result = await next({
+    ctx: {
+      actor,
+      /** Nothing is noted where the role does not see personal data: they are masked for it. */
+      async noteRead(read: PersonalRead): Promise<void> {
+        if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
+      },
+    },
+  });
   const known = type === 'mutation' ? resultOf(result) : undefined;
   if (known) await ctx.recordCall?.(actor, await getRawInput(), known);
   return result;
@@ -129,7 +133,7 @@ function resultOf(ended: Ended): CallResult | undefined {
 export const router = trpc.router;
 export const mergeRouters = trpc.mergeRouters;
 /**
- * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. A procedure that shows personal data
- * calls `ctx.reading` before.
+ * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. Before a procedure shows
+ * personal data, it notes that in the audit log with `ctx.noteRead`.
  */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);

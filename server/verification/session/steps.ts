@@ -1,16 +1,11 @@
+import type { SessionStep } from '../../../contracts/admin/sessions.ts';
 import { type ClaimName, isClaimName } from '../../../contracts/claims.ts';
 import type { Reason } from '../../../contracts/reasons.ts';
 import type { Session } from './transitions.ts';
 
 /** The present step of a session, which decides the next page. */
 export type Step =
-  | 'consent'
-  | 'authenticate'
-  /** The user has authenticated at a phone, and has still to recognise the computer. */
-  | 'confirm'
-  | 'verify'
-  | 'issue'
-  | 'completed'
+  | SessionStep
   | 'failed'
   | 'expired'
   /** Ended in failure, and its lifetime is over as well. */
@@ -21,15 +16,20 @@ const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', '
 /** Whether a session can still issue a code. */
 export const isLive = (step: Step): boolean => live.includes(step);
 
-export function stepOf(session: Session, now: number): Step {
-  const expired = now >= session.expiresAt.getTime();
+/** How far a session has come, whether or not it has failed or expired since. */
+export function reachedStepOf(session: Session): SessionStep {
   if (session.status === 'complete') return 'completed';
-  if (session.failure) return expired ? 'over' : 'failed';
-  if (expired) return 'expired';
   if (session.status === 'verified') return 'issue';
   if (session.status === 'authenticated') return 'verify';
   if (!session.consentedAt) return 'consent';
   return session.userId ? 'confirm' : 'authenticate';
+}
+
+export function stepOf(session: Session, now: number): Step {
+  const expired = now >= session.expiresAt.getTime();
+  if (session.status === 'complete') return 'completed';
+  if (session.failure) return expired ? 'over' : 'failed';
+  return expired ? 'expired' : reachedStepOf(session);
 }
 
 /** The version of a form. A form with another version than that of the session is out of date. */

@@ -189,7 +189,7 @@ describe('every count', () => {
 
   it('ends after a bounded number of records, and says that there are more', async () => {
     const requests = server.db.collection<{ _id: string }>('requestLog');
-    const divided = divideFilter({ partnerId, status: 402 }, { few: [], sorted: ['partnerId'] }, 'at');
+    const divided = divideFilter({ partnerId, status: 402 }, { selective: [], sorted: ['partnerId'] }, 'at');
     expect(divided).toEqual({
       indexed: { partnerId },
       hint: { partnerId: 1, at: -1, _id: -1 },
@@ -207,6 +207,26 @@ describe('every count', () => {
     expect(describeShown({ ...shown, total })).toContain('50 of more than 100,000 shown.');
     expect(describeShown({ ...shown, total: undefined })).toContain('50 shown; there may be more.');
     expect(describeShown({ ...shown, total: { total: 50, exact: true } })).toBe('50 of 50 shown.');
+  });
+});
+
+describe('a list of what partners have', () => {
+  it('names the partner of each key, client and integration', async () => {
+    const { partners, keys, clients, integrations } = server.admin;
+    const { id: partnerId } = await partners.create.mutate({ name: 'Beta & Co' });
+    const { id: keyId } = await keys.create.mutate({ partnerId });
+    const redirectUris = ['https://acme.example/back'];
+    const common = { partnerId, keyId, redirectUris, claims: ['age_18_plus' as const] };
+    await clients.create.mutate({ ...common, name: 'Till' });
+    const shop = await clients.create.mutate({ ...common, name: 'Shop', kind: 'storefront' });
+    await integrations.create.mutate({ partnerId, clientId: shop.id, shops: ['acme.example'] });
+    for (const [topic, count] of Object.entries({ keys: 1, clients: 2, integrations: 1 })) {
+      const groups = await svcadmin.json(topic, 'list', '--partner', partnerId, '--by', 'partnerName');
+      expect(groups, topic).toEqual([{ partnerName: 'Beta & Co', count }]);
+      const { stdout } = await svcadmin.run([topic, 'list', '--partner', partnerId]);
+      expect(stdout.split('\n')[0], topic).toMatch(/\tpartnerName\t/);
+      expect(stdout.split('\n')[1], topic).toMatch(/\tBeta & Co\t/);
+    }
   });
 });
 

@@ -46,6 +46,8 @@ describe('302', () => {
       expect(rows.map(({ id, clientReferenceId }) => [id, clientReferenceId])).toEqual([
         [sessionId, reference],
       ]);
+      const partner = await hosted.admin.partners.show.query({ partnerId: rows[0]?.partnerId ?? '' });
+      expect(rows).toMatchObject([{ partnerName: partner.name }]);
       expect(await hosted.admin.sessions.count.query({ clientReferenceId: reference })).toMatchObject({
         total: 1,
       });
