@@ -229,8 +229,8 @@ export function createClients({ store, keys, partners, clock, directory, sources
           throw new ApiError('conflict', { description });
         }
         const difference = {
-          before: { secrets: secrets.length },
-          after: { secrets: rotated.length, keepOldSeconds },
+          before: { secrets: secrets.length, last4: secrets[0]?.last4 },
+          after: { secrets: rotated.length, keepOldSeconds, last4: stored.last4 },
         };
         return { set: { secrets: rotated }, entry: auditEntry(actor, { id: clientId, at: now }, difference) };
       });

@@ -52,8 +52,9 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       assertActive(current);
       const url = chooseUrl(current);
       const at = clock.now();
-      const secretVersion = current.webhookSecrets + 1;
-      const before = { url: current.webhook?.url ?? null, secretVersion: current.webhookSecrets };
+      const { webhook, webhookSecrets } = current;
+      const secretVersion = webhookSecrets + 1;
+      const before = { url: webhook?.url ?? null, secretVersion: webhookSecrets, last4: webhook?.last4 };
       return {
         set: {
           webhook: { url, sealedSecret, secretVersion, last4, secretAt: new Date(at), setAt: new Date(at) },
@@ -135,7 +136,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         const { sealedSecret } = next;
         const secretAt = new Date(at);
         const difference = {
-          before: { secretVersion: webhookSecrets },
+          before: { secretVersion: webhookSecrets, last4: webhook.last4 },
           after: { secretVersion, last4 },
         };
         return {
@@ -215,7 +216,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return store.change(keyId, ({ webhook, webhookSecrets }) => {
         if (!webhook) return undefined;
         const difference = {
-          before: { url: webhook.url, secretVersion: webhookSecrets },
+          before: { url: webhook.url, secretVersion: webhookSecrets, last4: webhook.last4 },
           after: { url: null, secretVersion: webhookSecrets },
         };
         return {

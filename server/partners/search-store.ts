@@ -42,17 +42,32 @@ interface Look {
   filter: Document;
   /** The index that the query scans, without reading documents. */
   hint: Document;
+  /** The fields that it returns beside the id. */
+  fields?: Document;
+}
+
+/** An entry of the audit log about a secret that another one replaced, or that was removed. */
+interface Replaced {
+  partnerId: string;
+  target: string;
+  operatorName: string;
+  at: Date;
 }
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 /** Searches partners by name, host, id or key. */
 export function createSearchStore(db: Db) {
-  const look = ({ collection, filter, hint }: Look): Promise<Kept[]> =>
+  const look = <Found extends Document = Kept>({
+    collection,
+    filter,
+    hint,
+    fields = { partnerId: 1, redirectUris: 1, clientId: 1 },
+  }: Look): Promise<Found[]> =>
     db
-      .collection<Kept>(collection)
+      .collection(collection)
       .find(filter, { hint, maxTimeMS: queryTimeoutMs })
-      .project<Kept>({ partnerId: 1, redirectUris: 1, clientId: 1 })
+      .project<Found>(fields)
       .limit(mostMatches)
       .toArray();
 
@@ -83,6 +98,20 @@ export function createSearchStore(db: Db) {
     return found.flat();
   }
 
+  /** Secrets that may have ended: the audit log keeps their last characters for good. */
+  async function byReplaced(text: string): Promise<Match[]> {
+    const entries = await look<Replaced>({
+      collection: 'auditLog',
+      filter: { 'before.last4': text, partnerId: { $exists: true } },
+      hint: { 'before.last4': 1 },
+      fields: { partnerId: 1, target: 1, operatorName: 1, at: 1 },
+    });
+    return entries.map(({ partnerId, target, operatorName, at }) => ({
+      partnerId,
+      found: `secret of ${target} …${text} until ${operatorName} replaced or removed it at ${at.toISOString()}`,
+    }));
+  }
+
   const collections: Partial<Record<IdentifierKind, string>> = {
     partner: 'partners',
     client: 'clients',
@@ -107,7 +136,7 @@ export function createSearchStore(db: Db) {
       const found = await Promise.all([
         byName(text),
         ...(/^\S+$/.test(text) ? [byRedirectHost(text)] : []),
-        ...(/^[0-9A-Za-z]{4}$/.test(text) ? [byLastFour(text)] : []),
+        ...(/^[0-9A-Za-z]{4}$/.test(text) ? [byLastFour(text), byReplaced(text)] : []),
       ]);
       return found.flat();
     },

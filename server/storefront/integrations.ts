@@ -121,7 +121,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     ): Promise<FreshIntegration> {
       const { integrationSecret, stored } = await newSecret();
       const integration = await store.change(id, (current) => {
-        const { status, secretVersion } = current;
+        const { status, secretVersion, last4 } = current;
         if (status === 'disabled')
           throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
         const now = clock.now();
@@ -130,7 +130,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         const after = keepOldSeconds > 0 ? { ...next, keepOldSeconds } : next;
         return {
           set: { ...next, ...stored, oldSecret, lastUsedAt: undefined, rotatedAt: new Date(now) },
-          entry: entryOf(actor, id, { before: { secretVersion }, after }),
+          entry: entryOf(actor, id, { before: { secretVersion, last4 }, after }),
         };
       });
       return { integration, integrationSecret };

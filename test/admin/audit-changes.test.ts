@@ -57,9 +57,12 @@ describe('the audit log says from what to what', () => {
     const { id: keyId, last4 } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     const rotated = await admin.keys.rotate.mutate({ keyId });
     const [one, two] = ['https://one.example/', 'https://two.example/'];
-    await admin.webhooks.set.mutate({ keyId, url: one });
-    await admin.webhooks.set.mutate({ keyId, url: two });
-    await admin.webhooks.rotateSecret.mutate({ keyId });
+    const secrets = [
+      await admin.webhooks.set.mutate({ keyId, url: one }),
+      await admin.webhooks.set.mutate({ keyId, url: two }),
+      await admin.webhooks.rotateSecret.mutate({ keyId }),
+    ];
+    const [first, second, third] = secrets.map(({ signingSecret }) => ({ last4: signingSecret.slice(-4) }));
     await admin.webhooks.unset.mutate({ keyId });
     await admin.webhooks.set.mutate({ keyId, url: one });
     await admin.keys.revoke.mutate({ keyId });
@@ -67,9 +70,9 @@ describe('the audit log says from what to what', () => {
       ['keys.create', null, { partnerId, mode: 'test', status: 'active' }],
       ['keys.rotate', { last4 }, { last4: rotated.last4 }],
       ['webhooks.set', { url: null, secretVersion: 0 }, { url: one, secretVersion: 1 }],
-      ['webhooks.set', { url: one, secretVersion: 1 }, { url: two, secretVersion: 2 }],
-      ['webhooks.rotateSecret', { url: two, secretVersion: 2 }, { url: two, secretVersion: 3 }],
-      ['webhooks.unset', { url: two, secretVersion: 3 }, { url: null, secretVersion: 3 }],
+      ['webhooks.set', { url: one, secretVersion: 1, ...first }, { url: two, secretVersion: 2 }],
+      ['webhooks.rotateSecret', { url: two, secretVersion: 2, ...second }, { url: two, secretVersion: 3 }],
+      ['webhooks.unset', { url: two, secretVersion: 3, ...third }, { url: null, secretVersion: 3 }],
       ['webhooks.set', { url: null, secretVersion: 3 }, { url: one, secretVersion: 4 }],
       ['keys.revoke', { status: 'active' }, { status: 'revoked' }],
     ]);
@@ -90,11 +93,16 @@ describe('the audit log says from what to what', () => {
     await admin.clients.update.mutate({ clientId, name: 'Wine', claims: ['age_18_plus', 'country'] });
     await admin.clients.update.mutate({ clientId, purpose: 'to sell wine', tokenRequestsPerMinute: 60 });
     await admin.clients.update.mutate({ clientId, purpose: null, tokenRequestsPerMinute: null });
-    await admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 60 });
+    const { secrets } = await admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 60 });
+    const [fresh, old] = secrets.map(({ last4 }) => last4);
     await admin.clients.disable.mutate({ clientId });
     await admin.clients.enable.mutate({ clientId });
     const shops = ['shop.example'];
-    const { id: integrationId } = await admin.integrations.create.mutate({ partnerId, clientId, shops });
+    const { id: integrationId, last4 } = await admin.integrations.create.mutate({
+      partnerId,
+      clientId,
+      shops,
+    });
     await admin.integrations.rotateSecret.mutate({ integrationId });
     await admin.integrations.disable.mutate({ integrationId });
     expect(await changesOf(clientId)).toEqual([
@@ -114,7 +122,7 @@ describe('the audit log says from what to what', () => {
         { purpose: 'to sell wine', tokenRequestsPerMinute: 60 },
         { purpose: null, tokenRequestsPerMinute: null },
       ],
-      ['clients.rotateSecret', { secrets: 1 }, { secrets: 2, keepOldSeconds: 60 }],
+      ['clients.rotateSecret', { secrets: 1, last4: old }, { secrets: 2, keepOldSeconds: 60, last4: fresh }],
       ['clients.disable', { status: 'active' }, { status: 'disabled' }],
       ['clients.enable', { status: 'disabled' }, { status: 'active' }],
     ]);
@@ -124,7 +132,7 @@ describe('the audit log says from what to what', () => {
         null,
         { partnerId, clientId, mode: 'test', shops, status: 'active', secretVersion: 1 },
       ],
-      ['integrations.rotateSecret', { secretVersion: 1 }, { secretVersion: 2 }],
+      ['integrations.rotateSecret', { secretVersion: 1, last4 }, { secretVersion: 2 }],
       ['integrations.disable', { status: 'active' }, { status: 'disabled' }],
     ]);
   });

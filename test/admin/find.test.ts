@@ -82,17 +82,20 @@ describe('sessions list', () => {
   });
 
   it.each([
-    ['failed', ['failed'], 'document_rejected'],
-    ['expired', ['expired'], 'session_expired'],
-    ['open', ['open'], null],
-    ['complete', ['complete'], null],
-    ['pending', ['open', 'expired'], null],
-    ['verified', [], null],
-  ] as const)('finds those that are %s', async (status, expected, reason) => {
-    const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId, status });
-    expect(rows.map(({ id }) => id)).toEqual(expected.map((name) => sessions[name]));
-    if (rows[0]) expect(rows[0].reason).toBe(reason);
-  });
+    ['failed', ['failed'], 'document_rejected', 'verify'],
+    ['expired', ['expired'], 'session_expired', 'consent'],
+    ['open', ['open'], null, 'consent'],
+    ['complete', ['complete'], null, 'completed'],
+    ['pending', ['open', 'expired'], null, 'consent'],
+    ['verified', [], null, null],
+  ] as const)(
+    'finds those that are %s, with their reason and step',
+    async (status, expected, reason, step) => {
+      const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId, status });
+      expect(rows.map(({ id }) => id)).toEqual(expected.map((name) => sessions[name]));
+      if (rows[0]) expect(rows[0]).toMatchObject({ reason, step });
+    },
+  );
 
   it('finds an expired session without events by its partner and time', async () => {
     const { partnerId } = partner;
@@ -109,7 +112,7 @@ describe('sessions list', () => {
     expect(await list({ enrollmentId: enrollmentId ?? '' })).toEqual([sessions.complete]);
   });
 
-  it('refuses what is not there, or is of another kind', async () => {
+  it('refuses ids that do not exist or are of another kind, and malformed filters', async () => {
     await expect(list({ after: 'ses_none' })).rejects.toThrow('No session ses_none');
     await expect(list({ enrollmentId: 'enr_none' })).rejects.toThrow('No enrollment enr_none');
     await expect(list({ partnerId: sessions.open })).rejects.toThrow('is a session; this needs ptr_');
@@ -240,6 +243,16 @@ describe('partners search', () => {
       last4: signingSecret.slice(-4),
       rotatedAt: expect.any(String),
     });
+    await server.admin.webhooks.rotateSecret.mutate({ keyId: key.id });
+    await server.admin.keys.rotate.mutate({ keyId: key.id, keepOldSeconds: 0 });
+    for (const last4 of [key.last4, signingSecret.slice(-4)]) {
+      const [{ found: [words] = [] } = {}] = await search(last4);
+      expect(words).toMatch(
+        new RegExp(
+          `^secret of ${key.id} …${last4} until .+ replaced or removed it at \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$`,
+        ),
+      );
+    }
     const kept = { clientId: client.id, keepOldSeconds: 60 };
     const rotated = await server.admin.clients.rotateSecret.mutate(kept);
     expect(rotated.secrets.map(({ last4 }) => last4)).toEqual([

@@ -39,7 +39,8 @@ describe('an integration', () => {
     expect(view.shops).toEqual(['shop.example', 'shop.example.de']);
     expect(isWellFormedSecret('integrationSecret', integrationSecret)).toBe(true);
     expect(await server.admin.integrations.show.query({ integrationId: view.id })).toEqual(view);
-    expect(await server.admin.integrations.list.query({ partnerId })).toEqual([view]);
+    const { name: partnerName } = await server.admin.partners.show.query({ partnerId });
+    expect(await server.admin.integrations.list.query({ partnerId })).toEqual([{ ...view, partnerName }]);
     const stored = await server.db.collection('integrations').findOne({ _id: view.id as never });
     expect(JSON.stringify(stored)).not.toContain(integrationSecret);
   });
