@@ -123,6 +123,7 @@ describeInBrowser('European wallets in a real browser', () => {
       },
     });
     expect(await page.locator('.primary:visible').count()).toBe(1);
+    expect(await page.locator('form:not(.digital) > .actions > :not(.quiet)').count()).toBe(0);
     await digital(page).click();
     await page.getByText('Your wallet could not answer.').waitFor();
     await expectReadable(page, `${source} by the browser, closed`);

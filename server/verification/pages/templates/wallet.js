@@ -28,9 +28,9 @@ async function ask(event) {
 }
 
 if (requests.length > 0) {
-  // One button stands out, and it is this one.
+  // One button stands out, and it is this one: the other ways look like links.
   for (const other of document.querySelectorAll('form:not(.digital) .primary'))
-    other.classList.remove('primary');
+    other.classList.replace('primary', 'quiet');
   form.addEventListener('submit', ask);
   form.hidden = false;
 }
