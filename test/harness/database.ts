@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
-import { connect, type Database } from '../../server/platform/database/connect.ts';
+import { connect, type Database, longestScanMs } from '../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
 
@@ -15,47 +15,60 @@ const withDatabase = (uri: string, name: string): string => {
 
 const newName = () => `test_${randomBytes(6).toString('hex')}`;
 
-async function open(name: string, end: (database: Database) => Promise<unknown>): Promise<FreshDatabase> {
-  const uri = withDatabase(inject('mongodbUri'), name);
-  const database = await connect({ uri, embedded: false, appName: 'test' });
-  const drop = async (): Promise<void> => {
-    await end(database);
-    await database.client.close();
-  };
-  return { ...database, uri, name, drop };
-}
+/** A busy machine makes many databases simultaneously: their indexes may take as long as those of a server. */
+const connectTo = (uri: string): Promise<Database> =>
+  connect({ uri, embedded: false, appName: 'test', answerWithinMs: longestScanMs });
 
 /**
  * An empty database of its own on the run's database server. Called within a test, it is dropped when the test
  * ends; called in a hook such as `beforeAll` with `keep`, the caller drops it.
  */
 export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabase> => {
-  const database = await open(newName(), ({ db }) => db.dropDatabase());
-  if (!keep) onTestFinished(database.drop);
-  return database;
+  const name = newName();
+  const uri = withDatabase(inject('mongodbUri'), name);
+  const database = await connectTo(uri);
+  const drop = async (): Promise<void> => {
+    await database.db.dropDatabase();
+    await database.client.close();
+  };
+  if (!keep) onTestFinished(drop);
+  return { ...database, uri, name, drop };
 };
 
 /** Databases of this process that no test uses any more: empty, with all indexes. */
 const prepared: string[] = [];
 
-async function empty({ db }: Database): Promise<void> {
-  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
-  await Promise.all(collections.map(({ name }) => db.collection(name).deleteMany({})));
-}
+/** Of this process, for the databases of all servers under test: each of them connects by itself, too. */
+let shared: Promise<Database> | undefined;
 
 /**
- * The same with all indexes of a server, which are most of what its start takes. What one test is done with is emptied for
- * another one; `once`: it is dropped, because something may write to it after its end.
+ * A database for a server under test, with all indexes of a server, which are most of what its start takes. The caller drops it:
+ * it is emptied for another one; `once`: it is removed, because something may write to it after its end.
  */
-export const preparedDatabase = async ({ keep = false, once = false } = {}): Promise<FreshDatabase> => {
+export async function databaseOfServer({
+  once = false,
+} = {}): Promise<Pick<FreshDatabase, 'db' | 'uri' | 'drop'>> {
+  shared ??= connectTo(inject('mongodbUri'));
+  const { client } = await shared;
   const again = once ? undefined : prepared.pop();
   const name = again ?? newName();
-  const database = await open(name, async (ended) => {
-    if (once) return void (await ended.db.dropDatabase());
-    await empty(ended);
+  const db = client.db(name);
+  if (again === undefined) await ensureIndexes(db, indexes);
+  const drop = async (): Promise<void> => {
+    if (once) return void (await db.dropDatabase());
+    await Promise.all((await db.collections()).map((each) => each.deleteMany({})));
     prepared.push(name);
+  };
+  return { db, uri: withDatabase(inject('mongodbUri'), name), drop };
+}
+
+/** A database with all indexes, for one test. Its connection is closed before it is emptied: unfinished work of the test cannot write. */
+export async function preparedDatabase(): Promise<Database> {
+  const { uri, drop } = await databaseOfServer();
+  const database = await connectTo(uri);
+  onTestFinished(async () => {
+    await database.client.close();
+    await drop();
   });
-  if (again === undefined) await ensureIndexes(database.db, indexes);
-  if (!keep) onTestFinished(database.drop);
   return database;
-};
+}

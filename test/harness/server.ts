@@ -5,7 +5,7 @@ import { readConfig } from '../../server/platform/config/config.ts';
 import { createLogger, type Logger } from '../../server/platform/telemetry/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { preparedDatabase } from './database.ts';
+import { databaseOfServer } from './database.ts';
 import { freePort } from './free-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -72,7 +72,7 @@ export async function startTestServer({
   onCommand,
   logger,
 }: Settings = {}) {
-  const database = await preparedDatabase({ keep: true, once: through !== undefined });
+  const database = await databaseOfServer({ once: through !== undefined });
   const dataDir = temporaryFolder('test');
   const config = readConfig({
     SVC_PORT: String(await freePort()),
