@@ -79,6 +79,16 @@ export const flow = [
     ],
   ),
   ...inFile(
+    'server/verification/sources/authorization-request.ts',
+    ['verification/flow/methods'],
+    [['...(turn === undefined ? [] : [turn])', '']],
+  ),
+  ...inFile(
+    'server/verification/session/steps.ts',
+    ['verification/flow/methods'],
+    [['return methods ?', 'return methods === null ?']],
+  ),
+  ...inFile(
     'server/verification/session/methods.ts',
     ['verification/flow/methods', 'identity-wallet/methods'],
     [
@@ -106,8 +116,8 @@ export const flow = [
     [
       ['{ _id: id, claims: {}, ...notErased }', '{ _id: id, claims: {} }'],
       [
-        'updateOne({ _id: id, ...notErased }, { $set: kept, $min',
-        'updateOne({ _id: id }, { $set: kept, $min',
+        'updateOne({ _id: id, ...notErased }, { $set: changed, $min',
+        'updateOne({ _id: id }, { $set: changed, $min',
       ],
     ],
   ),

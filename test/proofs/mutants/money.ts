@@ -44,7 +44,7 @@ export const money = [
     [
       ['order.prices, standardPrice))', 'order.prices, standardPrice) - 1)'],
       ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
-      ["if (mark && mode === 'test') {", "if (mark && mode === 'live') {"],
+      ["if (rehearsal && mode === 'test') {", "if (rehearsal && mode === 'live') {"],
     ],
   ),
   ...inFile(

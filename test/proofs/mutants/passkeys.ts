@@ -31,6 +31,9 @@ export const passkeys = [
   ...inFile(`${feature}/passkeys/session-passkeys.ts`, flow, [
     ['    _id,\n    browserHash,\n    timeline.length,', '    timeline.length,'],
     ["if (!(await areAllowed(session))) throw new ApiError('passkey_refused');", ''],
+    ["!session.userId || session.handoff?.state === 'confirmed'", '!session.userId'],
+    ['passkeyMark === passkeys.markOf(session.userId) ||', ''],
+    ['!user.duplicate && isKnown', 'isKnown'],
   ]),
   ...inFile(`${feature}/passkeys/passkeys.ts`, flow, [
     ["if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');", ''],
@@ -38,14 +41,34 @@ export const passkeys = [
     ["if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');", ''],
     ["if (!isOwn) throw refusal('save', 'refused');", ''],
     ['own.map(({ credentialId }) => credentialId)', '[]'],
+    ['if (!answer || issuedAt === undefined) throw', 'if (!answer) throw'],
+    ["if (!user) throw refusal(ceremony, 'unknown');", ''],
+    [
+      'if (!(await store.noteUse(passkey, answered))) throw',
+      'if (!(await store.noteUse(passkey, answered)) && !use) throw',
+    ],
+  ]),
+  ...inFile(`${feature}/flow/submit.ts`, flow, [
+    [
+      'const isPresent = own && present === step && form.step === formVersionOf(session, present);',
+      'const isPresent = own;',
+    ],
+    ["if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
+    ["form.passkey === 'can' && (await passkeys.areAllowed(session))", 'await passkeys.areAllowed(session)'],
   ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, flow, [
     ['{ _id, userId, counter, ...(once', '{ _id, userId, ...(once'],
+    ['deleteOne({ _id: id, userId })', 'deleteOne({ _id: id })'],
   ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, data, [
     ['...(once ? { answeredAt: { $lt: issuedAt } } : {})', ''],
   ]),
   ...inFile(`${feature}/your-data/sign-in.ts`, data, [
+    [' || !sameText(hash, sha256(named.secret))', ''],
+    [
+      "if (!(await store.signIn(passkey, signIn))) throw new ApiError('passkey_unknown');",
+      'await store.signIn(passkey, signIn);',
+    ],
     ["['your data', sha256(nonce)]", "['your data']"],
     ['until.getTime() > clock.now() ? ', 'until ? '],
     ['if (named) await store.signOut(named.passkeyId, sha256(named.secret));', ''],

@@ -57,6 +57,13 @@ describe('a browser that can make passkeys', () => {
     expect(end.location).toContain('code=');
   });
 
+  it('is not asked where it has not said that it can make passkeys', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    await browser.press({ decision: 'accept' });
+    expect((await browser.press({ person: 'new-adult' })).location).toContain('code=');
+  });
+
   it('saves a passkey whose user handle and name tell nothing of the user', async () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId);
@@ -230,6 +237,35 @@ describe('a passkey', () => {
     expect((await Promise.all(both)).sort()).toEqual([false, true]);
   });
 
+  it('is refused where another use with the same count was faster', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const { passkeys } = hosted.stores;
+    const { noteUse } = passkeys;
+    vi.spyOn(passkeys, 'noteUse').mockImplementationOnce(async (read, answered) => {
+      expect(await noteUse(read, answered)).toBe(true);
+      return noteUse(read, answered);
+    });
+    expect(await used((own) => authenticator.get(own))).toBe('passkey_refused');
+  });
+
+  it('is refused where its user was erased and it is still there', async () => {
+    const { authenticator, userId } = await saved(hosted, clientId);
+    const erased = { $set: { erasedAt: new Date(hosted.clock.now()) } };
+    await hosted.db.collection<{ _id: string }>('users').updateOne({ _id: userId }, erased);
+    expect(await used((own) => authenticator.get(own))).toBe('passkey_unknown');
+  });
+
+  it('does not verify a user whose identity is a duplicate, and shows the methods instead', async () => {
+    const { authenticator, userId } = await saved(hosted, clientId);
+    await hosted.db
+      .collection<{ _id: string }>('users')
+      .updateOne({ _id: userId }, { $set: { duplicate: true } });
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect(answer.location).toBe(`${baseUrl}/verify/session/${browser.sessionId()}`);
+  });
+
   it('is refused where no user has it', async () => {
     expect(await used((own) => newAuthenticator().get(own))).toBe('passkey_unknown');
   });
@@ -281,7 +317,7 @@ describe('a passkey', () => {
   });
 });
 
-it('a client that allows passkeys no longer takes no answer to a page of before', async () => {
+it('a client that no longer allows passkeys refuses an answer to a page that was shown before', async () => {
   const { authenticator } = await saved(hosted, clientId);
   const closing = await addClient(hosted, partner);
   const browser = openPasskeyBrowser(hosted);
@@ -347,6 +383,9 @@ describe('support', () => {
     ]);
     const [{ id } = { id: '' }] = passkeys;
     expect(await hosted.admin.users.show.query({ user: id })).toMatchObject({ id: userId });
+    const { userId: other } = await saved(hosted, clientId);
+    const ofOther = hosted.admin.users.removePasskey.mutate({ userId: other, passkeyId: id });
+    await expect(ofOther).rejects.toMatchObject({ data: { error: 'not_found' } });
     await hosted.admin.users.removePasskey.mutate({ userId, passkeyId: id });
     const twice = hosted.admin.users.removePasskey.mutate({ userId, passkeyId: id });
     await expect(twice).rejects.toMatchObject({ data: { error: 'not_found' } });

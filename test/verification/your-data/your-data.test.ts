@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRestoreStore } from '../../../server/verification/session/restore-store.ts';
 import type { TestPartner } from '../../harness/partner.ts';
 import { addClient, baseUrl, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
@@ -159,6 +159,29 @@ describe('the sign-in', () => {
     browser.jar.set('svc_you', cookie);
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
+
+  it('signs no browser in that knows the id of the passkey and not the secret', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = await signedIn(hosted, authenticator);
+    const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
+    const [id] = cookie.value.split('.');
+    browser.jar.set('svc_you', { ...cookie, value: `${id}.${'A'.repeat(43)}` });
+    expect((await browser.open(root)).body).toContain('Sign in with a passkey');
+  });
+
+  it('is refused where the passkey is removed at the same moment', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const { passkeys } = hosted.stores;
+    const { noteUse } = passkeys;
+    vi.spyOn(passkeys, 'noteUse').mockImplementationOnce(async (read, answered) => {
+      const isNoted = await noteUse(read, answered);
+      await passkeys.remove(read.userId, read._id);
+      return isNoted;
+    });
+    const browser = await openYourData(hosted);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_unknown');
+  });
 });
 
 describe('the page of a user', () => {
@@ -197,7 +220,7 @@ describe('the page of a user', () => {
     expect((await hosted.admin.users.show.query({ user: theirs.userId })).passkeys).toHaveLength(1);
   });
 
-  it('sends who is not signed in to the sign-in', async () => {
+  it('redirects a visitor who is not signed in to the sign-in page', async () => {
     const browser = await openYourData(hosted);
     for (const path of ['/erase', '/passkeys/pky_1', `/stop/${partner.partnerId}`]) {
       expect((await browser.request(`${root}${path}`)).location).toBe(`${baseUrl}${root}`);
