@@ -15,7 +15,7 @@ import { cacheSizes } from './cache-sizes.ts';
 import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { LedgerWriter } from './ledger-writer.ts';
-import { refusalOf, rehearse } from './refusals.ts';
+import { refusalOf, rehearsedRefusal } from './refusals.ts';
 import type { RevocationStore } from './revocation-store.ts';
 import { isBillable } from './wallet-rules.ts';
 
@@ -55,24 +55,24 @@ export function createCharges(settings: Settings) {
     return { id, at, revoked: await revocations.has(id), ...(access && { access }) };
   }
 
-  async function past({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> {
+  async function findPastCharge({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> {
     const key = { walletId: walletIdOf(partnerId, mode), id: chargeIdOf(cause) };
     const entry = await store.findDurableEntry(key);
     return entry && pastCharge(entry);
   }
 
   const charging: Charging = {
-    past,
+    past: findPastCharge,
 
     async charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>> {
       const { kind, cause, signal, traceparent } = order;
-      const { lifetimeSeconds, rehearse: mark, ...terms } = order.terms;
+      const { lifetimeSeconds, rehearse: rehearsal, ...terms } = order.terms;
       const { partnerId, mode } = terms;
       const id = chargeIdOf(cause);
-      if (mark && mode === 'test') {
-        const before = await past({ partnerId, mode, cause });
-        if (before) return { outcome: 'used', past: before };
-        throw rehearse(mark, kind, clock.now());
+      if (rehearsal && mode === 'test') {
+        const earlier = await findPastCharge({ partnerId, mode, cause });
+        if (earlier) return { outcome: 'used', past: earlier };
+        throw rehearsedRefusal(rehearsal, kind, clock.now());
       }
 
       let made: { of: LedgerEntry; access: Access; answer: T } | undefined;
@@ -109,7 +109,7 @@ export function createCharges(settings: Settings) {
     /** The id that the charge of a cause has. */
     idOf: chargeIdOf,
 
-    /** An access that was not revoked, by the partner and mode that paid for it. Its expiry is for the caller to judge. */
+    /** An access that was not revoked, by the partner and mode that paid for it. The caller checks whether it has expired. */
     async access({ partnerId, mode }: Omit<Cause, 'cause'>, id: string): Promise<Access | undefined> {
       const walletId = walletIdOf(partnerId, mode);
       const load = async () => {

@@ -28,13 +28,13 @@ export function refusalOf(refusal: Refusal): ApiError {
   }
 }
 
-/** The refusal that a rehearsal asks for; nothing is read or written. `now` in milliseconds. */
-export function rehearse(mark: Rehearsal, kind: BillableKind, now: number): ApiError {
+/** The refusal that a sandbox user asks for; nothing is read or written. `now` in milliseconds. */
+export function rehearsedRefusal(rehearsal: Rehearsal, kind: BillableKind, now: number): ApiError {
   const capped = (bucket: 'minute' | 'hour', limit: number): ApiError => {
     const retryAfter = secondsUntilRollover(windowStart(now, length[bucket]), length[bucket], now);
     return refusalOf({ outcome: 'capped', bucket, limit, retryAfter });
   };
-  switch (mark) {
+  switch (rehearsal) {
     case 'client-inactive':
       return new ApiError(kind === 'storefront' ? 'integration_inactive' : 'client_inactive');
     case 'low-balance':

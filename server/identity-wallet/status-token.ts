@@ -41,7 +41,9 @@ const Statuses = z.object({
 });
 
 export type List = {
-  /** Milliseconds since the epoch. */ until: number /** In bytes, about. */;
+  /** Milliseconds since the epoch. */
+  until: number;
+  /** The size in bytes, roughly. */
   size: number;
 } & (
   | { kind: 'index'; bits: number; bytes: Buffer }

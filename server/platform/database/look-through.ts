@@ -44,19 +44,19 @@ type Division = Pick<Search, 'indexed' | 'rest'> & { hint?: Document };
 
 /**
  * Divides a filter by the first index that serves one of its fields.
- * @param fields those that name few records each, which have an index of their own, and those with an index that is
- * sorted by `by`
+ * @param fields indexed fields: `selective` ones, each value of which few records have, and those whose index is also
+ * `sorted` by `by`
  */
 export function divideFilter(
   filter: Document,
-  fields: { few: readonly string[]; sorted: readonly string[] },
+  fields: { selective: readonly string[]; sorted: readonly string[] },
   by: string,
 ): Division {
   const has = (name: string): boolean => filter[name] !== undefined;
-  const few = fields.few.find(has);
-  if (few !== undefined) {
-    const { [few]: value, ...rest } = filter;
-    return { indexed: { [few]: value }, hint: { [few]: 1 }, rest };
+  const selective = fields.selective.find(has);
+  if (selective !== undefined) {
+    const { [selective]: value, ...rest } = filter;
+    return { indexed: { [selective]: value }, hint: { [selective]: 1 }, rest };
   }
   const sorted = fields.sorted.find(has);
   const { [by]: time, ...others } = filter;

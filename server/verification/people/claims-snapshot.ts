@@ -31,7 +31,7 @@ interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'findAll'>;
 }
 
-type Behind = Pick<Session, 'userId' | 'enrollmentId'>;
+type SnapshotKeys = Pick<Session, 'userId' | 'enrollmentId'>;
 
 const byId = <R extends { _id: string }>(records: readonly R[]) =>
   new Map<string | undefined, R>(records.map((record) => [record._id, record]));
@@ -42,7 +42,7 @@ export const distinct = (values: readonly (string | undefined)[]) => [
 
 /** Reads the users and enrollments of sessions, those of one tick together; undefined where the user was erased. */
 export function createSnapshots({ users, enrollments }: Dependencies) {
-  return createGroupCommit<Behind, Snapshot | undefined>({
+  return createGroupCommit<SnapshotKeys, Snapshot | undefined>({
     async run(sessions) {
       const [foundUsers, foundEnrollments] = await Promise.all([
         users.findAll(distinct(sessions.map(({ userId }) => userId))).then(byId),

@@ -67,7 +67,7 @@ export interface EnrollmentStore {
    */
   enroll(enrollment: Enrollment, consent: { known: boolean; consentedAt: Date }): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
-  /** Those of `ids` that are there. */
+  /** The enrollments with these ids that exist. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
   invalidations: Invalidations<Enrollment>;
   /** Newest first, those after `after`. */
@@ -180,7 +180,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
     },
 
     count: (filter) =>
-      countThrough(enrollments, divideFilter(filter, { few: ['sub'], sorted: ['partnerId'] }, 'createdAt')),
+      countThrough(
+        enrollments,
+        divideFilter(filter, { selective: ['sub'], sorted: ['partnerId'] }, 'createdAt'),
+      ),
 
     ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
 

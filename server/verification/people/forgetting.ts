@@ -1,7 +1,7 @@
 import type { UserStore } from './user-store.ts';
 
 interface Dependencies {
-  users: Pick<UserStore, 'keepingSince' | 'forgetClaims'>;
+  users: Pick<UserStore, 'findWithOldClaims' | 'forgetClaims'>;
   /** Milliseconds after which no claim holds any more. */
   claimLifetime: number;
   clock: { now(): number };
@@ -15,6 +15,7 @@ const perSweep = 200;
 export function createForgetting({ users, claimLifetime, clock }: Dependencies) {
   return async function forgetOldClaims(): Promise<void> {
     const before = new Date(clock.now() - claimLifetime - gracePeriodMs);
-    for (const user of await users.keepingSince(before, perSweep)) await users.forgetClaims(user, before);
+    for (const user of await users.findWithOldClaims(before, perSweep))
+      await users.forgetClaims(user, before);
   };
 }

@@ -31,7 +31,7 @@ export interface UserStore {
   /** The user of this identity, made where there is none. */
   findOrCreate(user: NewUser): Promise<{ user: User; isNew: boolean }>;
   find(id: string): Promise<User | undefined>;
-  /** Those of `ids` that are there and not erased. */
+  /** The users with these ids, without erased ones. */
   findAll(ids: readonly string[]): Promise<User[]>;
   invalidations: Invalidations<User>;
   /**
@@ -41,8 +41,8 @@ export interface UserStore {
   keepFirstClaims(id: string, found: Found, evaluatedAt: Date): Promise<boolean>;
   /** Snapshots in their sessions have to be invalidated then. */
   keepClaims(id: string, found: Found, evaluatedAt: Date): Promise<void>;
-  /** Those that keep a claim which was evaluated at `before` or earlier. */
-  keepingSince(before: Date, limit: number): Promise<User[]>;
+  /** Users with a claim that was evaluated at `before` or earlier. */
+  findWithOldClaims(before: Date, limit: number): Promise<User[]>;
   /** Removes what was evaluated at `before` or earlier, unless it has been evaluated again since it was read. */
   forgetClaims(user: User, before: Date): Promise<void>;
   /**
@@ -55,7 +55,7 @@ export interface UserStore {
    * @returns whether there is such a user
    */
   keepUntil(id: string, until: Date): Promise<boolean>;
-  /** Ids of those erased before. */
+  /** Ids of users that were erased before this time. */
   erasedBefore(at: Date, limit: number): Promise<string[]>;
   /** Not while it carries an audit entry. */
   remove(id: string): Promise<void>;
@@ -103,11 +103,12 @@ export function createUserStore(db: Db): UserStore {
         `claims.${name}`,
         claim,
       ]);
-      const kept = { ...Object.fromEntries(fields), duplicate, invalidateAt: evaluatedAt };
-      await users.updateOne({ _id: id, ...notErased }, { $set: kept, $min: { keptSince: evaluatedAt } });
+      // `invalidateAt` says that the claims snapshots in sessions of the user are out of date.
+      const changed = { ...Object.fromEntries(fields), duplicate, invalidateAt: evaluatedAt };
+      await users.updateOne({ _id: id, ...notErased }, { $set: changed, $min: { keptSince: evaluatedAt } });
     },
 
-    keepingSince: (before, limit) =>
+    findWithOldClaims: (before, limit) =>
       users
         .find({ keptSince: { $lte: before } })
         .limit(limit)

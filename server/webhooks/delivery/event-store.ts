@@ -18,7 +18,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** The fields of these indexes, for counts. */
-const indexed = { few: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'] };
+const indexed = { selective: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'] };
 
 /** Ids are keyed hashes: they spread evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
@@ -75,7 +75,7 @@ export function createEventStore(db: Db) {
         .toArray();
     },
 
-    /** Those that are kept, by their ids. */
+    /** Stored events by their ids; deleted ones are left out. */
     async findAll(ids: readonly string[]): Promise<Map<string, StoredEvent>> {
       const kept = { _id: { $in: [...ids] }, purgeAt: { $gt: new Date() } };
       const found = await events.find(kept).toArray();

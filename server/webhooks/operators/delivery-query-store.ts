@@ -9,8 +9,8 @@ import { newer, older, type Page } from '../delivery/event-store.ts';
 
 const collection = 'deliveries';
 
-/** Fields with an index, for counts. */
-const indexed = { few: ['eventId'], sorted: ['keyId', 'partnerId', 'status'] };
+/** Indexed fields: counts choose an index by them. */
+const indexed = { selective: ['eventId'], sorted: ['keyId', 'partnerId', 'status'] };
 
 /** What lists of events and deliveries can be narrowed by: fields by their value, and a period of time. */
 interface Narrowing {
@@ -117,7 +117,7 @@ export function createDeliveryQueryStore(db: Db) {
       return modifiedCount;
     },
 
-    /** Makes those that wait, and are kept until then, due at another time. @returns how many */
+    /** Reschedules those that still wait and that are kept until their new time. @returns how many */
     async moveAll(dues: readonly { _id: string; at: Date }[]): Promise<number> {
       if (dues.length === 0) return 0;
       const { matchedCount } = await deliveries.bulkWrite(
@@ -153,7 +153,7 @@ export function createDeliveryQueryStore(db: Db) {
       );
     },
 
-    /** How many deliveries fall due with each of these seconds, in order. */
+    /** How many deliveries are due in each of these seconds, in order. */
     async countDue(seconds: readonly Date[]): Promise<number[]> {
       return Promise.all(seconds.map((second) => deliveries.countDocuments(dueWithin(second))));
     },
@@ -174,18 +174,18 @@ export function createDeliveryQueryStore(db: Db) {
       return counts;
     },
 
-    /** What falls due with a second, at most `limit` of it. */
+    /** The deliveries that are due in this second, at most `limit`. */
     dueWith(second: Date, limit: number): Promise<Delivery[]> {
       return deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
     },
 
-    /** When the first of what falls due with a second is deleted; undefined where nothing does. */
+    /** When the first of the deliveries due in this second is deleted; undefined where none is due. */
     async purgedFirst(second: Date): Promise<Date | undefined> {
       const [first] = await deliveries.find(dueWithin(second)).sort({ purgeAt: 1 }).limit(1).toArray();
       return first?.purgeAt;
     },
 
-    /** Ends those of these deliveries that still wait within a second. @returns the ids of those that it ended */
+    /** Ends those of these deliveries that are due in this second. @returns the ids of those that it ended */
     async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
       const named = { _id: { $in: [...ids] } };
       const skipped = { reason: 'cancelled' as const, at };
@@ -200,13 +200,13 @@ export function createDeliveryQueryStore(db: Db) {
       return ended.map(({ _id }) => _id);
     },
 
-    /** Makes what falls due with a second due at another time. @returns how many */
+    /** Reschedules the deliveries that are due in this second. @returns how many */
     async moveDue(second: Date, to: NewDue): Promise<number> {
       const { matchedCount } = await deliveries.updateMany(dueWithin(second), moved(to));
       return matchedCount;
     },
 
-    /** Makes a delivery that waits due at another time; null where it does not wait, or is deleted by then. */
+    /** Reschedules a delivery that waits; null where it does not wait, or is deleted before the new time. */
     move(id: string, to: NewDue): Promise<Delivery | null> {
       return deliveries.findOneAndUpdate({ _id: id, status: 'pending', purgeAt: { $gt: to.at } }, moved(to), {
         returnDocument: 'after',
