@@ -189,7 +189,7 @@ describe('docs/support.md', () => {
   it('has a table of commands that the role support may run', { timeout: within(120_000) }, async () => {
     const [, table = ''] = /^## How many[\s\S]*?\n\n(\|[\s\S]*?)\n\n/m.exec(text) ?? [];
     const commands = [...table.matchAll(/`svcadmin (.*)` \|$/gm)].map(([, command = '']) => command);
-    expect(commands).toHaveLength(12);
+    expect(commands).toHaveLength(13);
     const values = { PARTNER: desk.partner.partnerId, CLIENT: desk.partner.clientId, MODE: 'test' };
     for (const command of commands) {
       const { code, stderr } = await desk.run(argumentsOf(command, values));
