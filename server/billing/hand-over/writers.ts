@@ -13,29 +13,49 @@ export interface WriterSettings {
   /** Resolves where a peer takes postings from here. */
   probe: (peer: Peer) => Promise<unknown>;
   onPeers: (count: { answering: number; silent: number }) => void;
+  /** How many processes have one writer; 4 where it is not given. */
+  processesOfWriter?: number | undefined;
   logger: Pick<Logger, 'warn' | 'info'>;
 }
 
 /** Wallets whose writer a process remembers. */
 const remembered = 20_000;
+/** One writer serves the wallets of so many processes: with fewer writers, their pages and the messages to them are larger. */
+const processesOfWriter = 4;
 
-const weight = (processId: string, walletId: string) => hash('sha256', `${processId} ${walletId}`, 'hex');
+/** The `count` processes with the highest hashes of their id and `subject` (rendezvous hashing). */
+function highest(ids: readonly string[], subject: string, count: number): string[] {
+  const weighed = ids.map((id) => ({ id, weight: hash('sha256', `${id} ${subject}`, 'hex') }));
+  weighed.sort((a, b) => (a.weight < b.weight ? 1 : -1));
+  return weighed.slice(0, count).map(({ id }) => id);
+}
 
 /**
- * Names the writer of each wallet: of the living processes, the one with the highest hash of process and wallet. A peer counts
- * from its answer to a probe until it fails. Two processes may disagree for a while: the name is a hint.
+ * The process that writes a wallet: a quarter of the processes are writers, and each wallet has one of them.
+ * @param ids of the living processes that can write
  */
-export function createWriters({ self, isWriter, readPeers, probe, onPeers, logger }: WriterSettings) {
+export function writerOf(
+  walletId: string,
+  ids: readonly string[],
+  share = processesOfWriter,
+): string | undefined {
+  const writers = highest(ids, 'writer', Math.ceil(ids.length / share));
+  return highest(writers, walletId, 1)[0];
+}
+
+/**
+ * Names the writer of each wallet among the living processes. A peer counts from its answer to a probe until it fails. Two
+ * processes may disagree for a while: the name is a hint.
+ */
+export function createWriters(settings: WriterSettings) {
+  const { self, isWriter, readPeers, probe, onPeers, logger, processesOfWriter: share } = settings;
   const answering = new Map<string, Peer>();
   const silent = new Set<string>();
   const chosen = new LRUCache<string, Peer | 'self'>({ max: remembered });
 
   function choose(walletId: string): Peer | 'self' {
-    let [best, highest]: [Peer | 'self', string] = ['self', isWriter ? weight(self, walletId) : ''];
-    for (const peer of answering.values()) {
-      const its = weight(peer.id, walletId);
-      if (its > highest) [best, highest] = [peer, its];
-    }
+    const ids = [...answering.keys(), ...(isWriter ? [self] : [])];
+    const best = answering.get(writerOf(walletId, ids, share) ?? self) ?? 'self';
     chosen.set(walletId, best);
     return best;
   }

@@ -36,9 +36,10 @@ export const handOver = [
   ),
   ...inFile(
     'server/billing/hand-over/writers.ts',
-    ['billing/hand-over', 'billing/private-listener'],
+    ['billing/writers', 'billing/hand-over', 'billing/private-listener'],
     [
-      ['if (its > highest)', 'if (its < highest || highest === weight(self, walletId))'],
+      ["highest(ids, 'writer', Math.ceil(ids.length / share))", 'ids'],
+      ['a.weight < b.weight', 'a.id < b.id'],
       ['if (!living.has(id) && answering.delete(id)) chosen.clear();', 'void id;'],
     ],
   ),

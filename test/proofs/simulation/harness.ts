@@ -184,6 +184,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     const peers = clocks[n]?.handsOver
       ? {
           send: links,
+          processesOfWriter: plan.processesOfWriter,
           list: () => receivers().map(({ self }) => ({ id: self, host: '', address: '' })),
           find: (id: string) => receivers().find(({ self }) => self === id),
           // It follows the database's clock, however wrong the clock of the machine is.

@@ -46,6 +46,8 @@ export interface Plan {
   processPauses: number;
   /** Share of the processes that hand postings over; the others are of an older build. */
   handOvers: number;
+  /** How many processes have one writer. */
+  processesOfWriter: number;
   /** Share of their messages with a fault. */
   messageFaults: number;
   /** Times at which a process looks who lives. */
@@ -97,6 +99,7 @@ function mixed(random: Random): Plan {
     messageFaults: random.pick([0, 0.03, 0.2, 0.5]),
     refreshes: random.int(0, 12),
     sweeps: random.int(0, 2),
+    processesOfWriter: random.pick([1, 4]),
   };
 }
 

@@ -81,6 +81,7 @@ interface Peers {
   /** The living ones that take postings. */
   list: () => readonly Peer[];
   find: (id: string) => Receiver | undefined;
+  processesOfWriter: number;
   /** The database's time in milliseconds, as this process measures it. */
   databaseTime: () => number;
 }
@@ -134,7 +135,7 @@ export function startProcess(settings: Settings) {
   const heads = core.createHeads(store, uptime);
   const local = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
 
-  function createPeers({ send, list, find, databaseTime }: Peers) {
+  function createPeers({ send, list, find, databaseTime, processesOfWriter }: Peers) {
     const self = `${name} since ${startedAt}`;
     const write: typeof local.write = (posting, options) => {
       if (posting.kind === 'fence') onFence(posting.walletId);
@@ -145,7 +146,7 @@ export function startProcess(settings: Settings) {
       clock: { now: databaseTime, trusted: () => true },
     };
     const writers = core.createWriters({
-      ...{ self, isWriter: true, logger: quiet },
+      ...{ self, isWriter: true, processesOfWriter, logger: quiet },
       readPeers: async () => list(),
       probe: (peer) => handOver.probe(peer),
       onPeers: () => undefined,
