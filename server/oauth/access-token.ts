@@ -1,4 +1,4 @@
-import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
@@ -79,7 +79,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
       const exp = seconds(expiresAt);
       const about = { client_id: clientId, scope, sub, sid: sessionId, jti: id };
       const token = signed({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });
-      ours.set(sha256(token), { id, clientId, exp, kid: decodeProtectedHeader(token).kid });
+      ours.set(sha256(token), { id, clientId, exp, kid: keyring.signing.kid });
       return token;
     },
 
