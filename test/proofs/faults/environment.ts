@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { writerOf } from '../../../server/billing/hand-over/writers.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { startTcpProxy } from '../../platform/tcp-proxy.ts';
 import { killPointNames } from './kill-points.ts';
@@ -27,6 +27,10 @@ export interface EnvironmentSettings {
   parted?: boolean;
 }
 
+/** Enough for one writer among eight servers, save in one of 50,000 cases. */
+const mostRestarts = 80;
+const sampleWallets = Array.from({ length: 20 }, (_, n) => `ptr_${n}:test`);
+const pidOf = (peer: string): number => Number(peer.split(':').at(-2));
 const everyRole = 'api,admin,worker';
 
 /**
@@ -74,6 +78,28 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
   await Promise.all(others.map((other) => other.start()));
   let next: ServerProcess | undefined;
 
+  /** Names of the private listeners of these servers, which end in process id and start. */
+  async function livingPeers(): Promise<string[]> {
+    const living = new Set([server, ...others].map(({ pid }) => pid));
+    const listeners = db.collection<{ peer: string }>('processes').find({ peer: { $exists: true } });
+    return (await listeners.toArray()).map(({ peer }) => peer).filter((peer) => living.has(pidOf(peer)));
+  }
+
+  /** Whether the first server writes a wallet, when all servers know each other. */
+  async function isWrittenByFirst(walletId: string): Promise<boolean> {
+    const writer = writerOf(walletId, await livingPeers());
+    return writer !== undefined && pidOf(writer) === server.pid;
+  }
+
+  /** Ends the first server if need be, and starts it again. @throws where that ends before it is up */
+  async function restart(): Promise<void> {
+    server.signal('SIGKILL');
+    await server.ended;
+    server = next ?? loadNext();
+    next = undefined;
+    await server.start();
+  }
+
   return {
     worker,
     db,
@@ -95,31 +121,23 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
         await Promise.all([server, ...others].map((process) => process.refresh()));
       }
     },
-    /** The server that writes a wallet: of those that live, the one with the highest hash of process and wallet. */
-    async isWrittenByFirst(walletId: string): Promise<boolean> {
-      const living = new Set([server, ...others].map(({ pid }) => pid));
-      const listeners = await db
-        .collection<{ peer: string }>('processes')
-        .find({ peer: { $exists: true } })
-        .toArray();
-      const pidOf = (peer: string) => Number(peer.split(':').at(-2));
-      const [highest] = listeners
-        .filter(({ peer }) => living.has(pidOf(peer)))
-        .map(({ peer }) => ({ pid: pidOf(peer), weight: hash('sha256', `${peer} ${walletId}`, 'hex') }))
-        .sort((one, other) => (one.weight < other.weight ? 1 : -1));
-      return highest?.pid === server.pid;
-    },
+    isWrittenByFirst,
     /** Loads the next process of the first server ahead. */
     preload(): void {
       next ??= loadNext();
     },
-    /** Ends the first server if need be, and starts it again. @throws where that ends before it is up */
-    async restart(): Promise<void> {
-      server.signal('SIGKILL');
-      await server.ended;
-      server = next ?? loadNext();
-      next = undefined;
-      await server.start();
+    restart,
+    /**
+     * Starts the first server again until it writes some wallets, or until others do.
+     * A process is a writer or not from its start to its end.
+     */
+    async restartUntil(writes: 'writes wallets' | 'others write wallets'): Promise<void> {
+      const wanted = writes === 'writes wallets';
+      for (let tries = 0; tries < mostRestarts; tries += 1) {
+        const first = await Promise.all(sampleWallets.map(isWrittenByFirst));
+        if (first.includes(wanted)) return;
+        await restart();
+      }
     },
     async close(): Promise<void> {
       const all = [server, ...others, next].filter((process) => process !== undefined);

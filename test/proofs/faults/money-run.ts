@@ -49,11 +49,18 @@ const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
 const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
   point.unbounded ? 'none' : (bounds[run % bounds.length] ?? 'none');
 
-/** At `take-over` the first server writes the wallet, at `hand-over` another one does. */
-function acceptedBy({ isWrittenByFirst }: Environment, { fault }: MoneyPoint) {
+/** At `take-over` the first server writes the wallet, at `hand-over` another one does. @returns whether a wallet will do */
+async function chooseWriter(environment: Environment, { fault }: MoneyPoint) {
+  const { isWrittenByFirst, restartUntil } = environment;
   const point = 'point' in fault ? fault.point : '';
-  if (point.startsWith('take-over')) return isWrittenByFirst;
-  if (point.startsWith('hand-over')) return async (walletId: string) => !(await isWrittenByFirst(walletId));
+  if (point.startsWith('take-over')) {
+    await restartUntil('writes wallets');
+    return isWrittenByFirst;
+  }
+  if (point.startsWith('hand-over')) {
+    await restartUntil('others write wallets');
+    return async (walletId: string) => !(await isWrittenByFirst(walletId));
+  }
   return undefined;
 }
 
@@ -66,7 +73,8 @@ async function release(scenario: Scenario, fault: Fault, injected: InjectedFault
 /** The fault happens while clients exchange codes; afterwards each gets what is due to it. */
 async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoint>) {
   const { point, run, hit } = attempt;
-  const scenario = await openScenario(environment, boundOf(attempt), acceptedBy(environment, point));
+  const accepts = await chooseWriter(environment, point);
+  const scenario = await openScenario(environment, boundOf(attempt), accepts);
   const { partner, codes } = scenario;
   const { fault, spread = usualSpread } = point;
   if (environment.publicUrls.length > 1) await environment.refresh();
