@@ -44,7 +44,7 @@ async function published(partner: TestPartner, count: number): Promise<void> {
 }
 
 describe('GET /api/events', () => {
-  it('answers the events of the key as webhooks send them, the oldest first, page by page', async () => {
+  it('returns the events of the key as webhooks send them, oldest first and in pages', async () => {
     const partner = await harness.partner();
     await harness.token(partner);
     for (let visits = 0; visits < 3; visits += 1) {
@@ -79,7 +79,7 @@ describe('GET /api/events', () => {
     expect(await read(partner, { after: last })).toMatchObject({ events: [], hasMore: false });
   });
 
-  it('lists an event from 30 seconds after its time on, so that none comes before one that was listed', async () => {
+  it('lists an event 30 seconds after its time, so that no later event is listed before it', async () => {
     const partner = await harness.partner();
     await fail(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);
@@ -89,7 +89,7 @@ describe('GET /api/events', () => {
     expect((await read(partner)).events).toHaveLength(1);
   });
 
-  it('answers no event of another key, mode or partner, and knows none by its id', async () => {
+  it('returns no event of another key, mode or partner, neither in the list nor by id', async () => {
     const partner = await harness.partner();
     await fail(partner);
     await published(partner, 1);
@@ -104,7 +104,7 @@ describe('GET /api/events', () => {
     }
   });
 
-  it('keeps an event 30 days, and then does not know its id', async () => {
+  it('keeps an event for 30 days; later its id answers 404', async () => {
     const partner = await harness.partner();
     await fail(partner);
     await published(partner, 1);
@@ -113,7 +113,7 @@ describe('GET /api/events', () => {
     expect((await ask('events', bearer(partner), `?after=${event?.event_id}`)).status).toBe(404);
   });
 
-  it('answers an erased user’s events without the identity of the user', async () => {
+  it('returns the events of an erased user without the user’s identity', async () => {
     const partner = await harness.partner();
     const verified = await harness.verifyUser(partner, 'new-adult');
     await harness.exchange(partner, verified);
@@ -141,7 +141,7 @@ describe('GET /api/events', () => {
 });
 
 describe('GET /api/wallet', () => {
-  it('answers balance, caps and what is used of them, for the mode of the key', async () => {
+  it('returns the balance, the spend caps and their use for the mode of the key', async () => {
     const partner = await harness.partner();
     const { partnerId } = partner;
     await harness.token(partner);
@@ -187,7 +187,7 @@ describe.each(['events', 'wallet'] as const)('GET /api/%s', (path) => {
     expect((await ask(path, bearer(other))).status).toBe(401);
   });
 
-  it('takes 60 requests a minute of a key, beside those of the other endpoints', async () => {
+  it('accepts 60 requests a minute for each key, counted separately from other endpoints', async () => {
     const partner = await harness.partner();
     const { sessionId } = await harness.open(partner);
     for (let asked = 0; asked < 60; asked += 1) expect((await ask(path, bearer(partner))).status).toBe(200);

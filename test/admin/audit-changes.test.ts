@@ -32,8 +32,8 @@ async function changesOf(target: string): Promise<Change[]> {
   return changes.map(({ action, before, after }) => [action, before, after] as const);
 }
 
-describe('the audit log says from what to what', () => {
-  it('a partner was changed', async () => {
+describe('the audit log', () => {
+  it('records the values before and after a change of a partner', async () => {
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
     await admin.partners.activate.mutate({ partnerId });
@@ -51,7 +51,7 @@ describe('the audit log says from what to what', () => {
     ]);
   });
 
-  it('an API key and its endpoint were changed', async () => {
+  it('records the values before and after a change of an API key and its endpoint', async () => {
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId, last4 } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -78,7 +78,7 @@ describe('the audit log says from what to what', () => {
     ]);
   });
 
-  it('a client and its integration were changed', async () => {
+  it('records the values before and after a change of a client and its integration', async () => {
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -137,7 +137,7 @@ describe('the audit log says from what to what', () => {
     ]);
   });
 
-  it('an enrollment, an operator and a user were changed', async () => {
+  it('records the values before and after a change of an enrollment, an operator and a user', async () => {
     const { admin } = server;
     const partner = await createPartner(server);
     await verifyUser(server, partner);
@@ -161,8 +161,8 @@ describe('the audit log says from what to what', () => {
   });
 });
 
-describe('the second look of an erasure', () => {
-  it('comes 60 seconds after it: not at 59, and at 61', async () => {
+describe('the second pass of an erasure', () => {
+  it('runs 60 seconds after the first: not at 59 s, but at 61 s', async () => {
     const partner = await createPartner(server);
     await verifyUser(server, partner, 'teen');
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });

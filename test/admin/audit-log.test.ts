@@ -16,7 +16,7 @@ const done = { outcome: 'done', repeated: false } as const;
 const entriesOf = (target: string) => server.admin.auditLog.list.query({ target });
 
 describe('the audit log', () => {
-  it('holds every change with what it was before and after, newest first', async () => {
+  it('records each change with the values before and after, newest first', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });
     await server.admin.partners.suspend.mutate({ partnerId });
@@ -41,7 +41,7 @@ describe('the audit log', () => {
     expect(record).not.toHaveProperty('auditAt');
   });
 
-  it('marks a call that changed nothing, and one that a rule refused', async () => {
+  it('marks calls that changed nothing and calls that a rule refused', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     expect(await refusal(server.admin.partners.suspend.mutate({ partnerId }))).toBe('conflict');
     await server.admin.partners.activate.mutate({ partnerId });
@@ -55,7 +55,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('holds a refusal because of the role, and no malformed input', async () => {
+  it('records a refusal by role, but no malformed input', async () => {
     const { token, id: operatorId } = await server.admin.operators.create.mutate({
       name: 'Pat',
       role: 'ops',
@@ -71,7 +71,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('tells a repeated funding from the one that moved money, by wallet and mode', async () => {
+  it('distinguishes a repeated funding from the one that moved money, and names wallet and mode', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const wallet = { partnerId, mode: 'live' as const };
     const fund = (amount: number) =>
@@ -94,7 +94,7 @@ describe('the audit log', () => {
     expect(await entriesOf(partnerId)).toHaveLength(5);
   });
 
-  it('holds a bulk job once, with its filter and its count, and no dry run', async () => {
+  it('records a bulk job once, with its filter and count, and records no dry run', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
@@ -112,7 +112,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('never holds a secret', async () => {
+  it('never contains a secret', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const key = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     const rotated = await server.admin.keys.rotate.mutate({ keyId: key.id });
@@ -122,7 +122,7 @@ describe('the audit log', () => {
     expect(log).toContain(rotated.last4);
   });
 
-  it('filters by operator, action and time, and pages', async () => {
+  it('can be filtered by operator, action and time, and is paged', async () => {
     const made = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     // By the server's clock, which a busy machine's may be ahead of.
     const { token, id: operatorId, createdAt: since } = made;
@@ -142,7 +142,7 @@ describe('the audit log', () => {
     expect(next).toEqual([all[1]]);
   });
 
-  it('gets what a crash left in the documents by the sweep, once', async () => {
+  it('gets one entry from the sweep for a change that was stored before a crash', async () => {
     const store = createPartnerStore(server.db);
     const at = new Date();
     const actor = {
@@ -171,7 +171,7 @@ describe('the audit log', () => {
     expect(await entriesOf('ptr_crashed')).toHaveLength(1);
   });
 
-  it('holds one entry of a call, though a sweep is under way', async () => {
+  it('has one entry for a call, even while a sweep is running', async () => {
     const store = createAuditStore(server.db);
     const partners = createPartnerStore(server.db);
     const auditLog = createAuditLog({ store, clock: { now: Date.now }, log: createLogger('silent') });
@@ -190,7 +190,7 @@ describe('the audit log', () => {
     expect(await Promise.all(calls)).toEqual(Array(20).fill(1));
   });
 
-  it('gets a call that could not be noted at once by the sweep, once', async () => {
+  it('gets one entry from the sweep for a call that could not be recorded at once', async () => {
     const store = createAuditStore(server.db);
     let away = true;
     const auditLog = createAuditLog({

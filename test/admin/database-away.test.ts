@@ -45,7 +45,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   afterAll(() => site.stop());
 
   it(
-    'status and /ops answer from memory with the reason and since when, then as before',
+    'status and /ops answer from memory with the reason and the start of the outage, and recover afterwards',
     async ({ expect }) => {
       const { server, ops, late, proxy } = site;
       const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
@@ -125,7 +125,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   );
 });
 
-it('/ops and status say so where nothing was read before', async () => {
+it('/ops and status report the outage even if nothing was read before', async () => {
   const site = await startSite();
   await site.proxy.cut();
   const status = async () => site.server.admin.status.query();
@@ -139,8 +139,8 @@ it('/ops and status say so where nothing was read before', async () => {
   await site.stop();
 });
 
-describe('a read that is remembered', () => {
-  it('says since when it fails, though the connections look well, until it succeeds again', async () => {
+describe('a read whose result is kept in memory', () => {
+  it('reports since when it fails, even if the connections look healthy, until it succeeds again', async () => {
     const clock = manualClock();
     let answer: () => Promise<number> = async () => 1;
     let asked = 0;
@@ -173,7 +173,7 @@ describe('a read that is remembered', () => {
   });
 });
 
-describe('an operator whom a process has met', () => {
+describe('an operator who has called this process before', () => {
   const token = randomSecret('operatorToken');
   const kim = { _id: 'opr_kim', name: 'Kim', role: 'ops', status: 'active' } as Operator;
   const away: DatabaseFault = { reason: 'gone', since: new Date() };
@@ -211,7 +211,7 @@ describe('an operator whom a process has met', () => {
     };
   }
 
-  it('is known without the database for calls that need none, and for no other', async () => {
+  it('can call only those procedures that need no database', async () => {
     const { call, lose, asked } = setUp();
     await call();
     lose();
@@ -223,7 +223,7 @@ describe('an operator whom a process has met', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('is not known any more after the process has seen the revocation', async () => {
+  it('is refused after the process has seen the revocation', async () => {
     const { call, become, lose } = setUp();
     await call();
     become({ status: 'revoked' });
@@ -232,7 +232,7 @@ describe('an operator whom a process has met', () => {
     await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('is not known any more when the token has expired', async () => {
+  it('is refused after the token has expired', async () => {
     const { call, clock, lose } = setUp({ expiresAt: new Date(Date.now() + 60_000) });
     await call();
     lose();

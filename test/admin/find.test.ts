@@ -69,7 +69,7 @@ describe('sessions list', () => {
   const list = async (wanted: Parameters<TestServer['admin']['sessions']['list']['query']>[0]) =>
     (await server.admin.sessions.list.query(wanted)).rows.map(({ id }) => id);
 
-  it('has the newest first, in pages, of one partner or client', async () => {
+  it('lists the newest first, in pages, for one partner or client', async () => {
     const all = [sessions.open, sessions.complete, sessions.failed, sessions.expired];
     const { partnerId, clientId } = partner;
     expect(await list({ partnerId })).toEqual(all);
@@ -89,7 +89,7 @@ describe('sessions list', () => {
     ['pending', ['open', 'expired'], null, 'consent'],
     ['verified', [], null, null],
   ] as const)(
-    'finds those that are %s, with their reason and step',
+    'finds the sessions that are %s, with their reason and step',
     async (status, expected, reason, step) => {
       const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId, status });
       expect(rows.map(({ id }) => id)).toEqual(expected.map((name) => sessions[name]));
@@ -107,12 +107,12 @@ describe('sessions list', () => {
     expect(await list({ partnerId, since: iso(minute) })).toEqual([]);
   });
 
-  it('finds those of an enrollment', async () => {
+  it('finds the sessions of an enrollment', async () => {
     const { enrollmentId } = await server.admin.sessions.show.query({ sessionId: sessions.complete });
     expect(await list({ enrollmentId: enrollmentId ?? '' })).toEqual([sessions.complete]);
   });
 
-  it('refuses ids that do not exist or are of another kind, and malformed filters', async () => {
+  it('refuses unknown ids, ids of another kind and malformed filters', async () => {
     await expect(list({ after: 'ses_none' })).rejects.toThrow('No session ses_none');
     await expect(list({ enrollmentId: 'enr_none' })).rejects.toThrow('No enrollment enr_none');
     await expect(list({ partnerId: sessions.open })).rejects.toThrow('is a session; this needs ptr_');
@@ -138,7 +138,7 @@ describe('requests list and requests refused', () => {
     await vi.waitFor(async () => expect(await kept()).toHaveLength(1), { timeout: within(10_000) });
   });
 
-  it('tells whose they are, by status, path and error', async () => {
+  it('show the partner of each request, and filter by status, path and error', async () => {
     const { partnerId, keyId, clientId } = partner;
     const [asked] = await list({ partnerId, path: '/api/verify' });
     expect(asked).toMatchObject({ partnerId, keyId, sessionId: sessions.failed, status: 200 });
@@ -155,7 +155,7 @@ describe('requests list and requests refused', () => {
     expect(await list({ partnerId, clientId: other.clientId })).toEqual([]);
   });
 
-  it('pages, and narrows by time', async () => {
+  it('are paged and can be limited to a time span', async () => {
     const { partnerId } = partner;
     const all = await list({ partnerId, status: '4xx' });
     const first = await list({ partnerId, status: '4xx', limit: 2 });
@@ -165,7 +165,7 @@ describe('requests list and requests refused', () => {
     expect(await list({ partnerId, status: '4xx', until: iso(-30_000) })).toEqual(all.slice(1));
   });
 
-  it('counts refused exchanges by partner and reason', async () => {
+  it('count refused exchanges by partner and reason', async () => {
     const since = iso(-60 * minute);
     const { rows, countedSince } = await server.admin.requests.refused.query({ since });
     expect(countedSince).toBe(since);
@@ -203,7 +203,7 @@ describe('requests list and requests refused', () => {
     [{ after: 'req_0000000000000000000000' }, 'No request'],
     [{ partnerId: 'cli_1' }, 'is a client'],
     [{ limit: 0 }, 'limit'],
-  ])('refuses %j', async (wanted, words) => {
+  ])('refuse %j', async (wanted, words) => {
     await expect(list(wanted)).rejects.toThrow(words);
   });
 });
@@ -212,7 +212,7 @@ describe('partners search', () => {
   const search = (text: string, more = {}) => server.admin.partners.search.query({ text, ...more });
   const idsOf = async (text: string) => (await search(text)).map(({ id }) => id);
 
-  it('finds by name, ids and their beginnings, redirect host and the last four of a key', async () => {
+  it('finds partners by name, by ids and their prefixes, by redirect host and by the last four characters of a key', async () => {
     const cafe = await server.admin.partners.create.mutate({ name: 'Café (Nord) *' });
     const key = await server.admin.keys.create.mutate({ partnerId: cafe.id, mode: 'test' });
     const client = await server.admin.clients.create.mutate({
@@ -275,7 +275,7 @@ describe('partners search', () => {
     expect(await search('café', { status: 'pending' })).toHaveLength(1);
   });
 
-  it('pages, newest first', async () => {
+  it('lists partners in pages, newest first', async () => {
     const all = await idsOf('acme');
     expect(all).toEqual([other.partnerId, partner.partnerId]);
     expect(await search('acme', { limit: 1 })).toMatchObject([{ id: other.partnerId, found: ['name'] }]);
@@ -289,7 +289,7 @@ describe('users find', () => {
   const find = (wanted: Parameters<TestServer['admin']['users']['find']['query']>[0]) =>
     server.admin.users.find.query(wanted);
 
-  it('leads from a session, a subject and an enrollment to all enrollments of the person', async () => {
+  it('finds all enrollments of a user by a session, a subject or an enrollment', async () => {
     const { sub, enrollmentId } = await server.admin.sessions.show.query({ sessionId: sessions.complete });
     const bySession = await find({ of: sessions.complete });
     const mine = { id: enrollmentId, sub, partnerId: partner.partnerId, clientId: partner.clientId };
@@ -301,7 +301,7 @@ describe('users find', () => {
     expect(await find({ of: 'unknown' })).toEqual([]);
   });
 
-  it("finds a shop's customer by what the shop calls them", async () => {
+  it("finds a shop's customer by the shop's own customer id", async () => {
     const shop = await createShop(server);
     const { code } = await verifyUser(server, shop, 'adult', 'age_18_plus');
     const body = JSON.stringify(fields(code, { customer_id: 'customer-10042' }));
@@ -316,7 +316,7 @@ describe('users find', () => {
 });
 
 describe('a ledger entry', () => {
-  it('leads to its session, client and enrollment, in the statement too', async () => {
+  it('names its session, client and enrollment, also in the statement', async () => {
     const session = await server.admin.sessions.show.query({ sessionId: sessions.complete });
     const cause = {
       sessionId: sessions.complete,
@@ -332,7 +332,7 @@ describe('a ledger entry', () => {
     ]);
   });
 
-  it('is signed without them: they are forgotten in time', async () => {
+  it('is signed without its session, because session ids are deleted later', async () => {
     const signed = await server.admin.wallets.signedStatement.query({ partnerId: partner.partnerId });
     const payload = Buffer.from(signed.jws.split('.')[1] ?? '', 'base64url').toString('utf8');
     expect(payload).toContain(charge);
@@ -340,7 +340,7 @@ describe('a ledger entry', () => {
   });
 });
 
-it('a session is found by its state, of which the command line sends a part of the hash', async () => {
+it("a session is found by its state; the command line sends only a part of the state's hash", async () => {
   const { baseUrl } = server;
   const { codeChallenge, state } = newVisit();
   const { clientId } = partner;

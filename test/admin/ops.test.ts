@@ -42,7 +42,7 @@ describe('GET /ops', () => {
   const open = (headers: Record<string, string> = {}, query = '') =>
     fetch(`${server.adminUrl}/ops${query}`, { headers });
 
-  it('asks for an operator token', async () => {
+  it('requires an operator token', async () => {
     const answer = await open();
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/);
@@ -50,7 +50,7 @@ describe('GET /ops', () => {
     expect((await open(basic(token))).status).toBe(403);
   });
 
-  it('shows what is wrong, without a script, and lets no text of others become markup', async () => {
+  it('shows problems without a script, and escapes text from partners', async () => {
     const { db } = server;
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { id: unfunded } = await server.admin.partners.create.mutate({ name: 'Never funded' });
@@ -81,7 +81,7 @@ describe('GET /ops', () => {
     expect(page).toContain('Needs attention');
   });
 
-  it('keeps test and live apart, and shows what comes next and what failed lately', async () => {
+  it('separates test from live, and shows upcoming work and recent failures', async () => {
     const { db } = server;
     clock.ahead += 10_000;
     const [live, test] = await Promise.all(
@@ -110,7 +110,7 @@ describe('GET /ops', () => {
     expect(page).toMatch(/svcadmin request req_/);
   });
 
-  it('links each command to its place in the guides', async () => {
+  it('links each command to its section in the guides', async () => {
     const reference = await (await fetch(`${server.publicUrl}/docs/cli`)).text();
     const headings = [...reference.matchAll(/<h3 id="([^"]+)"/g)].map(([, anchor = '']) => anchor);
     expect(headings.length).toBeGreaterThan(50);
@@ -139,7 +139,7 @@ describe('GET /metrics', () => {
     );
   }
 
-  it('counts token answers and cap refusals, and reads the queue', async () => {
+  it('counts token responses and spend cap refusals, and measures the queue', async () => {
     await watched.inject({ method: 'POST', url: '/api/oauth/token' });
     const answer = await fetch(`${server.adminUrl}/metrics`, {
       headers: { authorization: `Bearer ${adminToken}` },
@@ -152,7 +152,7 @@ describe('GET /metrics', () => {
     expect((await fetch(`${server.adminUrl}/metrics`)).status).toBe(401);
   });
 
-  it('counts and times answers by route template, never by path', async () => {
+  it('counts and times responses by route template, never by path', async () => {
     await server.admin.partners.list.query({});
     await fetch(`${server.adminUrl}/trpc/partners.show?input=secret`);
     await fetch(`${server.adminUrl}/nowhere/else`);
@@ -165,13 +165,13 @@ describe('GET /metrics', () => {
     expect(samples.get(count)).toBeGreaterThan(1);
   });
 
-  it('says which version runs', async () => {
+  it('names the running version', async () => {
     expect([...(await scrape()).keys()]).toContainEqual(
       expect.stringMatching(/^svc_build_info\{version="[\d.]+",node="[\d.]+",role="api,admin,worker"\}$/),
     );
   });
 
-  it('reads the database once in 15 s for all who scrape', async () => {
+  it('reads the database once in 15 s for all scrapers', async () => {
     clock.ahead += 60_000;
     await Promise.all([scrape(), scrape()]);
     const failed = async () => (await scrape()).get('svc_deliveries{status="failed"}') ?? 0;
@@ -187,7 +187,7 @@ describe('GET /metrics', () => {
     expect(await failed()).toBe(before + 1);
   });
 
-  it.skipIf(!promtool)('is what Prometheus reads, without a fault of form', async () => {
+  it.skipIf(!promtool)('has the valid Prometheus text format', async () => {
     const headers = { authorization: `Bearer ${adminToken}` };
     const input = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
@@ -197,7 +197,7 @@ describe('GET /metrics', () => {
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('has every metric of ours in docs/operations.md', async () => {
+  it('returns only metrics that docs/operations.md documents', async () => {
     const headers = { authorization: `Bearer ${adminToken}` };
     const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
     const names = [...text.matchAll(/^# HELP (svc_\w+)/gm)].map(([, name]) => name);
@@ -207,7 +207,7 @@ describe('GET /metrics', () => {
     expect(documented.sort()).toEqual(names.sort());
   });
 
-  it('measures how late deliveries are sent, and how long ago this process looked for work', async () => {
+  it('measures how late deliveries are sent, and when this process last polled for work', async () => {
     const receiver = await createReceiver();
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
@@ -234,7 +234,7 @@ describe('GET /metrics', () => {
 });
 
 describe('requests.show', () => {
-  it('tells what one request of the public API did, without its secrets', async () => {
+  it('describes one request of the public API without its secrets', async () => {
     const payload = { client_id: 'cli_1', client_secret: 'svc_secret_x', code: 'svc_code_x' };
     const answer = await watched.inject({ method: 'POST', url: '/api/oauth/token', payload });
     await server.services.admin.flush();
@@ -248,7 +248,7 @@ describe('requests.show', () => {
     expect(JSON.stringify(request)).not.toMatch(/svc_secret|svc_code/);
   });
 
-  it('names the session of a query, and keeps a sample of successes only', async () => {
+  it('names the session of a session query, and keeps only a sample of successful requests', async () => {
     const query = () => watched.inject({ url: '/api/verify/hvf-session/ses_1' });
     const first = await query();
     for (let sent = 0; sent < 60; sent += 1) await query();
@@ -260,7 +260,7 @@ describe('requests.show', () => {
     expect(await refusal(show(last))).toBe('not_found');
   });
 
-  it('tells what a request of the admin API changed', async () => {
+  it('describes what a request of the admin API changed', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await server.admin.auditLog.list.query({ target: id });
     const story = await server.admin.requests.show.query({ requestId: entry?.requestId ?? '' });

@@ -194,7 +194,7 @@ describe('the permission table', () => {
     );
   });
 
-  it('holds, row by row, for support, ops and owners', async () => {
+  it('matches the real permissions of support, ops and owners, row by row', async () => {
     const answers: Record<string, unknown> = {};
     for (const path of Object.keys(table))
       answers[path] = [
@@ -206,7 +206,7 @@ describe('the permission table', () => {
     expect(answers).toEqual(Object.fromEntries(expected));
   });
 
-  it('leaves a procedure without a row to owners', async () => {
+  it('allows a procedure without a row to owners only', async () => {
     const added = router({ conjure: procedure.query(() => 'done') });
     const call = (role: AdminContext['operator']['role']) =>
       added
@@ -223,7 +223,7 @@ describe('the permission table', () => {
     expect(await call('owner')).toBe('done');
   });
 
-  it('shows support what it did itself in the audit log, and changes of partners by all', async () => {
+  it('shows support its own entries in the audit log, and all changes of partners', async () => {
     const { token, id } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     const robin = server.as(token);
     const { id: partnerId } = await robin.partners.create.mutate({ name: 'Acme' });
@@ -254,7 +254,7 @@ describe('the permission table', () => {
     expect(await robin.auditLog.list.query({ target: partnerId })).toHaveLength(3);
   });
 
-  it('says who may do what a role may not', async () => {
+  it('names the roles that may call a procedure when it refuses one', async () => {
     const kim = server.as(tokens.support);
     const wallet = { partnerId: 'ptr_none', mode: 'live' as const };
     await expect(kim.wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'x' })).rejects.toThrow(

@@ -77,7 +77,7 @@ describe('an operator of the role ops', () => {
     expect(shown).not.toMatch(/age_18_plus\W{1,5}(true|false)/);
   });
 
-  it('sees the form of an event, and whatever is not of the person', async () => {
+  it('sees the structure of an event and all fields that are not personal data', async () => {
     const shown = await queries['events.show']?.(operators.ops.admin);
     const whole = await queries['events.show']?.(server.admin);
     const [masked, body] = [shown, whole].map((event) => JSON.parse((event as { body: string }).body));
@@ -97,14 +97,14 @@ describe('an operator of the role ops', () => {
     });
   });
 
-  it('sees the answer of a receiver that names no person', async () => {
+  it("sees a receiver's answer only if it contains no personal data", async () => {
     const answer = 'no such table: orders';
     await server.db.collection('deliveries').updateMany({}, { $set: { 'attempts.0.answer': answer } });
     const shown = await operators.ops.admin.deliveries.show.query({ deliveryId: known.deliveryId });
     expect(shown.attempts[0]?.answer).toBe(answer);
   });
 
-  it('leaves no entry of a read, because no person was shown', async () => {
+  it('causes no audit entry for a read without personal data', async () => {
     for (const ask of Object.values(queries)) await ask(operators.ops.admin);
     expect(await server.admin.auditLog.list.query({ actor: operators.ops.id })).toEqual([]);
   });
@@ -182,7 +182,7 @@ describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
   });
 });
 
-it('an event that tells of no person needs no reason, and leaves no entry', async () => {
+it('an event without personal data needs no reason and causes no audit entry', async () => {
   const before = (await entriesOf('events.show')).length;
   await server.db.collection('events').updateMany({}, { $set: { mode: 'live' } });
   await operators.support.admin.events.show.query({ eventId: eventId('verification.session.failed') });
@@ -201,7 +201,7 @@ it('a copy of the events of a test key is in the audit log', async () => {
   ]);
 });
 
-it('support reads its own reads in the audit log, and ops those of all', async () => {
+it('support sees its own reads in the audit log, and ops sees all reads', async () => {
   await server.admin.users.show.query({ user: known.userId });
   const own = await operators.support.admin.auditLog.list.query({ action: 'users.show' });
   expect(own.length).toBeGreaterThan(0);
@@ -211,7 +211,7 @@ it('support reads its own reads in the audit log, and ops those of all', async (
   expect(JSON.stringify(all)).not.toContain(known.sub);
 });
 
-it('a read that cannot be noted in the audit log shows nothing', async () => {
+it('a read shows nothing if its audit entry cannot be written', async () => {
   const caller = server.services.admin.router.createCaller({
     operator: { id: 'opr_x', name: 'X', role: 'support' },
     requestId: 'req_x',

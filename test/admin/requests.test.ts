@@ -33,7 +33,7 @@ const sessionUrl = (id: string) => `${server.baseUrl}/api/verify/hvf-session/${i
 const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 
 describe('a request that names a known caller', () => {
-  it('can be asked about by its request id', async () => {
+  it('can be found by its request id', async () => {
     const answer = await post(tokenUrl(), { grant_type: 'authorization_code', client_id: partner.clientId });
     expect(await story(idOf(answer))).toMatchObject({
       route: '/api/oauth/token',
@@ -43,7 +43,7 @@ describe('a request that names a known caller', () => {
     });
   });
 
-  it('is stored when it names the caller by an API key or an access token alone', async () => {
+  it('is stored even if only an API key or an access token names the caller', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
@@ -52,7 +52,7 @@ describe('a request that names a known caller', () => {
   });
 });
 
-it('a request without a known caller leaves no row', async () => {
+it('a request without a known caller is not stored', async () => {
   const none = 'ses_0000000000000000000000';
   const answers = [
     await fetch(`${server.baseUrl}/nowhere`),
@@ -68,7 +68,7 @@ it('a request without a known caller leaves no row', async () => {
 });
 
 describe('secrets', () => {
-  it('are masked where they are sent as names, before they are stored', async () => {
+  it('are masked before storage if they are sent as parameter names', async () => {
     const path = await fetch(sessionUrl(partner.apiKey), { headers: bearer(partner.apiKey) });
     const { pathname } = new URL((await visitedSession()).url);
     const swapped = await fetch(`${server.baseUrl}${pathname}`, {
@@ -107,17 +107,17 @@ async function visitedSession() {
   return { id: idOf(answer), url: answer.headers.get('location') ?? '' };
 }
 
-describe('addresses', () => {
+describe('IP addresses', () => {
   it.each([
     ['203.0.113.77', '203.0.113.0/24'],
     ['2001:db8:1:2:3::4', '2001:db8:1::/48'],
-  ])('are kept without their end: %s', async (address, network) => {
+  ])('are stored without their last part: %s', async (address, network) => {
     const headers = { ...bearer(partner.apiKey), 'x-forwarded-for': address };
     const answer = await fetch(sessionUrl('ses_1'), { headers });
     expect(await story(idOf(answer))).toMatchObject({ address: network });
   });
 
-  it('go with the user of the session, and the row stays', async () => {
+  it('are deleted with the user of the session, while the request stays', async () => {
     await verifyUser(server, partner, 'teen');
     await settle();
     const session = await server.db.collection('sessions').findOne({}, { sort: { completedAt: -1 } });
@@ -145,7 +145,7 @@ describe('a refused request', () => {
     return story(idOf(answer));
   };
 
-  it('keeps the redirect URI that was sent, without user, fragment, secrets and what may name a person', async () => {
+  it('keeps the redirect URI that was sent, without user, fragment, secrets and personal data', async () => {
     expect(await start('http://localhost:9999/callback/')).toMatchObject({
       redirectUri: 'http://localhost:9999/callback/',
     });
@@ -157,7 +157,7 @@ describe('a refused request', () => {
     expect((await start('https://shop.example/\u001b[2J\u202e'))?.redirectUri).not.toMatch(/\p{Cc}|\p{Cf}/u);
   });
 
-  it('shows the role ops no query', async () => {
+  it('shows its query to no operator of the role ops', async () => {
     const kept = await start('https://shop.example/cb?name=kim');
     const { token } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'ops' });
     const ops = createAdminApi({ url: server.adminUrl, token });
@@ -168,7 +168,7 @@ describe('a refused request', () => {
     ]);
   });
 
-  it('keeps nothing of a request that succeeds', async () => {
+  it('keeps no query of a request that succeeds', async () => {
     await verifyUser(server, partner, 'adult');
     await settle();
     const started = rows().find({ route: '/verify/start', status: 302 });

@@ -51,7 +51,7 @@ const find = (kind: OwnedSecretKind, secret: string, api = server.admin) =>
   api.secrets.find.query({ kind, hash: sha256(secret) });
 
 describe('a leaked secret', () => {
-  it.each(kinds)('leads to its owner: %s', async (kind) => {
+  it.each(kinds)('is traced to its owner: %s', async (kind) => {
     const { secret, id, command } = secrets[kind];
     const found = await find(kind, secret);
     expect(SecretOwner.parse(found)).toMatchObject({ kind, id, active: true, inactive: null });
@@ -65,14 +65,14 @@ describe('a leaked secret', () => {
     expect(JSON.stringify(found)).not.toContain(secret);
   });
 
-  it.each(kinds)('is found nowhere when it is of another installation, or not whole: %s', async (kind) => {
+  it.each(kinds)('is not found if it belongs to another installation or is incomplete: %s', async (kind) => {
     for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
       expect(await refusal(find(kind, secret))).toBe('not_found');
     for (const other of kinds.filter((each) => each !== kind && !/Key$/.test(each)))
       expect(await refusal(find(other, secrets[kind].secret))).toBe('not_found');
   });
 
-  it('is never sent: only a hash is accepted', async () => {
+  it('is never sent: the server accepts only its hash', async () => {
     const { secret } = secrets.clientSecret;
     for (const hash of [secret, '', sha256(secret).slice(1)])
       expect(await refusal(server.admin.secrets.find.query({ kind: 'clientSecret', hash }))).toBe(
@@ -80,7 +80,7 @@ describe('a leaked secret', () => {
       );
   });
 
-  it('names who may end it, where the role may not', async () => {
+  it("names the roles that may revoke it, if the caller's role may not", async () => {
     const { id, secret } = secrets.liveKey;
     expect((await find('liveKey', secret, roles.support)).next).toBe(`svcadmin keys rotate ${id}`);
     expect((await find('liveKey', secret, roles.ops)).next).toBe(
@@ -88,7 +88,7 @@ describe('a leaked secret', () => {
     );
   });
 
-  it('is that of the configuration for the first operator', async () => {
+  it('is traced to the configuration if it is the token of the first operator', async () => {
     expect(await find('operatorToken', adminToken)).toMatchObject({
       id: 'opr_first',
       active: true,
@@ -96,7 +96,7 @@ describe('a leaked secret', () => {
     });
   });
 
-  it('is found though it is sealed under an older master key, and beside a value that cannot be opened', async () => {
+  it('is found even if it is sealed under an older master key, or stored beside an unreadable value', async () => {
     const { secret, id } = secrets.webhookSecret;
     const broken = await createPartner(server);
     await server.admin.webhooks.set.mutate({ keyId: broken.keyId, url: 'https://partner.example/' });
@@ -107,7 +107,7 @@ describe('a leaked secret', () => {
     expect(await find('webhookSecret', secret)).toMatchObject({ id });
   });
 
-  it('is found among more than are opened at a time', async () => {
+  it('is found among more secrets than one batch opens', async () => {
     const sealing = createSealing([new Uint8Array(32).fill(7)]);
     const apiKeys = server.db.collection<{ _id: string; hash: string }>('apiKeys');
     const [{ _id, hash: _hash, ...like } = { _id: '', hash: '' }] = await apiKeys
@@ -151,8 +151,8 @@ async function keepOld() {
   return kept;
 }
 
-describe('a secret that has ended', () => {
-  it('is not found any more after a rotation; an older one that is kept is found until it ends', async () => {
+describe('a secret that is no longer valid', () => {
+  it('is not found after a rotation; a kept old secret is found until it expires', async () => {
     const { admin } = server;
     const { clientId } = partner;
     const first = secrets.clientSecret.secret;
@@ -186,7 +186,7 @@ describe('a secret that has ended', () => {
     expect(await refusal(find('testKey', partner.apiKey))).toBe('not_found');
   });
 
-  it('says why it does not work, and whether it may again', async () => {
+  it('has an explanation why it was refused, and whether it can become valid again', async () => {
     const { admin } = server;
     const { partnerId } = partner;
     await admin.partners.suspend.mutate({ partnerId });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('a grant', () => {
-  it('is kept for 30 days, then removed; its charge, its seal and the digests stay', async () => {
+  it('is removed after 30 days, while its charge, its seal and the page digests stay', async () => {
     const partner = await createPartner(server);
     expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
     const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
@@ -35,7 +35,7 @@ describe('a grant', () => {
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
   });
 
-  it('is never missing for an audit when its token was revoked before its person was erased', async () => {
+  it('never causes an audit fault if its token was revoked before its user was erased', async () => {
     const partner = await createPartner(server);
     const { partnerId, clientId, clientSecret } = partner;
     const code = await verifyUser(server, partner);
@@ -59,7 +59,7 @@ describe('a grant', () => {
 });
 
 describe('a revocation', () => {
-  it('is kept for longer than the token that it ends', async () => {
+  it('is kept longer than the lifetime of the token that it ends', async () => {
     const partner = await createPartner(server);
     const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
     const { access_token: token } = (await answer.json()) as TokenResponse;

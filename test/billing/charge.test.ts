@@ -45,7 +45,7 @@ const order = (change: Partial<Order> = {}): Order => ({
   ...change,
 });
 
-it('marks a charge for publication where a returning user gets a token, and nowhere else', async () => {
+it('a charge is marked for publication only if it issues a token to a returning user', async () => {
   const { charges, postings } = chargesThatAreWritten();
   await charges.charge(order(), () => undefined);
   await charges.charge(order({ kind: 'storefront' }), () => undefined);
@@ -63,7 +63,7 @@ it('marks a charge for publication where a returning user gets a token, and nowh
   ]);
 });
 
-it('rehearses a refusal in test mode alone', async () => {
+it('a refusal is rehearsed in test mode only', async () => {
   const { charges, postings } = chargesThatAreWritten();
   const rehearsing = { ...terms, lifetimeSeconds: 3_600, rehearse: 'low-balance' as const };
   await expect(charges.charge(order({ terms: rehearsing }), () => undefined)).rejects.toMatchObject({
@@ -74,15 +74,18 @@ it('rehearses a refusal in test mode alone', async () => {
   expect(live).toEqual({ outcome: 'charged', answer: 'an answer' });
 });
 
-it.each(['test', 'live'] as const)('%s: the wallet of that mode is asked and charged', async (mode) => {
-  const { charges, postings, asked } = chargesThatAreWritten();
-  await charges.past({ partnerId: 'ptr_1', mode, cause: 'a code' });
-  await charges.access({ partnerId: 'ptr_1', mode }, 'txn_1');
-  await charges.charge(order({ terms: { ...terms, mode, lifetimeSeconds: 60 } }), () => undefined);
-  expect([...asked, ...postings.map(({ walletId }) => walletId)]).toEqual(Array(3).fill(`ptr_1:${mode}`));
-});
+it.each(['test', 'live'] as const)(
+  '%s mode: every read and charge uses the wallet of that mode',
+  async (mode) => {
+    const { charges, postings, asked } = chargesThatAreWritten();
+    await charges.past({ partnerId: 'ptr_1', mode, cause: 'a code' });
+    await charges.access({ partnerId: 'ptr_1', mode }, 'txn_1');
+    await charges.charge(order({ terms: { ...terms, mode, lifetimeSeconds: 60 } }), () => undefined);
+    expect([...asked, ...postings.map(({ walletId }) => walletId)]).toEqual(Array(3).fill(`ptr_1:${mode}`));
+  },
+);
 
-it("charges a partner's own price for that kind of charge, and the standard price for every other kind", async () => {
+it("a partner's own price applies to its kind of charge, and the standard price to other kinds", async () => {
   const { charges, postings } = chargesThatAreWritten();
   await charges.charge(order(), () => undefined);
   await charges.charge(order({ prices: { token: 20 } }), () => undefined);

@@ -10,7 +10,7 @@ const walletId = 'ptr_1:test';
 const uptime = () => performance.now();
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-it('a page that another process was first with counts as a conflict of the one that lost', async () => {
+it('a page that another process inserted first counts as a conflict', async () => {
   const { db } = await preparedDatabase();
   const store = createLedgerStore(db);
   await store.insert([openingPage(walletId, new Date())]);

@@ -45,8 +45,8 @@ async function newPartner({ admin }: ServerProcess): Promise<TestPartner> {
   return partner;
 }
 
-describe('a server that is killed while it exchanges codes, and its database likewise', () => {
-  it('loses no cent and no token, and grants nothing twice', { timeout: within(90_000) }, async () => {
+describe('a server and its database, killed during exchanges', () => {
+  it('lose no cent and no token, and grant nothing twice', { timeout: within(90_000) }, async () => {
     const server = await createServerProcess();
     await server.start();
     const partner = await newPartner(server);

@@ -24,7 +24,7 @@ async function expectChargedOnce(): Promise<void> {
 const unavailable = { status: 503, error: 'service_unavailable', retryAfter: '5' };
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-describe('a database that breaks once during an exchange', () => {
+describe('a database connection that breaks once during an exchange', () => {
   it.each([
     ['before the page', 'before'],
     ['after the page, whose reply is lost', 'after'],
@@ -38,8 +38,8 @@ describe('a database that breaks once during an exchange', () => {
   });
 });
 
-describe('a database that stays broken for longer than a caller waits', () => {
-  it('answers 503 before the page: nothing is debited, and the code is good afterwards', async () => {
+describe("a database that stays unreachable until the caller's deadline", () => {
+  it('causes a 503 without a charge if it fails before the page insert, and the code stays usable', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
     expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
@@ -49,7 +49,7 @@ describe('a database that stays broken for longer than a caller waits', () => {
     await expectChargedOnce();
   });
 
-  it('loses no charge after the page: the fence finds that it stands, and the caller gets the token', async () => {
+  it('causes no lost charge after the page insert: the fence finds the page, and the caller gets the token', async () => {
     await newVisit();
     server.at('insert', { after: lostConnection });
     const { status, access_token: token } = await server.exchange(partner, verified);
@@ -59,7 +59,7 @@ describe('a database that stays broken for longer than a caller waits', () => {
     await expectChargedOnce();
   });
 
-  it('a fence keeps a page out that arrives later: after the 503 the code is unspent for good', async () => {
+  it('causes no late charge after a 503: the fence keeps a delayed page out, and the code stays unused', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
     await server.exchange(partner, verified);
@@ -72,7 +72,7 @@ describe('a database that stays broken for longer than a caller waits', () => {
 });
 
 describe('a database that is too slow for the caller', () => {
-  it('answers 503 in time; the code then says which charge it was', async () => {
+  it('answers 503 in time; a later exchange of the code names its charge', async () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: () => reply.passed });
@@ -88,7 +88,7 @@ describe('a database that is too slow for the caller', () => {
     await expectChargedOnce();
   });
 
-  it('charges nothing for callers who were answered while they waited for another page', async () => {
+  it('charges nothing to callers that were answered while they waited for another page', async () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: once(() => reply.passed) });
@@ -121,14 +121,14 @@ describe('callers of one code while the database breaks', () => {
   });
 });
 
-describe('publishing the event of a charge', () => {
+describe("publication of a charge's event", () => {
   const eventsOf = () =>
     server.db.collection('events').countDocuments({ partnerId: partner.partnerId, type: 'vae.resolved' });
   const unpublished = async () =>
     (await server.ledgerNow(partner)).pages.filter((page) => page.unpublished).length;
 
   it.each(['before', 'after'] as const)(
-    'is finished by the sweep, with one event, where the process stops %s it removes the unpublished mark',
+    'is finished by the sweep, with one event, if the process stops %s it removes the unpublished mark',
     async (when) => {
       await newVisit();
       expect((await server.exchange(partner, verified)).status).toBe(200);
@@ -147,7 +147,7 @@ describe('publishing the event of a charge', () => {
     },
   );
 
-  it('is left for 10 s to the process that wrote the ledger page, and then done by the sweep', async () => {
+  it('is left to the writing process for 10 s; then the sweep does it', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);
@@ -164,7 +164,7 @@ describe('publishing the event of a charge', () => {
     expect(await unpublished()).toBe(0);
   });
 
-  it('is not needed for the first visit of a user: its ledger page has no unpublished mark', async () => {
+  it("is not needed for a user's first exchange: its ledger page has no unpublished mark", async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);

@@ -15,7 +15,7 @@ type Answer = Awaited<ReturnType<Pair['exchange']>>;
 const withStatus = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status);
 
-describe('codes that are redeemed at once, at two servers', () => {
+describe('codes exchanged simultaneously at two servers', () => {
   it(`are charged once each: ${redeemed} codes, 20 callers each, ${redeemed} tokens`, async () => {
     const partner = await pair.partner();
     const visits = await pair.verifyUsers(partner, redeemed);
@@ -42,7 +42,7 @@ describe('codes that are redeemed at once, at two servers', () => {
     expect(charges.map(({ id }) => id).toSorted()).toEqual(ids);
   });
 
-  it('share a balance for exactly ten of thirty', async () => {
+  it('yield ten tokens if there are thirty codes and money for ten', async () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 500 });
@@ -56,7 +56,7 @@ describe('codes that are redeemed at once, at two servers', () => {
   it.each([
     ['perMinute', 'minute'],
     ['perHour', 'hour'],
-  ])('share a cap %s of exactly ten among thirty', async (cap, bucket) => {
+  ])('yield ten tokens if there are thirty codes and the spend cap %s is ten', async (cap, bucket) => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', [cap]: 10 });
@@ -71,7 +71,7 @@ describe('codes that are redeemed at once, at two servers', () => {
     expect((await pair.ledger(partner)).state.balance).toBe(100_000 - 10 * 50);
   });
 
-  it('are good again after the refusal, each once', async () => {
+  it('stay usable after a spend cap refusal, and are charged once each', async () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     const limits = { partnerId, mode: 'test' as const };
@@ -86,7 +86,7 @@ describe('codes that are redeemed at once, at two servers', () => {
 });
 
 describe('refusals', () => {
-  it('write nothing: 402 and 429 leave the ledger as it was', async () => {
+  it('write nothing: 402 and 429 leave the ledger unchanged', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
     const visits = await pair.verifyUsers(partner, 4);
@@ -100,7 +100,7 @@ describe('refusals', () => {
     expect(await written()).toEqual(capped);
   });
 
-  it('a used code is invalid_grant, also at a wallet that is empty or at its cap', async () => {
+  it('name a used code as invalid_grant, even if the wallet is empty or at its cap', async () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     const verified = await pair.verifyUser(partner);
@@ -112,7 +112,7 @@ describe('refusals', () => {
     }
   });
 
-  it('are given on the present state of the wallet: what another process funded or raised counts', async () => {
+  it('use the present state of the wallet, including changes by another process', async () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const wallet = { partnerId, mode: 'test' as const };
@@ -131,8 +131,8 @@ describe('refusals', () => {
   });
 });
 
-describe('what another process has just changed', () => {
-  it('a client that was moved to a new key, and the old one then revoked: it exchanges under the new one', async () => {
+describe('a change that another process has just made', () => {
+  it('a client that was moved from a revoked key to a new key exchanges under the new key', async () => {
     const partner = await pair.partner();
     const { partnerId, clientId, keyId: old } = partner;
     for (const verified of await pair.verifyUsers(partner, 2))
@@ -148,7 +148,7 @@ describe('what another process has just changed', () => {
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
   });
 
-  it('two spend caps that are set at the same moment both hold', async () => {
+  it('two spend caps that are set simultaneously both take effect', async () => {
     const { partnerId } = await pair.partner();
     const wallet = { partnerId, mode: 'test' as const };
     for (let n = 1; n <= 5; n += 1) {
@@ -191,8 +191,8 @@ describe('vae.resolved', () => {
   });
 });
 
-describe('a price of nothing', () => {
-  it('charges nothing, and is counted and written all the same', async () => {
+describe('a price of zero', () => {
+  it('charges nothing, but the exchange is counted and written to the ledger', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 0 });

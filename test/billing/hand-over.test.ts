@@ -22,8 +22,8 @@ async function pair() {
   return { fleet, writer, other: others[0] as Member };
 }
 
-describe('one wallet at eight processes', () => {
-  it('is written by one of them, and each caller gets its own charge', async () => {
+describe('one wallet with eight processes', () => {
+  it('is written by one process, and each caller gets its own charge', async () => {
     const fleet = await startFleet(8);
     const { writer } = await fleet.roles();
     const answers = await Promise.all(
@@ -38,7 +38,7 @@ describe('one wallet at eight processes', () => {
     expect(sum(fleet, 'requests')).toBeLessThan(147);
   });
 
-  it('grants exactly what its balance and its caps allow', async () => {
+  it('grants exactly as many charges as its balance and its spend caps allow', async () => {
     const fleet = await startFleet(8);
     const { manualEntries } = (fleet.members[3] as Member).billing;
     const cap = async (perMinute: number, id: string) =>
@@ -63,7 +63,7 @@ describe('one wallet at eight processes', () => {
     expect((await fleet.ledger()).state.balance).toBe(0);
   });
 
-  it('charges a code once, and tells every other caller which charge it was', async () => {
+  it('charges a code once, and names this charge to every other caller', async () => {
     const fleet = await startFleet(8);
     const answers = await Promise.all(
       fleet.members.flatMap((each) => [token(each, 'one'), token(each, 'one')]),
@@ -79,7 +79,7 @@ describe('one wallet at eight processes', () => {
     expect(await chargesOf(fleet)).toEqual(charged);
   });
 
-  it('moves the money of an operator once, and says what was repeated', async () => {
+  it('applies a manual entry once, and reports repetitions', async () => {
     const fleet = await startFleet(8);
     const fund = ({ billing }: Member, n: number) =>
       billing.manualEntries.fund(walletId, 5_000, { reference: 'same', audit: auditOf(`fund ${n}`) });
@@ -93,8 +93,8 @@ describe('one wallet at eight processes', () => {
   });
 });
 
-describe('a hand-over whose answer is lost', () => {
-  it('is a charge of its caller, not a used code', async () => {
+describe('a hand-over whose reply is lost', () => {
+  it('returns a new charge to its caller, not a used code', async () => {
     const { fleet, writer, other } = await pair();
     writer.faults.after = () => 'lose';
     const charged = await token(other, 'code');
@@ -104,7 +104,7 @@ describe('a hand-over whose answer is lost', () => {
     expect(await token(writer, 'code')).toMatchObject({ outcome: 'used' });
   });
 
-  it('is a new entry of its operator, not a repeated one', async () => {
+  it('returns a new manual entry to its operator, not a repeated one', async () => {
     const { writer, other } = await pair();
     writer.faults.after = () => 'lose';
     const memo = { reference: 'lost', audit: auditOf('lost') };
@@ -115,7 +115,7 @@ describe('a hand-over whose answer is lost', () => {
     ).toBe(true);
   });
 
-  it('leaves the writer out until it answers a probe', async () => {
+  it('bypasses the writer until it answers a probe', async () => {
     const { fleet, writer, other } = await pair();
     writer.faults.after = () => 'lose';
     await token(other, 'code');
@@ -130,7 +130,7 @@ describe('a hand-over whose answer is lost', () => {
     expect(other.ways).toMatchObject({ lost: 1, answered: 2 });
   });
 
-  it('refuses its caller only when the writer can no longer charge it', async () => {
+  it('refuses its caller only when the writer can no longer write the charge', async () => {
     const { fleet, writer, other } = await pair();
     const { balance } = (await fleet.ledger()).state;
     await writer.billing.manualEntries.adjust(walletId, -balance, {
@@ -153,7 +153,7 @@ describe('a hand-over whose answer is lost', () => {
 });
 
 describe('a writer that hangs', () => {
-  it('costs its callers less than their time, and charges none of them later', async () => {
+  it('delays its callers by less than their deadline, and charges none of them later', async () => {
     const { fleet, writer, other } = await pair();
     const stopped = gate();
     writer.faults.before = () => stopped.passed;
@@ -165,7 +165,7 @@ describe('a writer that hangs', () => {
   });
 });
 
-describe('a posting whose caller waits no longer', () => {
+describe('a posting whose caller no longer waits', () => {
   it('is dropped by the writer when its caller cancels it', async () => {
     const { fleet, writer, other } = await pair();
     const insert = gate();
@@ -184,7 +184,7 @@ describe('a posting whose caller waits no longer', () => {
     expect(await chargesOf(fleet)).toHaveLength(3);
   });
 
-  it('is not handed over with little time left', async () => {
+  it('is not handed over if little time remains', async () => {
     const { other } = await pair();
     const signal = { aborted: false, reason: undefined, endsAt: performance.now() + 300 };
     expect((await token(other, 'code', { signal })).outcome).toBe('charged');

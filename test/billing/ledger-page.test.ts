@@ -62,7 +62,7 @@ function changes(
 describe('the digest of a page', () => {
   const outside = /^(digest|unpublished|purgeGrantsAt|entries\.\d+\.grant\..*)$/;
 
-  it('covers everything but the grant and the marks', () => {
+  it('covers every field except the grant and the marks', () => {
     const original = { ...page(), unpublished: true as const };
     expect(digestOf(original)).toBe(original.digest);
     const all = changes(original);
@@ -73,7 +73,7 @@ describe('the digest of a page', () => {
     }
   });
 
-  it('is another one for each page of a chain', () => {
+  it('differs for each page of a chain', () => {
     const first = page();
     const second = draftPage({ ...first, asOf: 0 }, [charge('txn_3')], noon).page;
     expect(second.previous).toBe(first.digest);
@@ -82,7 +82,7 @@ describe('the digest of a page', () => {
 });
 
 describe('the seal of a grant', () => {
-  it('covers every field of it, and is another one for the same claims', () => {
+  it('covers every field of the grant, and differs between grants of the same claims', () => {
     const grant = page().entries[0]?.grant as Grant;
     for (const { path, changed } of changes(grant)) {
       const other = changed(grant as unknown as LedgerPage) as unknown as Grant;
@@ -93,12 +93,12 @@ describe('the seal of a grant', () => {
 });
 
 describe('draftPage', () => {
-  it('grants for so many seconds from the time of the page', () => {
+  it('lets a grant expire a fixed time after the time of the page', () => {
     const [entry] = draftPage(head, [charge('c')], noon).page.entries;
     expect(entry?.grant?.expiresAt).toEqual(new Date(noon + 3_600_000));
   });
 
-  it('folds its postings in order: the state after it is the fold of its entries', () => {
+  it('applies its postings in order: the new state equals the sum of its entries', () => {
     const amounts = fc.array(fc.integer({ min: -20_000, max: 20_000 }), { maxLength: 40 });
     fc.assert(
       fc.property(amounts, (all) => {
@@ -118,7 +118,7 @@ describe('draftPage', () => {
     );
   });
 
-  it('keeps a twin and what has no room for a later page, and never places an id twice', () => {
+  it('leaves duplicates and surplus postings to a later page, and never places an id twice', () => {
     const twice = draftPage(head, [charge('txn_1'), charge('txn_1')], noon);
     expect([twice.placed.length, twice.later.length]).toEqual([1, 1]);
     const many = draftPage(
@@ -132,7 +132,7 @@ describe('draftPage', () => {
     ]);
   });
 
-  it('has at most 128 entries', () => {
+  it('places at most 128 entries on a page', () => {
     const rich = { ...head, state: { ...head.state, caps: { perMinute: 1_000, perHour: 1_000 } } };
     const many = draftPage(
       rich,
@@ -142,7 +142,7 @@ describe('draftPage', () => {
     expect([many.page.entries.length, many.later.length]).toEqual([128, 2]);
   });
 
-  it('never goes back in time', () => {
+  it('never dates a page before the previous page', () => {
     expect(draftPage(head, [charge('txn_1')], noon - 60_000).page.at).toEqual(new Date(noon));
     expect(draftPage(head, [charge('txn_1')], noon + 7).page.entries[0]?.at).toEqual(new Date(noon + 7));
   });
@@ -156,7 +156,7 @@ describe('draftPage', () => {
 });
 
 describe('a fence', () => {
-  it('takes the number of the lost page, and changes nothing', () => {
+  it('has the number of the lost page, and changes nothing', () => {
     const lost = page();
     const fence = fencePage(lost, head);
     expect(fence).toMatchObject({ _id: lost._id, n: lost.n, previous: head.digest, state: head.state });

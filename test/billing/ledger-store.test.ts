@@ -8,7 +8,7 @@ import { freshDatabase } from '../harness/database.ts';
 const at = new Date();
 const later = new Date(at.getTime() + 1);
 
-it('takes the mark of pages that were published, and of no other page', async () => {
+it('the unpublished mark is removed from published pages only', async () => {
   const { db } = await freshDatabase();
   await ensureIndexes(db, indexes);
   const store = createLedgerStore(db);

@@ -41,7 +41,7 @@ async function charge(): Promise<string> {
 }
 
 describe('funding', () => {
-  it('adds to the balance and says what it was before', async () => {
+  it('adds to the balance and returns the balance before', async () => {
     await newPartner();
     expect(await fund(5_000, 'invoice 1')).toMatchObject({
       kind: 'funding',
@@ -56,7 +56,7 @@ describe('funding', () => {
     expect((await ledger()).state.balance).toBe(12_000);
   });
 
-  it('is one for one reference, however often and from however many it is sent', async () => {
+  it('is applied once for one reference, even if many callers repeat it', async () => {
     await newPartner();
     const answers = await Promise.all(Array.from({ length: 10 }, () => fund(5_000, 'invoice 1')));
     const again = await fund(5_000, 'invoice 1');
@@ -75,7 +75,7 @@ describe('funding', () => {
     expect((await ledger()).state.balance).toBe(5_000);
   });
 
-  it('takes the same reference for each mode and each partner', async () => {
+  it('accepts the same reference once for each mode and partner', async () => {
     await newPartner();
     const { partnerId } = partner;
     await fund(5_000, 'invoice 1');
@@ -91,14 +91,14 @@ describe('funding', () => {
     expect((await soundLedger(server.db, `${partnerId}:live`)).state.balance).toBe(6_000);
   });
 
-  it('is refused for less than 50 USD, for more than a million, and for what is no amount', async () => {
+  it('is refused below 50 USD, above one million, and for a malformed amount', async () => {
     await newPartner();
     for (const amount of [4_999, 0, -5_000, 100_000_001, 5_000.5, Number.NaN])
       await expect(fund(amount, 'x')).rejects.toMatchObject(refused('bad_input'));
     expect((await ledger()).state.balance).toBe(0);
   });
 
-  it('takes the smallest and the largest amount, and holds many of them', async () => {
+  it('accepts the smallest and the largest amount, and 30 of the largest in one wallet', async () => {
     await newPartner();
     await fund(5_000, 'least');
     await fund(100_000_000, 'most');
@@ -107,7 +107,7 @@ describe('funding', () => {
     expect((await ledger()).state.balance).toBe(3_100_005_000);
   });
 
-  it('keeps a reference that looks like an expression of the database', async () => {
+  it('stores a reference that looks like a database operator as plain text', async () => {
     await newPartner();
     expect(await fund(5_000, '$$ROOT.balance')).toMatchObject({ reference: '$$ROOT.balance' });
     expect((await ledger()).entries[0]?.memo?.reference).toBe('$$ROOT.balance');
@@ -120,7 +120,7 @@ describe('funding', () => {
 });
 
 describe('an adjustment', () => {
-  it('moves the balance either way, and carries reason and actor', async () => {
+  it('raises or lowers the balance, and records reason and actor', async () => {
     await newPartner(5_000);
     expect(await adjust(-1_000)).toMatchObject({ kind: 'adjustment', amount: -1_000, balanceAfter: 4_000 });
     expect(await adjust(500)).toMatchObject({
@@ -131,7 +131,7 @@ describe('an adjustment', () => {
     expect((await ledger()).state.balance).toBe(4_500);
   });
 
-  it('is refused below zero, and allowed to zero', async () => {
+  it('is refused if the balance would become negative, but may lower it to zero', async () => {
     await newPartner(5_000);
     await expect(adjust(-5_001)).rejects.toMatchObject(refused('refused'));
     expect(await adjust(-5_000)).toMatchObject({ balanceAfter: 0 });
@@ -139,14 +139,14 @@ describe('an adjustment', () => {
     expect((await ledger()).state.balance).toBe(0);
   });
 
-  it('never takes more than there is, from however many', async () => {
+  it('never takes more than the balance, even from simultaneous callers', async () => {
     await newPartner(5_000);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => adjust(-600)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
     expect((await ledger()).state.balance).toBe(200);
   });
 
-  it('is one for one reference, and refused for another amount', async () => {
+  it('is applied once for one reference, and is refused for another amount', async () => {
     await newPartner(5_000);
     await adjust(-100, 'ticket 7');
     expect(await adjust(-100, 'ticket 7')).toMatchObject({ repeated: true });
@@ -156,7 +156,7 @@ describe('an adjustment', () => {
     expect((await ledger()).state.balance).toBe(4_700);
   });
 
-  it('is refused for zero', async () => {
+  it('is refused for an amount of zero', async () => {
     await newPartner();
     await expect(adjust(0)).rejects.toMatchObject(refused('bad_input'));
   });
@@ -166,7 +166,7 @@ describe('a refund', () => {
   const refund = (entryId: string, reason = 'the answer was lost') =>
     server.admin.wallets.refund.mutate({ entryId, reason });
 
-  it('gives a charge back, and names it', async () => {
+  it('returns the amount of a charge, and names the charge', async () => {
     await newPartner(5_000);
     const entryId = await charge();
     expect(await refund(entryId)).toMatchObject({
@@ -194,7 +194,7 @@ describe('a refund', () => {
     expect((await ledger()).state.balance).toBe(5_000);
   });
 
-  it('gives back what was paid, whatever the price is now', async () => {
+  it('returns the amount that was paid, even if the price has changed', async () => {
     await newPartner(5_000);
     const entryId = await charge();
     const { partnerId } = partner;
@@ -202,7 +202,7 @@ describe('a refund', () => {
     expect(await refund(entryId)).toMatchObject({ amount: 50, balanceAfter: 5_000 });
   });
 
-  it('finds its charge where more than 1,000 wallets come before', async () => {
+  it('finds its charge even after more than 1,000 other wallets', async () => {
     await newPartner(5_000);
     const entryId = await charge();
     const before = Array.from({ length: 1_001 }, (_, n) =>
@@ -216,7 +216,7 @@ describe('a refund', () => {
     expect(await refund(entryId)).toMatchObject({ of: entryId, amount: 50, balanceAfter: 5_000 });
   });
 
-  it('is refused for funding, a refund, an adjustment, and a charge that cost nothing', async () => {
+  it('is refused for funding, a refund, an adjustment, and a charge of zero', async () => {
     await newPartner(5_000);
     const { entries } = await ledger();
     await expect(refund(entries[0]?.id ?? '')).rejects.toMatchObject(refused('refused'));

@@ -42,7 +42,7 @@ describe('a wallet whose last page a newer build has written', () => {
   it.each([
     ['this process has written the page before', true],
     ['this process has not met the wallet yet', false],
-  ])('gets no entry, also where %s', async (_, isKnown) => {
+  ])('gets no entry, even if %s', async (_, isKnown) => {
     const partner = await createPartner(server, { funds: isKnown ? 10_000 : 0 });
     const { partnerId } = partner;
     if (isKnown) expect((await exchange(partner)).status).toBe(200);
@@ -63,13 +63,13 @@ describe('a wallet whose last page a newer build has written', () => {
     expect(await pagesOf(partner)).toEqual(before);
   });
 
-  it('refuses no charge for a balance that this build cannot read', async () => {
+  it('answers 503 instead of 402 if this build cannot read the balance', async () => {
     const partner = await createPartner(server, { funds: 5_000 });
     await pageOfNewerBuild(partner, -5_000);
     expect(await exchange(partner)).toEqual(unavailable);
   });
 
-  it('leaves other wallets as they are', async () => {
+  it('does not affect other wallets', async () => {
     await pageOfNewerBuild(await createPartner(server, { funds: 5_000 }), -1);
     expect((await exchange(await createPartner(server))).status).toBe(200);
   });

@@ -17,8 +17,8 @@ const post = async ({ peer }: Member, body: string | Buffer, path = '/messages')
   return { status: response.status, text: await response.text() };
 };
 
-describe('a private listener refuses', () => {
-  it('a message that is not under the key of the installation, whatever it looks like', async () => {
+describe('a private listener for hand-overs', () => {
+  it('refuses a message that is not encrypted with the key of the installation', async () => {
     const { writer, other, charges } = await pair();
     const request = {
       version: 1,
@@ -49,7 +49,7 @@ describe('a private listener refuses', () => {
     expect(await charges()).toBe(0);
   });
 
-  it('a message that is repeated, changed, overtaken or meant for another process', async () => {
+  it('refuses a message that is repeated, changed, out of order or meant for another process', async () => {
     const { writer, other, charges } = await pair();
     await token(other, 'first');
     const [first = ''] = writer.messages;
@@ -61,7 +61,7 @@ describe('a private listener refuses', () => {
     expect(await charges()).toBe(2);
   });
 
-  it('a message older than 5 s, such as one from a process that was paused', async () => {
+  it('refuses a message older than 5 s, such as one from a process that was paused', async () => {
     const { writer, other, charges } = await pair();
     writer.clock.ahead = 6_000;
     expect((await token(other, 'code')).outcome).toBe('charged');
@@ -69,7 +69,7 @@ describe('a private listener refuses', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('everything while its clock is not trusted: the caller writes', async () => {
+  it('refuses every hand-over while its clock is not trusted, so that the caller writes the charge', async () => {
     const { writer, other, charges } = await pair();
     writer.clock.distrust();
     expect((await token(other, 'code')).outcome).toBe('charged');
@@ -77,7 +77,7 @@ describe('a private listener refuses', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('a body that is too large, another path and another method, in the format of all errors', async () => {
+  it('refuses a body that is too large, an unknown path and a wrong method, in the format of all errors', async () => {
     const { writer } = await pair();
     const large = await post(writer, Buffer.alloc(4 * 1_024 * 1_024 + 1, 65)).catch(() => undefined);
     expect([undefined, 400]).toContain(large?.status);
@@ -88,7 +88,7 @@ describe('a private listener refuses', () => {
     expect((await fetch(`http://${writer.peer.address}/messages`)).status).toBe(405);
   });
 
-  it("a reply to another request counts as lost: what was written is the caller's", async () => {
+  it('a reply to another request counts as lost, and the caller finds the written charge', async () => {
     const { writer, other, charges } = await pair();
     let first = '';
     writer.faults.after = (answer) => {
@@ -101,7 +101,7 @@ describe('a private listener refuses', () => {
     expect(other.ways).toMatchObject({ lost: 1 });
   });
 
-  it('a reply that is not authentic counts as lost', async () => {
+  it('a reply that is not authentic counts as lost, and the caller writes the charge', async () => {
     const { writer, other, charges } = await pair();
     const { billing, peer } = other;
     const { createServer } = await import('node:http');
@@ -118,7 +118,7 @@ describe('a private listener refuses', () => {
 });
 
 describe('the processes that take hand-overs', () => {
-  it('are those with a heartbeat: they join with the first, and leave before they stop', async () => {
+  it('have a heartbeat: they join with the first one, and leave before they stop', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await fleet.refresh();
@@ -143,7 +143,7 @@ describe('the processes that take hand-overs', () => {
     expect(writer.ways['answering']).toBe(1);
   });
 
-  it('do not include a process that cannot be reached, which is logged', async () => {
+  it('do not include an unreachable process, and the log names it', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await third.stop();
@@ -152,7 +152,7 @@ describe('the processes that take hand-overs', () => {
     expect(fleet.members[0]?.ways).toMatchObject({ answering: 1, silent: 1 });
   });
 
-  it('are reached by IPv6 addresses as well', async () => {
+  it('can have IPv6 addresses', async () => {
     const fleet = await startFleet(2, { host: '::1' });
     await fleet.roles();
     expect(fleet.members.map(({ ways }) => ways['answered'])).toContain(1);

@@ -43,8 +43,8 @@ function startWriter() {
 
 const three = ['one', 'two', 'three'].map((id) => ({ posting: posting(id), withinMs: 1_000 }));
 
-describe('a posting that was taken over', () => {
-  it('stops waiting when its sender cancels it, and the others of its request still wait', async () => {
+describe('a posting that was handed over', () => {
+  it('is cancelled by its sender, while other postings of the request still wait', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three });
     expect(aborted()).toEqual([false, false, false]);
@@ -54,7 +54,7 @@ describe('a posting that was taken over', () => {
     expect(aborted()).toEqual([false, true, true]);
   });
 
-  it('is not that of another request', async () => {
+  it('is not confused with a posting of another request', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three.slice(0, 1) });
     void send({ postings: three.slice(1, 2) });
@@ -62,7 +62,7 @@ describe('a posting that was taken over', () => {
     expect(aborted()).toEqual([false, true]);
   });
 
-  it('waits no longer when its time is over, or its connection has ended', () => {
+  it('stops waiting at its deadline, or when its connection ends', () => {
     const { aborted, send, time } = startWriter();
     let isClosed = false;
     void send({ postings: three.slice(0, 1) }, () => isClosed);
@@ -76,7 +76,7 @@ describe('a posting that was taken over', () => {
   });
 });
 
-describe('a message', () => {
+describe('a reply to a hand-over', () => {
   const at = new Date('2026-11-24T12:00:00.000Z');
   const audit = {
     operatorId: 'opr_1',
@@ -94,7 +94,7 @@ describe('a message', () => {
     grant: { salt: 'salt', expiresAt: at },
   } as unknown as LedgerEntry;
 
-  it('has the dates of an entry', () => {
+  it('preserves the dates of an entry', () => {
     const answers = [{ outcome: 'used' as const, entry }];
     const reply = open<Reply>(keys.reply, seal(keys.reply, { to: 'other', n: 1, answers }));
     const [answer] = reply?.answers ?? [];

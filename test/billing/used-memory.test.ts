@@ -37,7 +37,7 @@ function memoryLedger() {
   return { store, restore: () => void pages.pop() };
 }
 
-it('an id that was used is written again after a restore took its entry', async () => {
+it('a used id can be written again after a restore has removed its entry', async () => {
   const { store, restore } = memoryLedger();
   const heads = createHeads(store, uptime);
   const clock = { now: Date.now, trusted: () => true };

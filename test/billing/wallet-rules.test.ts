@@ -21,7 +21,7 @@ const wallet = (change: Partial<WalletState> = {}): WalletState => ({
 const used = (start: number, count: number) => ({ start: new Date(start), used: count });
 
 describe('checkMovement', () => {
-  it('admits a charge down to a balance of zero, and not below', () => {
+  it('admits a charge if the balance stays at zero or above', () => {
     expect(checkMovement(wallet({ balance: 50 }), charge(), noon)).toBeUndefined();
     expect(checkMovement(wallet({ balance: 49 }), charge(), noon)).toEqual({ outcome: 'insufficient' });
     expect(checkMovement(wallet({ balance: 49 }), { kind: 'adjustment', amount: -50 }, noon)).toEqual({
@@ -29,11 +29,11 @@ describe('checkMovement', () => {
     });
   });
 
-  it('admits a charge of nothing in an empty wallet', () => {
+  it('admits a charge of zero in an empty wallet', () => {
     expect(checkMovement(wallet({ balance: 0 }), charge(0), noon)).toBeUndefined();
   });
 
-  it('counts a cap exactly: the last of 60 passes, the next is refused until the minute is over', () => {
+  it('counts a cap exactly: the 60th charge passes, the next is refused until the minute ends', () => {
     expect(checkMovement(wallet({ minute: used(noon, 59) }), charge(), noon + 1)).toBeUndefined();
     const full = wallet({ minute: used(noon, 60) });
     expect(checkMovement(full, charge(), noon + 18_500)).toEqual({
@@ -46,7 +46,7 @@ describe('checkMovement', () => {
     expect(checkMovement(full, charge(), noon + 60_000)).toBeUndefined();
   });
 
-  it('names the hour where both buckets are full, and the cap before the balance', () => {
+  it('names the hour if both windows are full, and reports the cap before the balance', () => {
     const full = wallet({ balance: 0, minute: used(noon, 60), hour: used(noon, 1_000) });
     expect(checkMovement(full, charge(), noon)).toMatchObject({
       bucket: 'hour',
@@ -55,14 +55,14 @@ describe('checkMovement', () => {
     });
   });
 
-  it('counts charges only: money that comes in is never capped', () => {
+  it('counts only charges: entries that add money are never capped', () => {
     const full = wallet({ minute: used(noon, 60) });
     for (const kind of ['funding', 'adjustment', 'refund'] as const) {
       expect(checkMovement(full, { kind, amount: 50 }, noon)).toBeUndefined();
     }
   });
 
-  it('does not reopen a full window for a clock that went back', () => {
+  it('keeps a full window full if the clock goes back', () => {
     expect(checkMovement(wallet({ minute: used(noon, 60) }), charge(), noon - 120_000)).toMatchObject({
       outcome: 'capped',
     });
@@ -103,8 +103,8 @@ const toMovement = ({
   return { kind, amount: isBillable(kind) || (kind === 'adjustment' && down) ? -cents : cents };
 };
 
-describe('checkMovement and admit, over any sequence', () => {
-  it('keep the balance at the sum of what was admitted and never below zero, and no window over its cap', () => {
+describe('checkMovement and admit, over any sequence of entries', () => {
+  it('keep the balance equal to the sum of entries and never negative, and keep every window within its cap', () => {
     fc.assert(
       fc.property(fc.array(movement, { maxLength: 60 }), (steps) => {
         let state: WalletState = { ...newWallet, caps: { perMinute: 3, perHour: 5 } };
@@ -140,7 +140,7 @@ describe('checkMovement and admit, over any sequence', () => {
   });
 
   it.each(['funding', 'adjustment', 'refund'] as const)(
-    'leave the spend windows as they are after a %s',
+    'leave the spend windows unchanged after a %s',
     (kind) => {
       const before = wallet({ minute: used(noon, 3), hour: used(noon, 5) });
       const { minute, hour, balance } = admit(before, { kind, amount: 50 }, noon + 1);

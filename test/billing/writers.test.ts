@@ -7,7 +7,7 @@ const wallets = Array.from({ length: 400 }, (_, n) => `ptr_${n}:live`);
 const writersAmong = (processes: readonly string[]) =>
   new Set(wallets.map((walletId) => writerOf(walletId, processes)));
 
-describe('the writer of a wallet', () => {
+describe("the choice of a wallet's writer", () => {
   it.each([
     [1, 1],
     [4, 1],
@@ -15,11 +15,11 @@ describe('the writer of a wallet', () => {
     [8, 2],
     [9, 3],
     [24, 6],
-  ])('is one of a quarter of the processes: of %i, %i write', (processes, writers) => {
+  ])('uses a quarter of the processes: of %i, %i write', (processes, writers) => {
     expect(writersAmong(ids(processes)).size).toBe(writers);
   });
 
-  it('is the same for each process, in whichever order it knows the others', () => {
+  it('is the same in each process, whatever the order of its list', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.string(), (processes, walletId) => {
         expect(writerOf(walletId, processes.toReversed())).toBe(writerOf(walletId, processes));
@@ -28,7 +28,7 @@ describe('the writer of a wallet', () => {
     );
   });
 
-  it('stays where a process leaves that is no writer', () => {
+  it('does not change when a process leaves that is no writer', () => {
     const before = ids(8);
     const leaving = before.find((id) => !writersAmong(before).has(id));
     const after = before.filter((id) => id !== leaving);
@@ -37,7 +37,7 @@ describe('the writer of a wallet', () => {
     );
   });
 
-  it('is the other writer, or one new writer, after a writer has failed', () => {
+  it('keeps the other writer after one has failed, and replaces the failed one', () => {
     const before = ids(8);
     const [failed, other] = writersAmong(before);
     const after = before.filter((id) => id !== failed);
@@ -46,7 +46,7 @@ describe('the writer of a wallet', () => {
     expect(writers).toContain(other);
   });
 
-  it('is unknown where no process can write', () => {
+  it('is undefined if no process can write', () => {
     expect(writerOf('ptr_1:live', [])).toBeUndefined();
   });
 });

@@ -68,7 +68,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     ['Unavailable', 'code'],
     ['Rejected', 'verification_failed'],
     ['Source down', 'verification_failed'],
-  ])('%s comes back to the partner', async (person, result) => {
+  ])('returns the sandbox user %s to the partner', async (person, result) => {
     const page = await atPeople();
     await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
     await page.waitForURL(atShop);
@@ -77,7 +77,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(iss).toBe(service.baseUrl);
   });
 
-  it('asks nothing of any third party', async () => {
+  it('sends no request to a third party', async () => {
     const { page, asked } = await visitor();
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
@@ -86,7 +86,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect([...asked].sort()).toEqual([service.baseUrl, shop.origin].sort());
   });
 
-  it('declining and cancelling lead back, and the back button leads nowhere else', async () => {
+  it('returns to the partner after a decline or a cancel, and the back button reopens nothing', async () => {
     const page = await started();
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
@@ -102,7 +102,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
-  it('the back button from the second page cannot undo consent', async () => {
+  it('the back button on the second page cannot undo consent', async () => {
     const page = await atPeople();
     await page.goBack();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
@@ -111,7 +111,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('a double click is one click', async () => {
+  it('a double click submits a form once', async () => {
     const page = await started();
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
@@ -122,7 +122,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('two tabs are one session: the later one is shown where it stands', async () => {
+  it("two tabs share one session: the second tab shows the session's present step", async () => {
     const page = await started();
     const second = await page.context().newPage();
     await second.goto(page.url());
@@ -137,7 +137,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBe(code);
   });
 
-  it('another browser cannot take part', async () => {
+  it('another browser cannot continue the session', async () => {
     const page = await started();
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());
@@ -147,7 +147,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
   });
 
-  it('a callback that leads on to another origin of the partner is followed', async () => {
+  it('a callback that redirects to another origin of the partner is followed', async () => {
     const elsewhere = shop.origin.replace('localhost', '127.0.0.1');
     shop.leadOn(`${elsewhere}/welcome`);
     const page = await atPeople();
@@ -179,7 +179,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('an expired session leads back and says so', async () => {
+  it('an expired session returns to the partner with its reason', async () => {
     const page = await atPeople();
     clock.advance(31 * minute);
     await page.getByRole('button', { name: 'Adult' }).first().click();

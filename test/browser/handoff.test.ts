@@ -8,7 +8,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const { userAgent, viewport } = devices['Pixel 7'];
 
-describeInBrowser('verifying on a phone, with two real browsers', () => {
+describeInBrowser('a hand-off to a phone, with two real browsers', () => {
   const clock = manualClock();
   let service: TestServer;
   let shop: Shop;
@@ -41,7 +41,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     return { computer: computer.page, phone: phone.page, code };
   }
 
-  it('the phone finishes, and the computer goes on within two seconds', async () => {
+  it('is completed at the phone, and the computer continues within two seconds', async () => {
     const { computer, phone, code } = await open();
     await expectReadable(computer, 'handoff-localhost');
     expect(await computer.locator('.qr').count()).toBe(0);
@@ -66,7 +66,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     await expectReadable(phone, 'phone-done');
   });
 
-  it('a hand-off works without scripts as well', async () => {
+  it('works without scripts', async () => {
     const { computer, phone, code } = await open(false);
     await phone.getByLabel('Code on that screen').fill(code);
     await phone.getByRole('button', { name: 'Continue' }).click();
@@ -77,7 +77,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
-  it('an expired link can be replaced', async () => {
+  it('an expired link can be replaced by a new one', async () => {
     const { computer, phone } = await open();
     clock.advance(121_000);
     await phone.reload();
@@ -92,7 +92,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
   });
 });
 
-describeInBrowser('the hand-off of a service that phones can reach', () => {
+describeInBrowser('the hand-off of a service with a public address', () => {
   let service: TestServer;
   let shop: Shop;
   let browser: Browser;
@@ -127,7 +127,7 @@ describeInBrowser('the hand-off of a service that phones can reach', () => {
     ['en', 'left'],
     ['ar', 'right'],
   ] as const)(
-    'shows a QR code, and in %s the digits start where their heading starts',
+    'shows a QR code, and in %s the digits are aligned with their heading',
     async (language, side) => {
       const { page, complaints, close } = await newVisitor(browser, { locale: language });
       await page.goto(shop.link());

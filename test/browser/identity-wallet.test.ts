@@ -32,7 +32,7 @@ const openId = '/^openid4vp-v1-/';
 const iso = '/^org-iso-mdoc$/';
 const noDigitalCredentials = 'delete globalThis.DigitalCredential;';
 
-describeInBrowser('European wallets in a real browser', () => {
+describeInBrowser('European identity wallets in a real browser', () => {
   let service: TestServer;
   let shop: Shop;
   let browser: Browser;
@@ -68,37 +68,43 @@ describeInBrowser('European wallets in a real browser', () => {
     return visitor;
   }
 
-  it.each(testIdentityWalletSources.map(({ name }) => name))('%s verifies on this device', async (source) => {
-    const { page, complaints } = await begin(source);
-    await expectReadable(page, `${source} asks`);
-    await openWallet(page);
-    await expectReadable(page, `${source} shows`);
-    await page.getByRole('button', { name: 'Refuse' }).click();
-    await page.getByText('You said no in your wallet.').waitFor();
-    await expectReadable(page, `${source} declined`);
-    await openWallet(page);
-    await page.getByRole('button', { name: 'Present', exact: true }).click();
-    await page.waitForURL(atShop);
-    expect(shop.last()).toHaveProperty('code');
-    expect(complaints).toEqual([]);
-  });
+  it.each(testIdentityWalletSources.map(({ name }) => name))(
+    'the source %s verifies a user on the same device, after one refusal',
+    async (source) => {
+      const { page, complaints } = await begin(source);
+      await expectReadable(page, `${source} asks`);
+      await openWallet(page);
+      await expectReadable(page, `${source} shows`);
+      await page.getByRole('button', { name: 'Refuse' }).click();
+      await page.getByText('You said no in your wallet.').waitFor();
+      await expectReadable(page, `${source} declined`);
+      await openWallet(page);
+      await page.getByRole('button', { name: 'Present', exact: true }).click();
+      await page.waitForURL(atShop);
+      expect(shop.last()).toHaveProperty('code');
+      expect(complaints).toEqual([]);
+    },
+  );
 
-  it.each(testIdentityWalletSources.map(({ name }) => name))('%s verifies on a phone', async (source) => {
-    const { page: computer } = await begin(source);
-    await computer.getByRole('button', { name: 'Continue on my phone' }).click();
-    const textOf = async (selector: string) =>
-      ((await computer.locator(selector).textContent()) ?? '').replaceAll(/\s/g, '');
-    const [code, link] = [await textOf('p.code'), await textOf('.address code')];
-    const { page: phone } = await newVisitor(browser);
-    await phone.goto(link);
-    await phone.locator('#code').fill(code);
-    await phone.locator('form.typed button').click();
-    await openWallet(phone);
-    await phone.getByRole('button', { name: 'Present', exact: true }).click();
-    await phone.getByRole('button', { name: 'Yes, this is my computer' }).click();
-    await computer.waitForURL(atShop);
-    expect(shop.last()).toHaveProperty('code');
-  });
+  it.each(testIdentityWalletSources.map(({ name }) => name))(
+    'the source %s verifies a user on a phone',
+    async (source) => {
+      const { page: computer } = await begin(source);
+      await computer.getByRole('button', { name: 'Continue on my phone' }).click();
+      const textOf = async (selector: string) =>
+        ((await computer.locator(selector).textContent()) ?? '').replaceAll(/\s/g, '');
+      const [code, link] = [await textOf('p.code'), await textOf('.address code')];
+      const { page: phone } = await newVisitor(browser);
+      await phone.goto(link);
+      await phone.locator('#code').fill(code);
+      await phone.locator('form.typed button').click();
+      await openWallet(phone);
+      await phone.getByRole('button', { name: 'Present', exact: true }).click();
+      await phone.getByRole('button', { name: 'Yes, this is my computer' }).click();
+      await computer.waitForURL(atShop);
+      expect(shop.last()).toHaveProperty('code');
+    },
+  );
 
   const digital = (page: Page) => page.getByRole('button', { name: 'Choose a wallet in this browser' });
 
@@ -113,41 +119,44 @@ describeInBrowser('European wallets in a real browser', () => {
     ['pid', 'OpenID4VP', openId, byOpenId],
     ['age', 'annex C', iso, byAnnexC(proofOfAge)],
     ['licence', 'annex C', iso, byAnnexC(licence)],
-  ])('%s verifies by the Digital Credentials API, by %s alone', async (source, _name, protocols, pick) => {
-    let refuses = true;
-    const { page, complaints } = await begin(source, {
-      protocols,
-      pick: (request) => {
-        if (refuses) throw new Error('the user has closed the dialogue');
-        return pick(request);
-      },
-    });
-    expect(await page.locator('.primary:visible').count()).toBe(1);
-    expect(await page.locator('form:not(.digital) > .actions > :not(.quiet)').count()).toBe(0);
-    await digital(page).click();
-    await page.getByText('Your wallet could not answer.').waitFor();
-    await expectReadable(page, `${source} by the browser, closed`);
-    refuses = false;
-    await digital(page).click();
-    await page.waitForURL(atShop);
-    expect(shop.last()).toHaveProperty('code');
-    expect(complaints).toEqual([]);
-  });
+  ])(
+    'the source %s verifies a user by the Digital Credentials API, with the protocol %s',
+    async (source, _name, protocols, pick) => {
+      let refuses = true;
+      const { page, complaints } = await begin(source, {
+        protocols,
+        pick: (request) => {
+          if (refuses) throw new Error('the user has closed the dialogue');
+          return pick(request);
+        },
+      });
+      expect(await page.locator('.primary:visible').count()).toBe(1);
+      expect(await page.locator('form:not(.digital) > .actions > :not(.quiet)').count()).toBe(0);
+      await digital(page).click();
+      await page.getByText('Your wallet could not answer.').waitFor();
+      await expectReadable(page, `${source} by the browser, closed`);
+      refuses = false;
+      await digital(page).click();
+      await page.waitForURL(atShop);
+      expect(shop.last()).toHaveProperty('code');
+      expect(complaints).toEqual([]);
+    },
+  );
 
-  it('a browser that allows both protocols is asked by both, and answers by one', async () => {
+  it('a browser that allows both protocols gets both requests, and sends one answer', async () => {
     const { page } = await begin('licence', { protocols: '/./', pick: byAnnexC(licence) });
     await digital(page).click();
     await page.waitForURL(atShop);
     expect(shop.last()).toHaveProperty('code');
   });
 
-  it('a browser that allows none of the protocols shows the link alone', async () => {
+  it('a browser that allows neither protocol shows only the link', async () => {
     const { page } = await begin('licence', { protocols: '/^other$/', pick: byOpenId });
     await page.getByRole('link', { name: 'Open Driving licence' }).waitFor();
     expect(await digital(page).isVisible()).toBe(false);
   });
 
-  it('a browser without the Digital Credentials API shows the link alone', async () => {
+  it('a browser without the Digital Credentials API shows only the link', async () => {
     const { page } = await begin('age');
     await page.getByRole('link', { name: 'Open Age app' }).waitFor();
     expect(await digital(page).isVisible()).toBe(false);

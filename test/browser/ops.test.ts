@@ -48,7 +48,7 @@ describeInBrowser('the pages of /ops', () => {
   });
 
   it.each(['ops', 'partner', 'endpoint', 'delivery', 'session', 'wallet', 'bulk', 'work'])(
-    '%s has no fault of access, on a wide and a narrow screen, light and dark',
+    '%s has no accessibility fault, on a wide and a narrow screen, light and dark',
     async (name) => {
       const extraHTTPHeaders = { authorization: `Bearer ${adminToken}` };
       const { page, complaints, close } = await newVisitor(browser, { extraHTTPHeaders });

@@ -84,7 +84,7 @@ describeInBrowser('the pages in a real browser', () => {
     expect(visitor.complaints).toEqual([]);
   }
 
-  it.each(Object.entries(pages))('the page %s has no fault of access', async (name, open) =>
+  it.each(Object.entries(pages))('the page %s has no accessibility fault', async (name, open) =>
     look(name, open),
   );
 
@@ -93,7 +93,7 @@ describeInBrowser('the pages in a real browser', () => {
     ['fr', 'Autoriser et continuer'],
     ['es', 'Permitir y continuar'],
     ['ar', 'السماح والمتابعة'],
-  ])('every page is in %s where Accept-Language asks for it', async (language, accept) => {
+  ])('every page is in %s if Accept-Language asks for it', async (language, accept) => {
     const { page, close } = await newVisitor(browser, { locale: language });
     await page.goto(shop.link({ scope }));
     expect(await page.locator('html').getAttribute('lang')).toBe(language);
@@ -104,7 +104,7 @@ describeInBrowser('the pages in a real browser', () => {
   });
 
   it.each(['en', 'de', 'fr', 'es', 'ar'])(
-    'the consent in %s fits on the screen of a phone',
+    'the consent page in %s fits on the screen of a phone',
     async (language) => {
       const { page, close } = await newVisitor(browser, {
         locale: language,
@@ -118,7 +118,7 @@ describeInBrowser('the pages in a real browser', () => {
     },
   );
 
-  it('ui_locales wins over the browser, and stays', async () => {
+  it("ui_locales overrides the browser's language, until the end of the flow", async () => {
     const { page, close } = await newVisitor(browser, { locale: 'de' });
     await page.goto(shop.link({ uiLocales: 'ja ar' }));
     await press(page, 'accept');
@@ -127,7 +127,7 @@ describeInBrowser('the pages in a real browser', () => {
     await close();
   });
 
-  it('changes the language by a link, by keyboard and without scripts, to the end of the flow', async () => {
+  it('a language link changes the language until the end of the flow, with keyboard and without scripts', async () => {
     const { page, complaints, close } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(shop.link({ uiLocales: 'fr' }));
     const address = page.url();
@@ -147,14 +147,14 @@ describeInBrowser('the pages in a real browser', () => {
     await close();
   });
 
-  it('offers its languages wide and narrow', () =>
+  it('the list of languages is usable on wide and narrow screens', () =>
     look('languages', async (page) => {
       await page.goto(shop.link());
       await page.locator('.languages summary').click();
       await page.getByRole('link', { name: 'Deutsch' }).waitFor();
     }));
 
-  it("shows the partner's logo, whatever its shape, instead of a letter", async () => {
+  it("the partner's logo of any shape replaces the letter", async () => {
     for (const [shape, width, height] of [
       ['wide', 300, 100],
       ['high', 40, 120],
@@ -177,7 +177,7 @@ describeInBrowser('the pages in a real browser', () => {
     await service.admin.partners.removeLogo.mutate({ partnerId: shop.partner.partnerId });
   });
 
-  it("wears the client's name and colour, and quotes its purpose", async () => {
+  it("the pages show the client's name, colour and purpose", async () => {
     const { clientId } = shop.partner;
     const purpose = 'לבדוק <i>גיל</i>';
     const privacyUrl = 'https://shop.example/privacy';

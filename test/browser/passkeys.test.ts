@@ -42,7 +42,7 @@ describeInBrowser('passkeys of users', () => {
     await page.locator('input[name=passkey][value=can]').waitFor({ state: 'attached' });
   }
 
-  it('are saved with one tap, and lead back with one tap, also to another partner', async () => {
+  it('are saved with one tap, and verify a return with one tap, also at another partner', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await toQuestion(visitor, shop);
@@ -86,7 +86,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('lead to the methods where a client wants newer claims, and on to the code', async () => {
+  it('do not replace a verification if a client requires newer claims', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -103,7 +103,7 @@ describeInBrowser('passkeys of users', () => {
     await strict.close();
   });
 
-  it('are refused with a counter that goes back, and after their removal; the user goes on without', async () => {
+  it('are refused after their counter goes back or after their removal, and the user verifies otherwise', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -130,7 +130,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are refused in live mode where they are of test mode, and the page says so', async () => {
+  it('are refused in live mode if they were made in test mode, and the page explains it', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -143,7 +143,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are not asked for again where the user has one on this device', async () => {
+  it('are not offered again to a user who has one on this device', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop, 'young-adult');
@@ -161,7 +161,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('leave the page as it was where the device does not confirm its user', async () => {
+  it('leave the page unchanged if the device does not verify its user', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await toQuestion(visitor, shop);
@@ -173,7 +173,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are never asked for without scripts', async () => {
+  it('are never offered without scripts', async () => {
     const { page, close } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(shop.link());
     expect(await page.locator('form.passkey').isVisible()).toBe(false);

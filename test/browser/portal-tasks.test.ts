@@ -35,7 +35,7 @@ async function send(act: string, fields: Record<string, string> = {}) {
 }
 
 /** What used to be tickets to support: a developer who owns the account does each in the portal. */
-describeInBrowser('an owner without support', () => {
+describeInBrowser('an owner in the portal, without help from support', () => {
   beforeAll(async () => {
     const env = { SVC_PORTAL: 'on', SVC_LOCALHOST_WEBHOOKS: 'on' };
     [server, browser] = await Promise.all([startTestServer({ env }), launchBrowser()]);
@@ -86,7 +86,7 @@ describeInBrowser('an owner without support', () => {
     partner = rotated;
   });
 
-  it('makes a second client with an API key of its own, which exchanges', async () => {
+  it('creates a second client with an API key of its own, and the client exchanges a code', async () => {
     await open('/keys');
     await send('create', { mode: 'test' });
     const [, keyId = ''] = /(key_\w{22})/.exec((await page.textContent('main .done')) ?? '') ?? [];
@@ -98,7 +98,7 @@ describeInBrowser('an owner without support', () => {
     expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
   });
 
-  it('ends a leaked API key at once', async () => {
+  it('revokes a leaked API key at once', async () => {
     await open(`/keys/${partner.keyId}`);
     await send('rotate', { keepOld: '0' });
     const ask = (key: string) =>
@@ -118,7 +118,7 @@ describeInBrowser('an owner without support', () => {
     expect(next.endsWith(last4 ?? '?')).toBe(true);
   });
 
-  it('sees why a delivery failed, sends it again, then a time span with progress', async () => {
+  it('sees why a delivery failed, sends it again, then sends all events of a time span again', async () => {
     status = 500;
     await open(`/webhooks/${partner.keyId}`);
     await send('test');
@@ -138,7 +138,7 @@ describeInBrowser('an owner without support', () => {
     await expect.poll(() => textNow(), { timeout: within(20_000) }).toContain('done');
   });
 
-  it('reads balance, statement, signed statement and usage', async () => {
+  it('reads the balance, the statement, the signed statement and the usage', async () => {
     await open('/wallet?mode=test');
     expect(await page.textContent('main')).toContain('-0.50 USD');
     expect(await page.locator('svg.chart rect').count()).toBe(30);
@@ -146,7 +146,7 @@ describeInBrowser('an owner without support', () => {
     expect((await secret()).split('.')).toHaveLength(3);
   });
 
-  it('sets spend caps and the threshold of a low balance, and asks for e-mails', async () => {
+  it('sets spend caps, the threshold of a low balance, and e-mails', async () => {
     await open('/wallet?mode=test');
     await send('caps', { perMinute: '30', perHour: '300' });
     await open('/warnings');
@@ -163,7 +163,7 @@ describeInBrowser('an owner without support', () => {
     expect(await form('wish').locator('[name=wanted]').isChecked()).toBe(true);
   });
 
-  it('finds a request by its id, with what the error means and what to do', async () => {
+  it('finds a request by its id, with the meaning of its error and the remedy', async () => {
     const refused = await exchangeCode(
       server,
       { ...partner, clientSecret: 'wrong' },
@@ -177,7 +177,7 @@ describeInBrowser('an owner without support', () => {
     for (const part of [id, 'invalid_client', 'What to do']) expect(text).toContain(part);
   });
 
-  it('sees the consent page with a branding before it is saved', async () => {
+  it('previews the consent page with a new branding before saving it', async () => {
     await open(`/clients/${partner.clientId}`);
     await form('brand').locator('[name=brandName]').fill('Acme Nights');
     await form('brand').locator('[name=brandColor]').fill('#0a7f5c');
@@ -206,7 +206,7 @@ describeInBrowser('an owner without support', () => {
     expect(await page.textContent('main table')).toContain('ses_');
   });
 
-  it('reads in the audit log who did all this', async () => {
+  it('finds all these actions with their actor in the audit log', async () => {
     await open('/log');
     const text = (await page.textContent('main table')) ?? '';
     for (const act of ['keys.rotate', 'clients.rotateSecret', 'webhooks.switchSecret', 'limits.set'])

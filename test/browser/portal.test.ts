@@ -33,7 +33,7 @@ describeInBrowser('the portal', () => {
     await server.stop();
   });
 
-  it('makes a passkey by an invitation, signs out, and signs in with it', async () => {
+  it('lets a member make a passkey by an invitation, sign out, and sign in with the passkey', async () => {
     const wanted = { partnerId: partner.partnerId, email: 'zoe@shop.example', role: 'finance' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
     const { page, complaints, close } = await newVisitor(browser);
@@ -95,7 +95,7 @@ describeInBrowser('the portal', () => {
     { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, locale: 'ar' },
   ];
   for (const [n, look] of looks.entries())
-    it(`has accessible pages that fit, ${look.colorScheme} and ${look.viewport.width} wide`, async () => {
+    it(`has accessible pages without overflow, ${look.colorScheme} and ${look.viewport.width} wide`, async () => {
       const { page, complaints, close } = await newVisitor(browser, look);
       const cookies = [...owner.browser.cookies].map(([name, value]) => ({
         name,

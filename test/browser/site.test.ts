@@ -39,7 +39,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   const nameOf = (path: string) => path.replaceAll('/', ' ').trim().replaceAll(' ', '-') || 'landing';
 
-  it.each([...pages, ...operatorPages])('%s is accessible, and no wider than a phone', async (path) => {
+  it.each([...pages, ...operatorPages])('%s is accessible, and fits the width of a phone', async (path) => {
     for (const [look, options] of [
       ['phone-dark', { viewport: phone, colorScheme: 'dark' }],
       ['desktop-light', { viewport: desktop, colorScheme: 'light' }],
@@ -68,7 +68,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     }
   });
 
-  it('the results of a search are within the screen of a phone', async () => {
+  it('search results stay within the screen of a phone', async () => {
     const page = await open('/docs/', { viewport: phone });
     await page.fill('#search', 'invalid_grant');
     await page.locator('search li').first().waitFor();
@@ -79,7 +79,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     await page.context().close();
   });
 
-  it('the status is the same without a script', async () => {
+  it('the status page shows the same without a script', async () => {
     const page = await open('/status', { javaScriptEnabled: false });
     expect(await page.locator('.state').innerText()).toBe('The service works');
     expect(await page.locator('table').first().isVisible()).toBe(true);

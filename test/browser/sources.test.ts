@@ -61,7 +61,7 @@ describeInBrowser('verification sources in a real browser', () => {
   });
 
   it.each(['en', 'de', 'fr', 'es', 'ar'])(
-    'the list of methods in %s leads on, and back after a failure',
+    'the list of methods in %s leads to a method, and shows again after a failure',
     async (locale) => {
       const { clientId: id } = shop.partner;
       const sources = ['bank-id', 'test-wallet-age', 'away', 'sandbox'];
@@ -85,7 +85,7 @@ describeInBrowser('verification sources in a real browser', () => {
     },
   );
 
-  it('a source whose pages may send forms only to the service still brings the user back to the partner', async () => {
+  it('a source with a strict form policy still returns the user to the partner', async () => {
     await useSource('strict');
     const { page } = visitor;
     await page.goto(shop.link());
@@ -102,7 +102,7 @@ describeInBrowser('verification sources in a real browser', () => {
     expect(shop.last()).toHaveProperty('code');
   });
 
-  it('a page says that a provider cannot be reached, and nothing is lost', async () => {
+  it('a page reports that a provider cannot be reached, and the session stays usable', async () => {
     await useSource('away');
     const { page } = visitor;
     await page.goto(shop.link());

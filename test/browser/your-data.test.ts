@@ -12,7 +12,7 @@ const looks = [
   { name: 'desktop', viewport: { width: 1280, height: 900 } },
 ];
 
-describeInBrowser('the data of a user', () => {
+describeInBrowser("the page with a user's data", () => {
   let server: TestServer;
   let browser: Browser;
   let shop: Shop;
@@ -54,7 +54,7 @@ describeInBrowser('the data of a user', () => {
     return visitor;
   }
 
-  it('is shown after a sign-in by passkey, and each part can be ended', async () => {
+  it('is shown after a sign-in by passkey, and the user can delete each part', async () => {
     const visitor = await signedIn();
     const { page } = visitor;
     expect(await page.locator('article').count()).toBe(2);
@@ -79,14 +79,14 @@ describeInBrowser('the data of a user', () => {
     await visitor.close();
   });
 
-  it('closes with the sign-out', async () => {
+  it('is closed after the sign-out', async () => {
     const visitor = await signedIn();
     await visitor.page.click('form.signed-in button');
     await visitor.page.locator('form.passkey:not([hidden])').waitFor();
     await visitor.close();
   });
 
-  it('names who to ask without scripts', async () => {
+  it('names a contact if the browser runs no scripts', async () => {
     const { page, close } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(root());
     expect(await page.locator('form.passkey').isVisible()).toBe(false);

@@ -48,7 +48,7 @@ const balance = async ({ partnerId }: TestPartner = partner) =>
   (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
 
 describe('200', () => {
-  it('answers for claims that were consented to, ignores the rest, and bills once', async () => {
+  it('answers for consented claims, ignores others, and charges once', async () => {
     const before = await balance();
     const answer = await resolve(ask('country', 'age_18_plus', 'identity_verified', 'shoe_size'));
     expect(answer.status).toBe(200);
@@ -68,14 +68,14 @@ describe('200', () => {
     expect(await balance()).toBe(before - 50);
   });
 
-  it('counts a claim that came to null as an answer', async () => {
+  it('counts a claim with the value null as an answer', async () => {
     const own = await createPartner(server);
     const id = await enroll('unknown-country', 'country', own);
     const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
     expect(answer.body).toMatchObject({ claims: { country: null }, meta: { claims_null: ['country'] } });
   });
 
-  it('returns the stored answer for the same key and body, unbilled, for 24 hours', async () => {
+  it('returns the stored answer for the same key and body for 24 hours, without a charge', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = ask('age_18_plus');
     const copies = await Promise.all(Array.from({ length: 5 }, () => resolve(body, headers)));
@@ -91,7 +91,7 @@ describe('200', () => {
     });
   });
 
-  it('returns the stored answer even where a new request would be refused', async () => {
+  it('returns the stored answer even if a new request would be refused', async () => {
     const own = await createPartner(server);
     const id = await enroll('adult', 'country', own);
     const headers = { 'idempotency-key': randomUUID() };
@@ -110,7 +110,7 @@ describe('refusals', () => {
       expect((await resolve(body)).status).toBe(400);
   });
 
-  it('are 400 and name JSON, for another body or content type', async () => {
+  it('are 400 and name JSON as the expected format, for another body or content type', async () => {
     const send = async (body: string, type: string) => {
       const response = await fetch(`${server.baseUrl}/api/checkbox/resolve`, {
         method: 'POST',
@@ -130,7 +130,7 @@ describe('refusals', () => {
     expect(form).toEqual(refused('Content-Type must be application/json'));
   });
 
-  it('are 401 for an invalid key, before it checks the body', async () => {
+  it('are 401 for an invalid key, before the body is checked', async () => {
     expect((await resolve({}, {}, 'svc_test_none')).body).toEqual({
       success: false,
       error: 'Invalid or inactive API key',
@@ -149,13 +149,13 @@ describe('refusals', () => {
     expect((await resolve(body, {}, own.apiKey)).status).toBe(403);
   });
 
-  it('are 404 for an enrollment that is unknown or another key’s', async () => {
+  it('are 404 for an unknown enrollment, or the enrollment of another key', async () => {
     expect((await resolve({ ...ask('country'), enrollment_id: 'enr_x' })).status).toBe(404);
     const other = await createPartner(server);
     expect((await resolve(ask('country'), {}, other.apiKey)).status).toBe(404);
   });
 
-  it('are 422 where no claim was consented to, none is fresh, or the key was used for another body', async () => {
+  it('are 422 if no claim was consented to, no claim is fresh, or the key was used for another body', async () => {
     const before = await balance();
     expect((await resolve(ask('identity_verified'))).status).toBe(422);
     expect(await balance()).toBe(before);
@@ -171,7 +171,7 @@ describe('refusals', () => {
     ['minute-cap', 429],
     ['hour-cap', 429],
     ['unavailable', 503],
-  ] as const)('%s is rehearsed as %i', async (person, status) => {
+  ] as const)('the sandbox user %s rehearses the refusal %i', async (person, status) => {
     const own = await createPartner(server);
     const id = await enroll(person, 'country', own);
     const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
@@ -181,7 +181,7 @@ describe('refusals', () => {
   });
 });
 
-it('shares the spend caps with the token endpoint', async () => {
+it('a checkbox charge counts against the same spend caps as a token exchange', async () => {
   const own = await createPartner(server);
   const { partnerId } = own;
   await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1 });

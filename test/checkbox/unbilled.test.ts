@@ -33,7 +33,7 @@ async function resolve(body: unknown, idempotencyKey: string, { apiKey }: TestPa
 
 const good = () => ({ enrollment_id: enrollmentId, claims: ['age_18_plus'] });
 
-it('a key gets 120 answers a minute that are not billed; those that are billed go on', async () => {
+it('a key gets 120 unbilled answers a minute; billed answers are not limited by this', async () => {
   expect((await resolve(good(), 'first')).status).toBe(200);
   const kinds = [
     () => resolve(good(), 'first'),

@@ -30,7 +30,7 @@ describe.each([
       execute: [openid.allowInsecureRequests],
     });
 
-  it('goes from discovery to revocation', async () => {
+  it('completes every call from discovery to revocation', async () => {
     const config = await discover();
     const [pkceCodeVerifier, expectedState] = [openid.randomPKCECodeVerifier(), openid.randomState()];
     const start = openid.buildAuthorizationUrl(config, {
@@ -52,7 +52,7 @@ describe.each([
     await expect(gone).rejects.toBeInstanceOf(openid.WWWAuthenticateChallengeError);
   });
 
-  it('tells a refusal of the user and a used code as its own errors', async () => {
+  it('reports a refusal by the user and a used code as its own errors', async () => {
     const config = await discover();
     const pkceCodeVerifier = openid.randomPKCECodeVerifier();
     const expectedState = openid.randomState();
@@ -82,7 +82,7 @@ describe.each([
 ] as const)('oauth4webapi, %s', (_name, authenticate) => {
   const insecure = { [oauth.allowInsecureRequests]: true };
 
-  it('goes from discovery to revocation', async () => {
+  it('completes every call from discovery to revocation', async () => {
     const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure });
     const as = await oauth.processDiscoveryResponse(issuer, discovered);
     const client: oauth.Client = { client_id: partner.clientId };

@@ -15,7 +15,7 @@ const bruno = 'docs/collections/bruno';
 const fileOf = (index: number) => `${bruno}/${String(index + 1).padStart(2, '0')}.bru`;
 
 describe('the collections', () => {
-  it('are made from the OpenAPI document for Postman and Bruno', async () => {
+  it('are generated from the OpenAPI document for Postman and Bruno', async () => {
     mkdirSync(new URL(`../../${bruno}/environments`, import.meta.url), { recursive: true });
     await expectGenerated(postman, renderPostman(requests));
     const meta = { version: '1', name: 'SVC Gateway 0.8.0', type: 'collection' };
@@ -31,7 +31,7 @@ describe('the collections', () => {
   });
 });
 
-it('the script of the signed request of Bruno signs with the variables of the environment', () => {
+it('the script of a signed Bruno request signs with the variables of the environment', () => {
   const index = requests.findIndex(({ signed }) => signed);
   const text = renderBruno(requests[index] ?? expect.fail('no signed request'), index + 1);
   const [, script = ''] = /^script:pre-request \{\n([\s\S]*?)\n\}$/m.exec(text) ?? [];

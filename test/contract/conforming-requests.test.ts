@@ -171,7 +171,7 @@ const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-describe('a request that conforms to the document is not refused as malformed', () => {
+describe('a request that conforms to the OpenAPI document is not refused as malformed', () => {
   it.each(endpoints)('$endpoint', async ({ endpoint, operation }) => {
     const { answers } = callers[endpoint] ?? {};
     if (!answers) throw new Error(`no caller for ${endpoint}`);
@@ -186,7 +186,7 @@ describe('a request that conforms to the document is not refused as malformed', 
     );
   });
 
-  it('generates bodies with and without credentials, as a form and as JSON, and long text', () => {
+  it('a generated body is a form or JSON, with and without credentials, with long text too', () => {
     const { operation } = endpoints.find(({ endpoint }) => endpoint === 'POST /api/oauth/token') ?? {};
     const sample = fc.sample(conformingRequests(operation ?? {}), { numRuns: 300, seed: 7 });
     const kinds = new Set(sample.map(({ media, body }) => `${media} ${isBasic(body)}`));

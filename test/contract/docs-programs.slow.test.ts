@@ -74,7 +74,7 @@ describe('docs/quickstart.md', () => {
   ];
 
   it.for(applications)(
-    'leads to the first claim with $file, typed as it stands',
+    'leads to the first claim with $file, if every line is typed exactly',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -88,7 +88,7 @@ describe('docs/quickstart.md', () => {
   );
 
   it.for(applications)(
-    'leads to the first claim with $file and the settings file from support, without this repository and without webhooks',
+    'leads to the first claim with $file and the settings file, without this repository and without webhooks',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -113,36 +113,39 @@ describe('docs/webhooks.md', () => {
     { file: 'receiver.py', command: ['python3', 'receiver.py'], version: '--version' },
     { file: 'receiver.php', command: ['php', '-S', '127.0.0.1:PORT', 'receiver.php'], version: '--version' },
     { file: 'receiver.go', command: ['go', 'run', 'receiver.go'], version: 'version' },
-  ])('$file takes a real delivery once, and nothing else', async ({ file, command, version }, { skip }) => {
-    const code = fileBlock('webhooks.md', file);
-    if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
-    const [cwd, port] = [temporaryFolder('docs'), await freePort()];
-    save(cwd, file, code);
-    const partner = await createPartner(server);
-    const url = `http://localhost:${port}/hooks`;
-    const { keyId, partnerId } = partner;
-    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
-    // What a program leaves behind, such as a compiler's cache, goes with the workspace.
-    const litter = { TMPDIR: cwd, GOCACHE: join(cwd, 'go'), GOPROXY: 'off' };
-    const env = { ...litter, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
-    const whole = command.map((part) => part.replace('PORT', String(port)));
-    const receiver = await start(whole, { cwd, env, port });
+  ])(
+    '$file accepts a real delivery once, and refuses all other requests',
+    async ({ file, command, version }, { skip }) => {
+      const code = fileBlock('webhooks.md', file);
+      if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
+      const [cwd, port] = [temporaryFolder('docs'), await freePort()];
+      save(cwd, file, code);
+      const partner = await createPartner(server);
+      const url = `http://localhost:${port}/hooks`;
+      const { keyId, partnerId } = partner;
+      const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
+      // What a program leaves behind, such as a compiler's cache, goes with the workspace.
+      const litter = { TMPDIR: cwd, GOCACHE: join(cwd, 'go'), GOPROXY: 'off' };
+      const env = { ...litter, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
+      const whole = command.map((part) => part.replace('PORT', String(port)));
+      const receiver = await start(whole, { cwd, env, port });
 
-    await verifyUser(server, partner);
-    const list = () => server.admin.deliveries.list.query({ partnerId });
-    const delivered = async () => (await list()).filter(({ status }) => status === 'delivered').length;
-    await expect.poll(delivered).toBe(2);
-    const [first] = await list();
-    await server.admin.deliveries.resend.mutate({ deliveryIds: [first?.id ?? ''] });
-    await expect.poll(delivered).toBe(3);
-    const printed = () => receiver.lines().filter((line) => / evt_/.test(line));
-    await expect.poll(() => printed().length).toBe(2);
-    for (const { event, eventId } of await list()) expect(printed()).toContain(`${event} ${eventId}`);
+      await verifyUser(server, partner);
+      const list = () => server.admin.deliveries.list.query({ partnerId });
+      const delivered = async () => (await list()).filter(({ status }) => status === 'delivered').length;
+      await expect.poll(delivered).toBe(2);
+      const [first] = await list();
+      await server.admin.deliveries.resend.mutate({ deliveryIds: [first?.id ?? ''] });
+      await expect.poll(delivered).toBe(3);
+      const printed = () => receiver.lines().filter((line) => / evt_/.test(line));
+      await expect.poll(() => printed().length).toBe(2);
+      for (const { event, eventId } of await list()) expect(printed()).toContain(`${event} ${eventId}`);
 
-    const forged = { 'x-svc-signature': `sha256=${'0'.repeat(64)}` };
-    for (const headers of [{}, forged, { 'x-svc-signature': 'sha256=' }])
-      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401);
-  });
+      const forged = { 'x-svc-signature': `sha256=${'0'.repeat(64)}` };
+      for (const headers of [{}, forged, { 'x-svc-signature': 'sha256=' }])
+        expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401);
+    },
+  );
 });
 
 describe('docs/storefront.md', () => {

@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 describe('docs', () => {
   const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
 
-  it('name every claim, event, reason and person of the sandbox', async () => {
+  it('name every claim, event, failure reason and sandbox user', async () => {
     const claims = readDoc('tokens-and-claims.md');
     for (const name of claimNames) expect(claims).toContain(`\`${name}\``);
     const webhooks = readDoc('webhooks.md');
@@ -47,7 +47,7 @@ describe('docs', () => {
     expect(table).toContain(`in ${places} places`);
   });
 
-  it('give one rule for retries, that of the interface (7.6)', () => {
+  it('state only the retry rule of the interface (7.6)', () => {
     const rule = (page: string) => {
       const text = readDoc(page).replaceAll(/\s+/g, ' ');
       return {
@@ -61,7 +61,7 @@ describe('docs', () => {
     expect(readDoc('errors.md')).not.toMatch(/after 4 s|exponential/);
   });
 
-  it('say in bold what a storefront has to know', () => {
+  it('print the rules for storefronts in bold', () => {
     const bold = [...readDoc('storefront.md').matchAll(/\*\*([^*]+)\*\*/g)].map(([, text]) => text);
     expect(bold).toEqual(
       expect.arrayContaining([
@@ -72,7 +72,7 @@ describe('docs', () => {
     );
   });
 
-  it('have links that lead somewhere', () => {
+  it('have no broken links', () => {
     const anchors = (name: string) =>
       [...readDoc(name).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
         heading
@@ -90,7 +90,7 @@ describe('docs', () => {
     }
   });
 
-  it('have examples that are JSON', () => {
+  it('have examples of valid JSON', () => {
     for (const page of pages)
       for (const { language, code } of codeBlocks(page))
         if (language === 'json' && !code.includes('…')) expect(() => JSON.parse(code), page).not.toThrow();

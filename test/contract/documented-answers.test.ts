@@ -15,7 +15,7 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
 const { schemas } = document.components;
 
 describe('the OpenAPI document', () => {
-  it('knows the six claims, and the errors of OAuth', () => {
+  it('lists the six claims and the OAuth errors', () => {
     expect(Object.keys(schemas['ClaimsMap']?.properties ?? {})).toEqual(claimNames);
     expect(schemas['ClaimName']?.enum).toEqual(claimNames);
     const named = Object.values(errorTable).flatMap(({ oauth }) => oauth ?? []);
@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says of each error status which values `error` has', () => {
+  it('lists the values of `error` for each error status', () => {
     for (const [endpoint, { errors, errorFormat }] of Object.entries(operations)) {
       if (errorFormat !== 'oauth') continue;
       const [method = '', path = ''] = endpoint.split(' ');
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('an answer is as the document says', () => {
+describe('the check of an answer against the OpenAPI document', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness({ env: { SVC_STARTS_PER_MINUTE: '1' } });
@@ -53,7 +53,7 @@ describe('an answer is as the document says', () => {
   afterAll(() => harness.stop());
 
   it.each(['text/html', 'application/json'])(
-    'is checked for 400 and 429 of a start that accepts %s',
+    'covers 400 and 429 of a start that accepts %s',
     async (accept) => {
       const partner = await harness.partner();
       harness.next();
@@ -64,7 +64,7 @@ describe('an answer is as the document says', () => {
     },
   );
 
-  it('is checked for 401 of Basic credentials, with their challenge', async () => {
+  it('covers 401 of Basic credentials, with their challenge', async () => {
     const partner = await harness.partner();
     const code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
     const { client_id: id = '', client_secret: _secret, ...form } = tokenForm(partner, code);

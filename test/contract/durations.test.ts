@@ -402,8 +402,8 @@ const everywhere = [
 ];
 const contents = new Map(everywhere.map((path) => [path, readPage(path)]));
 
-describe('a time in the docs', () => {
-  it.each(limits)('is that of the code: %s, %i ms', (_, ms, phrases) => {
+describe('a duration in the docs', () => {
+  it.each(limits)('equals the constant of the code: %s, %i ms', (_, ms, phrases) => {
     expect(ms).toBeGreaterThan(0);
     for (const phrase of phrases) {
       const found = [...contents].flatMap(([path, page]) =>
@@ -415,7 +415,7 @@ describe('a time in the docs', () => {
     }
   });
 
-  it.each(complete)('is compared with the code: %s', (path) => {
+  it.each(complete)('belongs to a known constant on every page: %s', (path) => {
     const page = contents.get(path) ?? '';
     const phrases = [...limits.flatMap(([, , own]) => own), ...others];
     const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));

@@ -60,20 +60,20 @@ describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, header
   /** The members of an understood body, and these after them. */
   const bodyWith = (more: string) => `${JSON.stringify(fields()).slice(0, -1)},${more}}`;
 
-  it('is understood with unknown members', async () => {
+  it('is accepted with unknown members', async () => {
     const { status, body } = await send(bodyWith('"more":{"n":[1,{"n":2}]},"also":null'));
     expect([status, body]).not.toEqual([400, expect.objectContaining({ error: 'invalid_request' })]);
     expect(status).not.toBe(500);
   });
 
-  it('is refused where it repeats a member that the endpoint reads', async () => {
+  it('is refused if it repeats a member that the endpoint reads', async () => {
     for (const [name, value] of Object.entries(fields())) {
       const answer = await send(bodyWith(`${JSON.stringify(name)}:${JSON.stringify(value)}`));
       expect(answer).toMatchObject({ status: 400, body: refusal(`${name} must be given once`) });
     }
   });
 
-  it('is refused where it repeats a member at any depth, known or not', async () => {
+  it('is refused if it repeats a member at any depth, known or unknown', async () => {
     for (const more of ['"n":1,"n":1', '"more":[{"deep":{"n":1,"n":2}}]', '"n":1,"\\u006e":2']) {
       expect(await send(bodyWith(more))).toMatchObject({
         status: 400,
@@ -82,7 +82,7 @@ describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, header
     }
   });
 
-  it('costs no stack, however deep it is', async () => {
+  it('causes no stack overflow at any depth', async () => {
     const depth = 30_000;
     const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     for (const body of [nested, bodyWith(`"more":${nested}`), `{"code":${nested},"claims":${nested}}`])
@@ -90,7 +90,7 @@ describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, header
   });
 });
 
-it('the signature of a storefront is judged before its JSON is', async () => {
+it('the signature of a storefront call is checked before its JSON', async () => {
   const body = '{"code":"a","code":"b"}';
   const { status } = await harness.storefront(shop, {}, { 'x-svc-signature': `sha256=${'0'.repeat(64)}` });
   const path = '/api/integrations/storefront/verify/exchange';

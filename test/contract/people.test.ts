@@ -70,8 +70,8 @@ beforeEach(() => {
   harness.clock.advance(13_000);
 });
 
-describe.for(people)('%s', ([person, end]) => {
-  it('has this end at the token endpoint', async () => {
+describe.for(people)('the sandbox user %s', ([person, end]) => {
+  it('gets the documented result at the token endpoint', async () => {
     const own = 'reason' in end ? await harness.partner() : partner;
     const before = await harness.balance(own);
     const verified = await harness.verifyUser(own, person, 'reason' in end ? 'age_18_plus' : scope);
@@ -96,7 +96,7 @@ describe.for(people)('%s', ([person, end]) => {
     expect(await harness.balance(own)).toBe(before);
   });
 
-  it('has this end at the storefront', async () => {
+  it('gets the documented result at the storefront', async () => {
     const { end: redirect, code } = await harness.verifyUser(shop, person, scope);
     if ('reason' in end) {
       expect(redirect.searchParams.get('error')).toBe('verification_failed');
@@ -115,7 +115,7 @@ describe.for(people)('%s', ([person, end]) => {
   });
 });
 
-it('are refused alike at checkbox, where their exchange is', async () => {
+it('a sandbox user whose exchange is refused gets the same status at checkbox', async () => {
   for (const [person, end] of people) {
     if (!('token' in end)) continue;
     const own = await harness.partner();

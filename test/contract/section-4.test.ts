@@ -113,7 +113,7 @@ describe('parameters of /verify/start', () => {
     await expectFault({ code_challenge_method: 'plain' }, 'code_challenge_method must be S256');
   });
 
-  it('matches redirect URIs byte for byte', async () => {
+  it('compares redirect URIs byte for byte', async () => {
     const near = [
       'http://localhost:9999/callback/',
       'http://localhost:9999/callback?x=1',
@@ -133,7 +133,7 @@ describe('parameters of /verify/start', () => {
     for (const redirect_uri of near) await expectFault({ redirect_uri }, /redirect_uri/);
   });
 
-  it('answers a browser with a page', async () => {
+  it('answers a browser with an HTML page', async () => {
     const answer = await fetch(`${harness.baseUrl}/verify/start?state=x`, {
       headers: { accept: 'text/html' },
     });

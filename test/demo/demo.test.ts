@@ -51,14 +51,14 @@ function openShop(at: Demo = demo) {
 const accountFile = () => join(service.dataDir, 'demo.json');
 
 describe('the demo partner', () => {
-  it('does nothing to the service before a visitor begins', async () => {
+  it('sends nothing to the service before a visitor begins', async () => {
     const page = await openShop().page('/');
     expect(page).toContain('Verify my age');
     expect(existsSync(accountFile())).toBe(false);
     expect(await service.admin.partners.list.query({})).toEqual([]);
   });
 
-  it('shows claims, calls, events as they arrive, and the wallet', async () => {
+  it('shows claims, calls, the wallet, and events as they arrive', async () => {
     const shop = openShop();
     const first = await shop.verifyAs('adult');
     expect(first).toContain('Welcome: you are 18 or older');
@@ -84,7 +84,7 @@ describe('the demo partner', () => {
     expect(await openShop().verifyAs(person)).toContain(text);
   });
 
-  it('keeps its account in a private file, and uses it again after a restart', async () => {
+  it('stores its account in a private file, and uses it again after a restart', async () => {
     const before = readFileSync(accountFile(), 'utf8');
     expect(statSync(accountFile()).mode & 0o777).toBe(0o600);
     await demo.close();
@@ -97,7 +97,7 @@ describe('the demo partner', () => {
   });
 });
 
-describe('a problem', () => {
+describe('an error of the demo partner', () => {
   const textOf = (page: string) => page.replace(/<details>[\s\S]*<\/details>/, '').replace(/<[^>]+>/g, ' ');
 
   it.each([
@@ -112,7 +112,7 @@ describe('a problem', () => {
     expect(textOf(page)).not.toMatch(/not_found|route_|state|iss\b/);
   });
 
-  it('an unexpected return is explained without protocol terms, which only developers see', async () => {
+  it('an unexpected return is explained in plain words; protocol terms are shown to developers only', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const page = await shop.page('/callback?code=x&state=x&iss=https://other.example');
@@ -123,7 +123,7 @@ describe('a problem', () => {
 });
 
 describe('the demo partner under attack', () => {
-  it('refuses redirects with an unknown state', async () => {
+  it('refuses callbacks with an unknown state', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const forged = await shop.ask(`/callback?code=x&state=x&iss=${service.baseUrl}`);
@@ -131,7 +131,7 @@ describe('the demo partner under attack', () => {
     expect((await openShop().ask('/callback?code=x&state=x')).status).toBe(404);
   });
 
-  it('refuses other host names, and forms of other sites', async () => {
+  it('refuses other host names, and forms from other sites', async () => {
     const { port } = new URL(demo.url);
     const named = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {

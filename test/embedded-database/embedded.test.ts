@@ -61,7 +61,7 @@ const startInAnotherProcess = async (dataDir: string) => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('startEmbedded', () => {
-  it('keeps its address, for this user only, where a second process finds it', async () => {
+  it('writes its address to a private file, where a second process finds it', async () => {
     const dataDir = newDataDir();
     const database = await start(dataDir);
     const file = join(dataDir, 'mongodb-uri');
@@ -73,7 +73,7 @@ describe('startEmbedded', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('ends the database process at stop, and has the data at the next start', async () => {
+  it('ends the database process at stop, and finds the data at the next start', async () => {
     const dataDir = newDataDir();
     const first = await start(dataDir);
     await (await open(first)).insertOne({ name: 'kept' });
@@ -83,7 +83,7 @@ describe('startEmbedded', () => {
     expect(await (await open(await start(dataDir))).distinct('name')).toEqual(['kept']);
   });
 
-  it('starts a killed database process again on the same port, with every acknowledged write', async () => {
+  it('restarts a killed database process on the same port, with every acknowledged write', async () => {
     const database = await start(newDataDir());
     const things = await open(database);
     for (let n = 0; n < 50; n += 1) await things.insertOne({ n });
@@ -93,7 +93,7 @@ describe('startEmbedded', () => {
     await things.insertOne({ n: 50 });
   });
 
-  it('does so as often as it takes, without losing the write before', async () => {
+  it('restarts a database that is killed several times, without a lost write', async () => {
     const database = await start(newDataDir());
     const things = await open(database);
     for (let round = 1; round <= 5; round += 1) {
@@ -104,7 +104,7 @@ describe('startEmbedded', () => {
     expect(await things.countDocuments()).toBe(5);
   });
 
-  it('can be stopped between a death and the restart', async () => {
+  it('can be stopped between a crash and the restart', async () => {
     const database = await start(newDataDir());
     kill(database);
     await database.stop();
@@ -112,8 +112,8 @@ describe('startEmbedded', () => {
   });
 });
 
-describe('startEmbedded on a directory that is taken', () => {
-  it('fails, naming the process that has it and the address to share', async () => {
+describe('startEmbedded in a directory that another process uses', () => {
+  it('fails, and names the other process and the address to share', async () => {
     const dataDir = newDataDir();
     const first = await start(dataDir);
     const second = startEmbedded({ dataDir, logger: silent });
@@ -122,7 +122,7 @@ describe('startEmbedded on a directory that is taken', () => {
     await (await open(first)).insertOne({ still: 'here' });
   });
 
-  it('waits for a process that is just ending', async () => {
+  it('waits for a process that is ending', async () => {
     const dataDir = newDataDir();
     const { server, pid } = await startInAnotherProcess(dataDir);
     server.kill('SIGKILL');
@@ -131,8 +131,8 @@ describe('startEmbedded on a directory that is taken', () => {
   });
 });
 
-describe('a killed server', () => {
-  it('leaves no database process behind, and no acknowledged write is lost', async () => {
+describe('a killed server with an embedded database', () => {
+  it('leaves no database process running, and no acknowledged write is lost', async () => {
     const dataDir = newDataDir();
     const { server, uri, pid } = await startInAnotherProcess(dataDir);
     await (await open({ uri })).insertOne({ name: 'journaled' });
@@ -142,7 +142,7 @@ describe('a killed server', () => {
   });
 });
 
-describe('startEmbedded where the engine does not run', () => {
+describe('startEmbedded on a machine that cannot run the engine', () => {
   const withoutEngine = (): string => {
     const program = join(newDataDir(), 'mongod.mjs');
     writeFileSync(program, 'process.exit(50);');
@@ -161,7 +161,7 @@ describe('startEmbedded where the engine does not run', () => {
     await vi.waitFor(async () => expect(await things.distinct('name')).toEqual(['kept']), timeLimit);
   });
 
-  it('says in one sentence to set MONGODB_URI where there is none', async () => {
+  it('names MONGODB_URI in one sentence if there is no such server', async () => {
     const dataDir = newDataDir();
     vi.stubEnv('MONGOMS_SYSTEM_BINARY', '');
     vi.stubEnv('MONGOMS_DOWNLOAD_DIR', dataDir);

@@ -23,11 +23,11 @@ describe('the time limits of tests', () => {
     expect(() => timeoutFactor(given, 1)).toThrow(`must be a number from 1, not "${given}"`);
   });
 
-  it('have one factor in all processes of a run', () => {
+  it('use one factor in all processes of a run', () => {
     expect(within(1_000)).toBe(Math.ceil(1_000 * Number(process.env['SVC_TEST_TIMEOUT_FACTOR'])));
   });
 
-  it('follow one factor: no test file has a fixed limit', () => {
+  it('depend on this factor in every test file', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.includes('node_modules'),
     );

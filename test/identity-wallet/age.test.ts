@@ -18,12 +18,12 @@ const check = createCheck();
 const asked = expectation(ageSettings, ['age_18_plus']);
 
 describe('a proof of age that @owf/mdoc presents', () => {
-  it('yields the requested claims, and no person', async () => {
+  it('yields the requested claims and no user identity', async () => {
     const proven = await check(await ageToken(), asked);
     expect(proven).toEqual({ claims: { age_18_plus: true }, person: undefined });
   });
 
-  it('proves 16 as well when it proves 21; not being 18 means not being 21', async () => {
+  it('proves 16 if it proves 21, and disproves 21 if it disproves 18', async () => {
     const claims = ['age_16_plus', 'age_21_plus'] as const;
     const all = ['age_over_16', 'age_over_21'];
     expect(await check(await ageToken({ elements: all }), expectation(ageSettings, claims))).toMatchObject({
@@ -36,7 +36,7 @@ describe('a proof of age that @owf/mdoc presents', () => {
     });
   });
 
-  it('leaves an age null that it does not tell', async () => {
+  it('leaves an age claim null if the proof does not attest it', async () => {
     const token = await ageToken({ elements: ['age_over_18'] });
     expect((await check(token, expectation(ageSettings, ['age_21_plus']))).claims).toEqual({
       age_21_plus: null,
@@ -65,17 +65,17 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
   });
 
-  it('refuses a presentation that shows more than was asked for', async () => {
+  it('refuses a presentation with more elements than requested', async () => {
     const token = await ageToken({ elements: ['age_over_18', 'age_over_65'] });
     expect(await refusalOf(check(token, asked))).toBe('more than was asked for');
   });
 
-  it('refuses a presentation that shows less than was asked for', async () => {
+  it('refuses a presentation with fewer elements than requested', async () => {
     const token = await ageToken({ elements: ['age_over_16'] });
     expect(await refusalOf(check(token, asked))).toBe('less than was asked for');
   });
 
-  it('refuses one of another type', async () => {
+  it('refuses a proof of another document type', async () => {
     const person = issuer.personMdoc(adult, 'org.iso.18013.5.1.mDL');
     const presentation = await presentMdoc({
       issuerSigned: person,
@@ -87,7 +87,7 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check({ proof_of_age: [presentation] }, asked))).toBe('wrong type');
   });
 
-  it('refuses two, or another than was asked for', async () => {
+  it('refuses two presentations, and a presentation under another name than requested', async () => {
     const token = await ageToken();
     const [one] = token.proof_of_age;
     expect(await refusalOf(check({ proof_of_age: [one, one] }, asked))).toBe('malformed');
@@ -96,14 +96,14 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check({}, asked))).toBe('less than was asked for');
   });
 
-  it('refuses one whose signer may not sign documents', async () => {
+  it('refuses a proof whose signer may not sign documents', async () => {
     const strict = { ...ageSettings, documentSignerUsages: ['1.3.130.2.0.0.1.2'] };
     expect(await refusalOf(check(await ageToken(), expectation(strict, ['age_18_plus'])))).toBe(
       'issuer certificate unusable',
     );
   });
 
-  it('refuses one whose ages contradict each other', async () => {
+  it('refuses a proof with contradictory ages', async () => {
     const day = 86_400_000;
     const issuerSigned = issueMdoc({
       docType: 'eu.europa.ec.av.1',
@@ -132,7 +132,7 @@ describe('the check of a proof of age', () => {
 });
 
 describe('a proof of age with one byte changed', () => {
-  it('is never accepted', async () => {
+  it('is never accepted, whichever byte it is', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.from(text, 'base64url');
     for (let at = 0; at < bytes.length; at += 3) {

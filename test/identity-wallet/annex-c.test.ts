@@ -85,7 +85,7 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
     ['photo', ['org-iso-mdoc', 'openid4vp-v1-signed']],
     ['pid', ['openid4vp-v1-signed', 'org-iso-mdoc']],
     ['pid-jwt', ['openid4vp-v1-signed']],
-  ])('stands beside the one by OpenID4VP: %s', async (source, protocols) => {
+  ])('accompanies the request by OpenID4VP: %s', async (source, protocols) => {
     const { page } = await askIdentityWallet(service, source);
     expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
   });
@@ -116,7 +116,7 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
         ['org.iso.23220.1', 'issuing_country'],
       ],
     ],
-  ])('asks %s for what %s needs, and for nothing else', async (source, scope, docType, elements) => {
+  ])('asks %s only for the elements that %s needs', async (source, scope, docType, elements) => {
     const { data } = await ask(source, scope);
     const asked = askedIn(data.deviceRequest);
     expect(asked.docType).toBe(docType);
@@ -137,12 +137,12 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
     expect(readerOf({ ...mine.data, encryptionInfo }, origin()).isRight).toBe(false);
   });
 
-  it('is not signed where the profile authenticates no relying party', async () => {
+  it('is not signed if the profile does not authenticate relying parties', async () => {
     const { data } = await ask('age', 'age_18_plus');
     expect(() => readerOf(data, origin())).toThrow('names no reader');
   });
 
-  it('has a nonce and a key of its own in each session, and the same ones when the page is shown again', async () => {
+  it('has its own nonce and key in each session, and keeps them when the page is shown again', async () => {
     const [first, second] = [await ask('age'), await ask('age')];
     expect(first.data.encryptionInfo).not.toBe(second.data.encryptionInfo);
     const again = await first.pages.open(first.page.at);
@@ -163,16 +163,19 @@ describe('an answer by annex C', () => {
       'age_18_plus country',
       { age_18_plus: true, country: 'EU' },
     ],
-  ])('is accepted from another wallet with %s', async (source, document, scope, claims) => {
-    const asked = await ask(source, scope);
-    const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));
-    expect(end.returned).toHaveProperty('code');
-    const shown = await asked.show();
-    expect(shown).toMatchObject({ status: 'complete', failure: null });
-    expect((await asked.read(end.returned?.['code'])).claims).toEqual(claims);
-  });
+  ])(
+    'is accepted from an identity wallet of another library with %s',
+    async (source, document, scope, claims) => {
+      const asked = await ask(source, scope);
+      const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));
+      expect(end.returned).toHaveProperty('code');
+      const shown = await asked.show();
+      expect(shown).toMatchObject({ status: 'complete', failure: null });
+      expect((await asked.read(end.returned?.['code'])).claims).toEqual(claims);
+    },
+  );
 
-  it('may be of an issuer on P-384, but not with a proof of age', async () => {
+  it('may come from an issuer with a P-384 key, except for a proof of age', async () => {
     const document = { ...proofOfAge, values: { age_over_18: true } };
     const [signed, other] = [await ask('mdl-384', 'age_18_plus'), await ask('age-384', 'age_18_plus')];
     const given = { origin: origin(), signer: wide };
@@ -183,7 +186,7 @@ describe('an answer by annex C', () => {
     );
   });
 
-  it('may attest the nearest age instead of the one that was asked for', async () => {
+  it('may attest the nearest higher age instead of the requested age', async () => {
     const { age_over_18: _absent, ...values } = licence.values;
     const asked = await ask('mdl', 'age_18_plus');
     const data = await presentByAnnexC(asked.data, {
@@ -195,7 +198,7 @@ describe('an answer by annex C', () => {
     expect((await asked.read(end.returned?.['code'])).claims).toEqual({ age_18_plus: true });
   });
 
-  it('names the same person again by number and authority, and another one by another authority', async () => {
+  it('identifies the same person by number and authority, and another person by another authority', async () => {
     const partner = await createPartner(service, { client: { sources: ['mdl-person'], claims } });
     async function subject(values: object): Promise<string> {
       const asked = await ask('mdl-person', 'age_18_plus', partner);
@@ -212,7 +215,7 @@ describe('an answer by annex C', () => {
     expect(other).not.toBe(first);
   });
 
-  it('counts once: of the same form three times at once, one is verified', async () => {
+  it('is verified once if the same form is sent three times simultaneously', async () => {
     const asked = await ask('mdl');
     const data = await presentByAnnexC(asked.data, { origin: origin() });
     const ends = await Promise.all([asked.answer(data), asked.answer(data), asked.answer(data)]);
@@ -222,7 +225,7 @@ describe('an answer by annex C', () => {
   });
 });
 
-describe('an answer by annex C is not read, and the request stays open, if it', () => {
+describe('an answer by annex C is refused with 400, and the request stays open, if it', () => {
   async function staysOpen(make: (asked: Awaited<ReturnType<typeof ask>>) => Promise<object | string>) {
     const asked = await ask('mdl');
     expect((await asked.answer(await make(asked))).status).toBe(400);
@@ -263,7 +266,7 @@ describe('an answer by annex C is not read, and the request stays open, if it', 
       return { response: `${response.slice(0, -8)}AAAAAAAA` };
     }));
 
-  it('presents an mdoc to a source that accepts none', async () => {
+  it('is an mdoc for a source that accepts none', async () => {
     const asked = await askIdentityWallet(service, 'pid-jwt');
     const other = await ask('mdl');
     const data = await presentByAnnexC(other.data, { origin: origin() });
@@ -272,7 +275,7 @@ describe('an answer by annex C is not read, and the request stays open, if it', 
   });
 });
 
-describe('an answer by annex C proves nothing, and fails the session, if it', () => {
+describe('an answer by annex C fails the session if it', () => {
   const foreign = createTestIssuer({
     key: new Uint8Array(32).fill(9),
     statusUri: 'https://issuer.test/s',
@@ -342,14 +345,14 @@ describe('an answer by annex C proves nothing, and fails the session, if it', ()
 });
 
 describe('the form with an answer by annex C', () => {
-  it('needs the cookie of its browser', async () => {
+  it('is refused without the cookie of its browser', async () => {
     const asked = await ask('mdl');
     const data = await presentByAnnexC(asked.data, { origin: origin() });
     expect((await asked.post(data, iso, openPages(service))).status).toBe(401);
     expect((await asked.show()).status).toBe('pending');
   });
 
-  it('does nothing for a request that has been answered', async () => {
+  it('changes nothing if the request has been answered', async () => {
     const asked = await ask('mdl');
     await asked.post({ error: 'access_denied' });
     const late = await asked.answer(await presentByAnnexC(asked.data, { origin: origin() }));
@@ -357,7 +360,7 @@ describe('the form with an answer by annex C', () => {
     expect((await asked.show()).failure).toBeNull();
   });
 
-  it('is not read as one by OpenID4VP', async () => {
+  it('is not read as an answer by OpenID4VP', async () => {
     const asked = await ask('age', 'age_18_plus');
     const data = await presentByAnnexC(asked.data, { document: proofOfAge, origin: origin() });
     expect((await asked.post(data)).status).toBe(400);

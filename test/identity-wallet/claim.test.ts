@@ -29,8 +29,8 @@ const ask = () => askIdentityWallet(service, 'age', { partner });
 const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
 const judged = () => lines.filter((line) => line.includes('refused a presentation')).length;
 
-describe('answers that are sent to one request at the same time', () => {
-  it('are judged once at the response URI: the others are refused', async () => {
+describe('simultaneous answers to one request', () => {
+  it('are verified once at the response URI: all but one are refused', async () => {
     const { asked, show } = await ask();
     const { response_uri: uri } = await asked();
     const answers = await Promise.all(Array.from({ length: 40 }, () => postFields(uri, wrong)));
@@ -41,7 +41,7 @@ describe('answers that are sent to one request at the same time', () => {
     expect((await show()).timeline.map(({ event }) => event)).toEqual(['started', 'consented', 'failed']);
   });
 
-  it('are judged once in the form of the Digital Credentials API', async () => {
+  it('are verified once in the form of the Digital Credentials API', async () => {
     const { post, show } = await ask();
     const data = { vp_token: { proof_of_age: ['AAAA'] } };
     await Promise.all(Array.from({ length: 10 }, () => post(data)));
@@ -50,7 +50,7 @@ describe('answers that are sent to one request at the same time', () => {
   });
 });
 
-describe('a request whose answer is being judged', () => {
+describe('a request whose answer is being verified', () => {
   /** As an answer leaves it whose process has died. */
   async function claimed() {
     const asked = await ask();
@@ -60,7 +60,7 @@ describe('a request whose answer is being judged', () => {
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
-  it('accepts no other answer, no error and no form while it lasts', async () => {
+  it('refuses other answers, errors and forms during the verification', async () => {
     const { uri, link, request, post, show } = await claimed();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);
@@ -76,7 +76,7 @@ describe('a request whose answer is being judged', () => {
     expect(judged()).toBe(0);
   });
 
-  it('is open again after 20 s: a process that has died closes no session', async () => {
+  it('is open again after 20 s, so that a crashed process does not block the session', async () => {
     const { link, pages, session } = await claimed();
     clock.advance(claimMs - 1);
     expect((await otherIdentityWallet.open(link)).status).toBe(409);
@@ -87,14 +87,14 @@ describe('a request whose answer is being judged', () => {
     expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(false);
   });
 
-  it('can be cancelled by the user: the session fails as abandoned', async () => {
+  it('can be cancelled by the user, and the session fails as abandoned', async () => {
     const { page, pages, show } = await claimed();
     const end = await pages.open(page.at, { ...page.fields, decision: 'cancel' });
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect((await show()).failure?.reason).toBe('abandoned');
   });
 
-  it('is not claimed in a session that has changed since, or expired', async () => {
+  it('is not verified in a session that has changed or expired since', async () => {
     const { session } = await claimed();
     const claims = createClaimStore(service.db);
     clock.advance(claimMs);
@@ -105,8 +105,8 @@ describe('a request whose answer is being judged', () => {
   });
 });
 
-describe('an answer of another wallet', () => {
-  it('does not keep the right one out when it cannot be read', async () => {
+describe('an answer of another identity wallet', () => {
+  it('does not block the right answer if it cannot be decrypted', async () => {
     const { asked, link, pages } = await ask();
     const { response_uri: uri } = await asked();
     const all = await Promise.all([
@@ -120,7 +120,7 @@ describe('an answer of another wallet', () => {
     expect((await pages.open(right?.back ?? '')).returned).toHaveProperty('code');
   });
 
-  it('uses up this request when it says no, and the page asks with another one', async () => {
+  it('ends this request if it is a refusal, and the page shows a new request', async () => {
     const { asked, link, page, pages } = await ask();
     const { response_uri: uri } = await asked();
     await postFields(uri, { error: 'access_denied' });

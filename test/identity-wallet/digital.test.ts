@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 const ask = (source: string) => askIdentityWallet(service, source);
 
 describe('the request for the Digital Credentials API', () => {
-  it('is not signed for the age verification profile, and has no address to answer to', async () => {
+  it('is not signed for the age verification profile, and has no response URI', async () => {
     const { request } = await ask('age');
     expect(request.protocol).toBe('openid4vp-v1-unsigned');
     expect(request.data).toMatchObject({ response_type: 'vp_token', response_mode: 'dc_api' });
@@ -25,7 +25,7 @@ describe('the request for the Digital Credentials API', () => {
       expect(request.data).not.toHaveProperty(absent);
   });
 
-  it('is signed for our origin when it asks for a PID, and its answer is encrypted', async () => {
+  it('is signed for our origin if it asks for a PID, and its answer is encrypted', async () => {
     const { request } = await ask('pid-sd-jwt');
     expect(request.protocol).toBe('openid4vp-v1-signed');
     expect(Object.keys(request.data)).toEqual(['request']);
@@ -40,14 +40,14 @@ describe('the request for the Digital Credentials API', () => {
 });
 
 describe.each(names)('an answer by the Digital Credentials API to %s', (source) => {
-  it('verifies, and the browser that asked goes on', async () => {
+  it('verifies the user, and the same browser continues the session', async () => {
     const { request, post, show } = await ask(source);
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toHaveProperty('code');
     expect(await show()).toMatchObject({ status: 'complete', failure: null });
   });
 
-  it('counts once: the same form again leads to where the session is', async () => {
+  it("counts once: the same form again redirects to the session's present page", async () => {
     const { request, post, show } = await ask(source);
     const data = await otherIdentityWallet.pick(request, service.baseUrl);
     const ends = await Promise.all([post(data), post(data), post(data)]);
@@ -75,7 +75,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     expect((await other.show()).failure).toBeNull();
   });
 
-  it('leaves the session open when it is an error, with a way on', async () => {
+  it('leaves the session open if it is an error, and the page offers another attempt', async () => {
     const { post } = await ask(source);
     const page = await post({ error: 'access_denied' });
     expect(page.returned).toBeUndefined();
@@ -85,7 +85,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
 });
 
 describe('the form with the answer', () => {
-  it('does nothing for a request that has been answered', async () => {
+  it('changes nothing if the request has been answered', async () => {
     const { request, post, show } = await ask('age');
     await post({ error: 'access_denied' });
     const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));
@@ -93,7 +93,7 @@ describe('the form with the answer', () => {
     expect((await show()).failure).toBeNull();
   });
 
-  it('needs the token of its page, and the cookie of its browser', async () => {
+  it('is refused without the token of its page or the cookie of its browser', async () => {
     const { request, post, show } = await ask('age');
     const data = await otherIdentityWallet.pick(request, service.baseUrl);
     expect((await post(data, { csrf: 'forged.token' })).status).toBe(403);
@@ -110,7 +110,7 @@ describe('the form with the answer', () => {
     expect(response.status).toBe(403);
   });
 
-  it('does not accept an answer that was made for the response URI', async () => {
+  it('is refused if the answer was made for the response URI', async () => {
     const { link, request, post, show } = await ask('age');
     const { asked } = await otherIdentityWallet.open(link);
     expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);

@@ -14,35 +14,35 @@ const refused = (...parts: Parameters<typeof handMade>) => refusalOf(judged(hand
 
 const licence = 'org.iso.18013.5.1.mDL';
 
-it('a proof of age that is made by hand is accepted where nothing is wrong with it', async () => {
+it('a hand-made proof of age without a fault is accepted', async () => {
   expect((await judged(handMade())).claims).toEqual({ age_18_plus: true });
 });
 
-describe('a proof of age is refused where its type', () => {
-  it('is another one in what the issuer signed', async () => {
+describe('a proof of age is refused if its document type', () => {
+  it('differs in the data that the issuer signed', async () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('is another one in what the wallet says, though both signatures are right', async () => {
+  it('differs in the outer data, although both signatures are right', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });
 
-  it('is another one in what the device signed', async () => {
+  it('differs in the data that the device signed', async () => {
     expect(await refused({ signedDocType: licence })).toBe('holder proof wrong');
   });
 
-  it('is none', async () => {
+  it('is missing', async () => {
     expect(await refused({ mso: { docType: null } })).toBe('wrong type');
   });
 });
 
-describe('a signer', () => {
+describe('the signer of a proof of age', () => {
   const byOwn = expectation(ageSettings, ['age_18_plus'], { anchors: ownAnchors });
   const signer = ownSigner({ notBefore: now - 10 * day, notAfter: now + 10 * day });
   const outcome = (signed: number) => judged(handMade({ signer, signed }), byOwn);
 
-  it('signs while its certificate is valid', async () => {
+  it('is accepted if it signed while its certificate was valid', async () => {
     for (const signed of [now - 10 * day, now, now + 10 * day]) {
       expect((await outcome(signed)).claims).toEqual({ age_18_plus: true });
     }
@@ -51,13 +51,13 @@ describe('a signer', () => {
   it.each([
     ['before its certificate was valid', now - 10 * day - 1000],
     ['after its certificate has ended', now + 10 * day + 1000],
-  ])('is refused where it signed %s', async (_when, signed) => {
+  ])('is refused if it signed %s', async (_when, signed) => {
     await expect(outcome(signed)).rejects.toThrow(
       'issuer certificate unusable: not valid when the attestation was signed',
     );
   });
 
-  it('is refused where it does not say when it signed', async () => {
+  it('is refused if the time of signing is missing', async () => {
     const validityInfo = { validFrom: now, validUntil: now };
     expect(await refusalOf(judged(handMade({ signer, mso: { validityInfo } }), byOwn))).toBe('malformed');
   });
@@ -66,18 +66,18 @@ describe('a signer', () => {
 describe('a digest of an element', () => {
   const minorItem = { ...adultItem, elementValue: false };
 
-  it('is refused where the issuer signed two under the same number', async () => {
+  it('is refused if the issuer signed two digests with the same number', async () => {
     const digests = (own: Map<number, Uint8Array>) =>
       new Map<unknown, Uint8Array>([[0n, new Uint8Array(32)], ...own]);
     expect(await refused({ digests })).toBe('malformed');
   });
 
-  it('lets an element stand once', async () => {
+  it('is refused if its element is sent twice', async () => {
     expect(await refused({ items: [adultItem, adultItem] })).toBe('malformed');
     expect(await refused({ items: [adultItem, { ...minorItem, digestID: 1 }] })).toBe('malformed');
   });
 
-  it('is refused where it is of another element, has another number, or is missing', async () => {
+  it('is refused if it belongs to another element, has another number, or is missing', async () => {
     const other = handMade({ items: [minorItem] });
     const digestOf = (own: Map<number, Uint8Array>) => own.get(0) ?? new Uint8Array();
     expect((await judged(other)).claims).toEqual({ age_18_plus: false });
@@ -94,7 +94,7 @@ describe('a digest of an element', () => {
     expect(await refused({ digests: () => new Map() })).toBe('digest mismatch');
   });
 
-  it('is made as the issuer says, by an algorithm that is strong enough', async () => {
+  it('is refused for a weak algorithm, or for another algorithm than the issuer names', async () => {
     expect(await refused({ mso: { digestAlgorithm: 'SHA-1' } })).toBe('malformed');
     expect(await refused({ mso: { digestAlgorithm: 'SHA-512' } })).toBe('digest mismatch');
   });
@@ -131,13 +131,13 @@ describe('a digest of a disclosure (RFC 9901, 7.1)', () => {
     ['in two lists', { a: [{ '...': digestOf(element) }], b: [{ '...': digestOf(element) }] }, [element]],
     ['in a disclosed object too', { _sd: [digestOf(claim), digestOf(nested)] }, [claim, nested]],
     ['though nothing is disclosed', { _sd: ['decoy', 'decoy'] }, []],
-  ])('must not stand there twice: %s', (_where, payload, disclosures) => {
+  ])('must not be repeated: %s', (_where, payload, disclosures) => {
     const work = () => applyDisclosures(payload, disclosures);
     expect(work).toThrow(PresentationRefused);
     expect(work).toThrow('malformed: digest twice');
   });
 
-  it('may stand beside others', () => {
+  it('may stand beside decoy digests', () => {
     const payload = { _sd: [digestOf(nested), 'decoy'] };
     expect(applyDisclosures(payload, [claim, nested]).claims).toEqual({ address: { name: 'x' } });
   });

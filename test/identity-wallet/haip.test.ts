@@ -61,9 +61,9 @@ async function queriesOf(source: string): Promise<Query[]> {
 const retained = ({ credentials }: Query) =>
   credentials.flatMap(({ format, claims = [] }) => claims.map((each) => [format, each.intent_to_retain]));
 
-describe('the query', () => {
+describe('the query to an identity wallet', () => {
   it.each([[['age_18_plus']], [['age_21_plus', 'age_16_plus']], [['country', 'identity_verified']]] as const)(
-    'says of every mdoc element that it is retained, for %s',
+    'marks every mdoc element with intent_to_retain, for %s',
     (claims) => {
       for (const settings of [ageSettings, personSettings]) {
         const said = retained(toDcql(queryFor(settings, claims), []) as Query);
@@ -73,7 +73,7 @@ describe('the query', () => {
     },
   );
 
-  it.each(names)('says so in both channels of %s', async (source) => {
+  it.each(names)('marks every mdoc element with intent_to_retain in both channels of %s', async (source) => {
     for (const query of await queriesOf(source)) {
       const said = retained(query);
       expect(said.length).toBeGreaterThan(0);
@@ -96,7 +96,7 @@ describe('the trusted authorities of a query', () => {
   const authorities = (queries: Query[]) =>
     queries.flatMap(({ credentials }) => credentials.map((each) => each.trusted_authorities));
 
-  it('are what the certificates of trusted issuers name as their authority', async () => {
+  it('are the key identifiers of trusted issuers', async () => {
     for (const { name } of identityWalletSources) {
       for (const each of authorities(await queriesOf(name))) {
         expect(each).toEqual([{ type: 'aki', values: [own, expect.any(String)] }]);
@@ -104,7 +104,7 @@ describe('the trusted authorities of a query', () => {
     }
   });
 
-  it('are without the test issuer in live mode', async () => {
+  it('do not contain the test issuer in live mode', async () => {
     const { verifiers } = createIdentityWallets({
       settings: [ageSettings],
       baseUrl: 'https://verify.test',
@@ -131,7 +131,7 @@ describe('the trusted authorities of a query', () => {
     expect(await asked('test')).toEqual([[{ type: 'aki', values: [own, expect.any(String)] }]]);
   });
 
-  it('are named once each, and not at all where one of them has no identifier', () => {
+  it('contain each identifier once, and are omitted if one issuer has no identifier', () => {
     expect(keyIdentifiersOf([...anchors, ...anchors])).toEqual([own]);
     const [first] = ownAnchors;
     if (!first) throw new Error('no anchor');
@@ -141,7 +141,7 @@ describe('the trusted authorities of a query', () => {
 });
 
 describe('the certificates of a signed request', () => {
-  it.each(signed)('include none that is self-signed, for %s', async (source) => {
+  it.each(signed)('contain no self-signed certificate, for %s', async (source) => {
     const { request, link } = await askIdentityWallet(service, source);
     const requestUri = new URL(link).searchParams.get('request_uri') ?? '';
     for (const jwt of [request.data.request ?? '', await (await fetch(requestUri)).text()]) {
@@ -152,7 +152,7 @@ describe('the certificates of a signed request', () => {
     }
   });
 
-  it('are those between the own one and its root, without the root', () => {
+  it("are the relying party's own and all intermediate ones, without the root", () => {
     const seed = new Uint8Array(32);
     const [rootKey, middleKey, key] = ['root', 'middle', 'own'].map((name) => deriveKeyPair(seed, [name]));
     if (!rootKey || !middleKey || !key) throw new Error('no keys');
@@ -172,14 +172,14 @@ describe('the certificates of a signed request', () => {
     expect(certificates.map(({ x509 }) => x509.subject)).toEqual(['CN=own', 'CN=middle']);
   });
 
-  it('are of an authority of their own for the test wallet', () => {
+  it('come from a separate authority for the test wallet', () => {
     const [own, ...more] = parsePem(accessCertificate(new Uint8Array(32), now).certificates);
     expect(more).toEqual([]);
     expect(own?.x509.issuer).toContain('SVC test access authority');
     expect(own?.x509.verify(own.x509.publicKey)).toBe(false);
   });
 
-  it('are refused by the test wallet where one is self-signed', async () => {
+  it('are refused by the test wallet if one is self-signed', async () => {
     const key = deriveKeyPair(new Uint8Array(32), ['self']);
     const self = buildCertificate({ subject: { name: 'self' }, key, ...validity });
     const header = { alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: [self.toString('base64')] };
@@ -192,7 +192,7 @@ describe('the certificates of a signed request', () => {
 describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) => {
   const requestUriOf = (link: string) => new URL(link).searchParams.get('request_uri') ?? '';
 
-  it('is said to be asked by POST, with what the verifier can do', async () => {
+  it('is requested by POST, with the capabilities of the verifier', async () => {
     const { link } = await askIdentityWallet(service, source);
     const { request_uri_method: method, client_metadata: metadata = '' } = Object.fromEntries(
       new URL(link).searchParams,
@@ -201,7 +201,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
     expect(JSON.parse(metadata)).toHaveProperty('vp_formats_supported');
   });
 
-  it('puts the nonce of the wallet into the signed request, and tolerates what else a wallet says', async () => {
+  it("puts the wallet's nonce into the signed request, and ignores unknown fields", async () => {
     const { link } = await askIdentityWallet(service, source);
     const metadata =
       '{"vp_formats_supported":{"dc+sd-jwt":{}},"request_object_signing_alg_values_supported":["ES256"]}';
@@ -213,7 +213,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
     }
   });
 
-  it('answers without a nonce where none was sent, by GET and by POST', async () => {
+  it('returns a request without a nonce if none was sent, by GET and by POST', async () => {
     const uri = requestUriOf((await askIdentityWallet(service, source)).link);
     const answers = [await fetch(uri), await fetch(uri, { method: 'POST' }), await postFields(uri, {})];
     for (const answer of answers) {
@@ -222,7 +222,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
     }
   });
 
-  it('refuses a nonce that is too long, or sent twice', async () => {
+  it('refuses a nonce that is too long or repeated', async () => {
     const uri = requestUriOf((await askIdentityWallet(service, source)).link);
     expect((await postFields(uri, { wallet_nonce: 'x'.repeat(257) })).status).toBe(400);
     const body = new URLSearchParams([

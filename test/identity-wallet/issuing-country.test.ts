@@ -46,7 +46,7 @@ describe.each([
   ['mdoc', mdoc],
   ['SD-JWT VC', sdJwt],
 ])('the issuing country of a PID as an %s', (_format, present) => {
-  it('counts where the certificate of its signer names the same', async () => {
+  it('is accepted if the certificate of its signer names the same country', async () => {
     const proven = await check(await present({ issuing: 'DE', signing: 'DE' }), asked);
     expect(proven.claims).toEqual({ country: 'DE' });
   });
@@ -54,7 +54,7 @@ describe.each([
   it.each([
     ['another one', 'FR'],
     ['none', undefined],
-  ])('is refused where the certificate of its signer names %s', async (_what, signing) => {
+  ])('is refused if the certificate of its signer names %s', async (_what, signing) => {
     expect(await refusalOf(check(await present({ issuing: 'DE', signing }), asked))).toBe(
       'wrong issuing country',
     );

@@ -31,72 +31,75 @@ async function ask(source: string, scope: string = claims.join(' ')) {
   return { partner, pages, page, wallet, act, show, sessionId, codeVerifier };
 }
 
-describe.each(testIdentityWalletSources.map(({ name }) => name))('the loop with %s', (source) => {
-  it('ends at the partner with a code, by the same browser', async () => {
-    const { wallet, act, show } = await ask(source);
-    expect(wallet.status).toBe(200);
-    const end = await act('present');
-    expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
-    const { status, timeline } = await show();
-    expect(status).toBe('complete');
-    expect(timeline.map(({ event }) => event)).toEqual([
-      'started',
-      'consented',
-      'returned',
-      'authenticated',
-      'verified',
-      'completed',
-    ]);
-  });
-
-  it.each([
-    ['expired', 'attestation expired'],
-    ['not-yet-valid', 'attestation not yet valid'],
-    ['unknown-issuer', 'unknown issuer'],
-    ['revoked', 'attestation revoked'],
-    ['wrong-nonce', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
-    ['wrong-audience', source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong'],
-    ['replay', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
-    ['too-much', 'more than was asked for'],
-  ])('refuses the wallet that is %s, and says why to operators', async (name, why) => {
-    const { act, show } = await ask(source);
-    const end = await act(name);
-    expect(end.returned).toMatchObject({ error: 'verification_failed' });
-    expect(end.returned?.['error_description']).not.toContain(why);
-    const session = await show();
-    expect(session).toMatchObject({
-      status: 'pending',
-      failure: { reason: 'document_rejected' },
-      code: null,
+describe.each(testIdentityWalletSources.map(({ name }) => name))(
+  'the whole flow with the source %s',
+  (source) => {
+    it('returns a code to the partner in the same browser', async () => {
+      const { wallet, act, show } = await ask(source);
+      expect(wallet.status).toBe(200);
+      const end = await act('present');
+      expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
+      const { status, timeline } = await show();
+      expect(status).toBe('complete');
+      expect(timeline.map(({ event }) => event)).toEqual([
+        'started',
+        'consented',
+        'returned',
+        'authenticated',
+        'verified',
+        'completed',
+      ]);
     });
-    expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
-  });
 
-  it('shows a way on where the wallet says no, and goes on with the next answer', async () => {
-    const first = await ask(source);
-    const page = await first.act('refuse');
-    expect(page.returned).toBeUndefined();
-    expect(page.html).toContain('You said no in your wallet.');
-    // Nothing is under way: the page is left alone while its user decides.
-    expect(page.refreshAfter).toBeGreaterThan(10);
-    const link =
-      /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    const { fields } = await first.pages.open(link);
-    const end = await first.pages.open(`${service.baseUrl}/verify/test-wallet`, {
-      ...fields,
-      act: 'present',
+    it.each([
+      ['expired', 'attestation expired'],
+      ['not-yet-valid', 'attestation not yet valid'],
+      ['unknown-issuer', 'unknown issuer'],
+      ['revoked', 'attestation revoked'],
+      ['wrong-nonce', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
+      ['wrong-audience', source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong'],
+      ['replay', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
+      ['too-much', 'more than was asked for'],
+    ])('refuses the wallet that is %s, and shows operators the reason', async (name, why) => {
+      const { act, show } = await ask(source);
+      const end = await act(name);
+      expect(end.returned).toMatchObject({ error: 'verification_failed' });
+      expect(end.returned?.['error_description']).not.toContain(why);
+      const session = await show();
+      expect(session).toMatchObject({
+        status: 'pending',
+        failure: { reason: 'document_rejected' },
+        code: null,
+      });
+      expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
     });
-    expect(end.returned).toHaveProperty('code');
-  });
 
-  it('accepts one answer to a request, and no late answer', async () => {
-    const { act } = await ask(source);
-    await act('present');
-    const again = await act('present');
-    expect(again.status).toBe(400);
-    expect(again.html).toContain('no longer open');
-  });
-});
+    it('offers another attempt if the wallet refuses, and accepts the next answer', async () => {
+      const first = await ask(source);
+      const page = await first.act('refuse');
+      expect(page.returned).toBeUndefined();
+      expect(page.html).toContain('You said no in your wallet.');
+      // Nothing is under way: the page is left alone while its user decides.
+      expect(page.refreshAfter).toBeGreaterThan(10);
+      const link =
+        /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      const { fields } = await first.pages.open(link);
+      const end = await first.pages.open(`${service.baseUrl}/verify/test-wallet`, {
+        ...fields,
+        act: 'present',
+      });
+      expect(end.returned).toHaveProperty('code');
+    });
+
+    it('accepts one answer to a request, and no late answer', async () => {
+      const { act } = await ask(source);
+      await act('present');
+      const again = await act('present');
+      expect(again.status).toBe(400);
+      expect(again.html).toContain('no longer open');
+    });
+  },
+);
 
 describe('the page of the test wallet', () => {
   it.each([
@@ -116,7 +119,7 @@ describe('the page of the test wallet', () => {
   });
 });
 
-it('leaves the words of refusals as they are', async () => {
+it('error texts of the API stay in English after a page was shown in another language', async () => {
   const refusal = async () => {
     const headers = { 'content-type': 'application/json' };
     const url = `${service.baseUrl}/api/oauth/token`;

@@ -35,7 +35,7 @@ async function atWallet() {
   };
 }
 
-it('an identity wallet whose user says no leads back to the list, and may be chosen again', async () => {
+it('the list of methods is shown again if the user refuses in the identity wallet, and offers it again', async () => {
   const { act, last } = await atWallet();
   const list = await act('refuse');
   expect(list.html).toContain('You stopped with');
@@ -43,7 +43,7 @@ it('an identity wallet whose user says no leads back to the list, and may be cho
   expect(await last()).toBe('method_failed test-wallet-age: abandoned: wallet: access_denied');
 });
 
-it('a refused proof leads back to the list, which does not offer that wallet again', async () => {
+it('the list of methods is shown again after a refused proof, without that wallet', async () => {
   const { pages, act, last } = await atWallet();
   const list = await act('expired');
   expect(list.html).toContain('could not be accepted');
@@ -54,7 +54,7 @@ it('a refused proof leads back to the list, which does not offer that wallet aga
   expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
 });
 
-it('an answer to an abandoned request changes nothing, even where the user chooses the wallet again', async () => {
+it('an answer to an abandoned request changes nothing, even if the user chooses the wallet again', async () => {
   const { pages, page, act, last } = await atWallet();
   const list = await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   expect(offeredIn(list.html)).toHaveLength(2);
@@ -66,7 +66,7 @@ it('an answer to an abandoned request changes nothing, even where the user choos
   expect(await last()).toBe('method_chosen test-wallet-age');
 });
 
-it('a presentation by the browser to an abandoned request changes nothing', async () => {
+it("a browser's answer to an abandoned request changes nothing", async () => {
   const { pages, page, last } = await atWallet();
   const { csrf = '', token = '' } = page.fields;
   await pages.open(page.at, { ...page.fields, decision: 'other-method' });
@@ -74,7 +74,7 @@ it('a presentation by the browser to an abandoned request changes nothing', asyn
   expect(await last()).toBe('method_left test-wallet-age');
 });
 
-it('consent and wallet page promise what the wallet can answer, and name the personal number', async () => {
+it('the consent page and the wallet page list what the wallet can answer, and name the personal number', async () => {
   const claims = ['age_18_plus', 'country'] as const;
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-age'], claims: [...claims] },
@@ -100,7 +100,7 @@ it('consent and wallet page promise what the wallet can answer, and name the per
   expect(person.wallet).toContain('only to recognise you, not kept, not shared');
 });
 
-it('the test wallet shows the set of claims that it will present, not those it may present instead', async () => {
+it('the test wallet shows the claims that it will present, not their alternatives', async () => {
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-pid'], claims: ['age_18_plus', 'country'] },
   });

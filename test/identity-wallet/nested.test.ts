@@ -21,8 +21,8 @@ const levels = [100, 3_000, 20_000];
 const lists = (count: number) => '['.repeat(count) + ']'.repeat(count);
 const refusal = (work: () => unknown) => refusalOf((async () => work())());
 
-describe('JSON of unknown origin', () => {
-  it('is parsed to a depth of 16, whatever its texts hold', () => {
+describe('untrusted JSON', () => {
+  it('is parsed to a depth of 16, and brackets in its texts do not count', () => {
     const texts = { ['[{"'.repeat(20)]: ['\\', '"', '[[[[\\"[[[[[[[[[[[['.repeat(3)] };
     expect(parseJson(JSON.stringify(texts))).toEqual(texts);
     expect(parseJson(lists(16))).toEqual(JSON.parse(lists(16)));
@@ -40,7 +40,7 @@ describe('JSON of unknown origin', () => {
     await expect(readLink(link, async () => '')).rejects.toThrow('nested deeper than 16 levels');
   });
 
-  it('is refused in a header and in a proof', async () => {
+  it('is refused in a header and in a proof if it is nested too deeply', async () => {
     const check = createCheck();
     const expected = expectation(personSettings, ['age_18_plus']);
     const [whole = ''] = (await personToken({ paths: [['age_equal_or_over', '18']] })).pid_sd_jwt;
@@ -55,8 +55,8 @@ describe('JSON of unknown origin', () => {
   });
 });
 
-describe('binary data of unknown origin', () => {
-  it.each(levels)('is refused, and causes no other error, with %d levels', async (count) => {
+describe('untrusted binary data', () => {
+  it.each(levels)('is refused without any other error, with %d levels', async (count) => {
     const lists = new Uint8Array(count).fill(0x81);
     const tags = new Uint8Array(count).fill(0xd8).map((byte, at) => (at % 2 ? 24 : byte));
     expect(await refusal(() => decodeCbor(lists))).toBe('malformed');
@@ -67,7 +67,7 @@ describe('binary data of unknown origin', () => {
     );
   });
 
-  it('is refused where a valid answer ends in it', async () => {
+  it('is refused at the end of a valid answer', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.concat([Buffer.from(text, 'base64url'), new Uint8Array(20_000).fill(0x81)]);
     const check = createCheck();

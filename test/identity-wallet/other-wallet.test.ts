@@ -27,12 +27,12 @@ async function ask(source: string) {
   return { pages, exchange, link: link.replaceAll('&amp;', '&') };
 }
 
-describe('a wallet of other libraries', () => {
+describe('an identity wallet of other libraries', () => {
   it.each([
     ['age', 'redirect_uri', 'direct_post', { age_18_plus: true, country: null }],
     ['pid-sd-jwt', 'x509_hash', 'direct_post.jwt', { age_18_plus: true, country: 'DE' }],
     ['pid-mdoc', 'x509_hash', 'direct_post.jwt', { age_18_plus: true, country: 'DE' }],
-  ])('understands the request of %s, and its answer verifies', async (source, prefix, mode, claims) => {
+  ])('understands the request of %s, and its answer is accepted', async (source, prefix, mode, claims) => {
     const { pages, exchange, link } = await ask(source);
     const { asked, status, back } = await otherIdentityWallet.open(link);
     expect(asked.client.prefix).toBe(prefix);

@@ -19,7 +19,7 @@ const number = ['personal_administrative_number'];
 const asked = expectation(personSettings, ['age_18_plus']);
 
 describe('a PID that @sd-jwt presents', () => {
-  it('yields claims and the person with its number', async () => {
+  it('yields the claims, and identifies the user by the number', async () => {
     const claims = ['age_18_plus', 'country', 'identity_verified', 'assurance_level'] as const;
     const token = await personToken({ paths: [ages, ['nationalities', null], number] });
     expect(await check(token, expectation(personSettings, claims))).toEqual({
@@ -28,13 +28,13 @@ describe('a PID that @sd-jwt presents', () => {
     });
   });
 
-  it('proves an age by the birth date where it has nothing better', async () => {
+  it('proves an age by the birth date if it has no age element', async () => {
     const order = { holder: 'minor', now } as const;
     const token = await personToken({ paths: [['birthdate']], order });
     expect(await check(token, asked)).toEqual({ claims: { age_18_plus: false }, person: undefined });
   });
 
-  it('proves an identity without any claim where no more is asked for', async () => {
+  it('proves an identity without any claim if no claim was requested', async () => {
     const settings = { ...personSettings, stableIdentifier: false };
     const token = await personToken({ paths: [] });
     expect((await check(token, expectation(settings, ['identity_verified']))).claims).toEqual({
@@ -44,7 +44,7 @@ describe('a PID that @sd-jwt presents', () => {
 });
 
 describe('a PID as an mdoc', () => {
-  it('yields the same claims', async () => {
+  it('yields the same claims as an SD-JWT', async () => {
     const docType = 'eu.europa.ec.eudi.pid.1';
     const elements = ['birth_date', 'nationality', 'personal_administrative_number'];
     const key = issuer.holderKey;
@@ -84,7 +84,7 @@ describe('the check of a PID', () => {
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
 
-  it('refuses one whose proof is for another nonce, audience or time', async () => {
+  it('refuses one whose proof has another nonce, audience or time', async () => {
     const made = (change: Partial<typeof context> | { nonce: string } | { clientId: string }) =>
       personToken({ paths: [ages], made: { ...context, ...change } });
     expect(await refusalOf(check(await made({ nonce: 'another' }), asked))).toBe('wrong nonce');
@@ -105,7 +105,7 @@ describe('the check of a PID', () => {
     expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
   });
 
-  it('refuses a presentation that shows more or less than was asked for, or another type', async () => {
+  it('refuses more or fewer claims than requested, and another type', async () => {
     const more = await personToken({ paths: [ages, ['family_name']] });
     expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
     const moreAges = await personToken({ paths: [ages, ['age_equal_or_over', '21']] });
@@ -118,7 +118,7 @@ describe('the check of a PID', () => {
     expect(await refusalOf(check(other, asked))).toBe('wrong type');
   });
 
-  it('refuses one without key binding, with a disclosure of its own, or one twice', async () => {
+  it('refuses one without key binding, with a forged disclosure, or with a repeated one', async () => {
     const [whole] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const parts = whole?.split('~') ?? [];
     const [issued = '', first = ''] = parts;
@@ -132,7 +132,7 @@ describe('the check of a PID', () => {
     expect(await refused([issued, binding].join('~'))).toBe('holder proof wrong');
   });
 
-  it('refuses one whose algorithm is none, or whose key is in the header', async () => {
+  it('refuses one with the algorithm none, or with its key in the header', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const [issued = '', ...rest] = whole.split('~');
     const [header = '', payload = ''] = issued.split('.');
@@ -155,7 +155,7 @@ describe('the check of a PID', () => {
 });
 
 describe('a PID with one character changed', () => {
-  it('is never accepted', async () => {
+  it('is never accepted, whichever character it is', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     for (let at = 0; at < whole.length; at += 7) {
       const old = whole.charAt(at);

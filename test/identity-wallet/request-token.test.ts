@@ -23,27 +23,27 @@ const others: [keyof Handle, Handle][] = [
   ['number', { ...handle, number: 1 }],
 ];
 
-describe('what a wallet request is made of', () => {
+describe('the token, the nonce and the key of a wallet request', () => {
   const handles = createHandles(randomBytes(32));
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
   /** The end of a token, which cannot be derived without the key. */
   const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
 
-  it('is always the same for the same request', () => {
+  it('are always the same for the same request', () => {
     expect(handles.isTokenOf({ ...handle }, handles.tokenOf(handle))).toBe(true);
     expect(handles.nonceOf({ ...handle })).toBe(handles.nonceOf(handle));
     expect(publicKeyOf({ ...handle })).toBe(publicKeyOf(handle));
   });
 
-  it.each(others)('is another for another %s', (_part, other) => {
+  it.each(others)('differ for another %s', (_part, other) => {
     expect(handles.isTokenOf(other, handles.tokenOf(handle))).toBe(false);
     expect(secretOf(other)).not.toBe(secretOf(handle));
     expect(handles.nonceOf(other)).not.toBe(handles.nonceOf(handle));
     expect(publicKeyOf(other)).not.toBe(publicKeyOf(handle));
   });
 
-  it('is another under another key, and the token is not the nonce', () => {
+  it('differ under another key, and the token is not the nonce', () => {
     const foreign = createHandles(randomBytes(32));
     expect(foreign.isTokenOf(handle, handles.tokenOf(handle))).toBe(false);
     expect(foreign.nonceOf(handle)).not.toBe(handles.nonceOf(handle));
@@ -79,7 +79,7 @@ async function handedOff() {
 }
 
 describe('the token of a wallet request', () => {
-  it('is of no use in another session, though the rest of it is right', async () => {
+  it('is refused in another session, even if all other parts are right', async () => {
     const [mine, other] = [await ask(), await ask()];
     const [one, two] = [await mine.asked(), await other.asked()];
     const secretOf = (uri: string) => uri.slice(uri.lastIndexOf('.') + 1);
@@ -89,7 +89,7 @@ describe('the token of a wallet request', () => {
     expect((await postFields(one.response_uri, { error: 'access_denied' })).status).toBe(200);
   });
 
-  it('is of no use in the form of another session', async () => {
+  it('is refused in the form of another session', async () => {
     const [mine, other] = [await ask(), await ask()];
     const data = await otherIdentityWallet.pick(mine.request, service.baseUrl);
     const page = await mine.post(data, { token: other.page.fields['token'] ?? '' });
@@ -98,13 +98,13 @@ describe('the token of a wallet request', () => {
     expect((await mine.post(data)).returned).toHaveProperty('code');
   });
 
-  it('is of no use once the session has expired', async () => {
+  it('is refused after the session has expired', async () => {
     const { link } = await ask();
     clock.advance(31 * 60_000);
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
   });
 
-  it('is of no use once the session has ended', async () => {
+  it('is refused after the session has ended', async () => {
     const { link, page, pages } = await ask();
     await pages.open(page.at, { ...page.fields, decision: 'cancel' });
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
@@ -112,7 +112,7 @@ describe('the token of a wallet request', () => {
 });
 
 describe('the cookie of a wallet request', () => {
-  it('is the one that its page was shown with: after it has changed, only the new request counts', async () => {
+  it('is the one from when its page was shown: after a change, only the new request is accepted', async () => {
     const { computer, offer } = await handedOff();
     const { pages, page, link, show } = computer;
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
@@ -125,7 +125,7 @@ describe('the cookie of a wallet request', () => {
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
 
-  it("is the phone's after the hand-off: the computer's request is of no use", async () => {
+  it("is the phone's after the hand-off, and the computer's request is refused", async () => {
     const { computer, phone, join } = await handedOff();
     const atPhone = await join();
     const data = await otherIdentityWallet.pick(computer.request, service.baseUrl);
@@ -138,7 +138,7 @@ describe('the cookie of a wallet request', () => {
     expect((await phone.open(back)).html).toContain('Is this your computer?');
   });
 
-  it("is the computer's again when that has called the session back: the phone's request is of no use", async () => {
+  it("is the computer's after it took the session back, and the phone's request is refused", async () => {
     const { computer, offer, join } = await handedOff();
     const atPhone = await join();
     const { pages, page, show } = computer;

@@ -31,8 +31,8 @@ async function answer(html: string, act = 'present'): Promise<string> {
   return response.headers.get('location') ?? '';
 }
 
-describe('the way back', () => {
-  it('is of no use to another browser, and leaves the session as it was', async () => {
+describe('the return address of a wallet request', () => {
+  it('is refused in another browser, and leaves the session unchanged', async () => {
     const mine = openPages(service);
     const { page, sessionId } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -42,7 +42,7 @@ describe('the way back', () => {
     expect((await mine.open(back)).returned).toHaveProperty('code');
   });
 
-  it('needs the code: the browser that asked cannot go on without it', async () => {
+  it('is refused without its code, even in the right browser', async () => {
     const mine = openPages(service);
     const { page } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -52,7 +52,7 @@ describe('the way back', () => {
     expect((await mine.open(`${back}x`)).status).toBe(403);
   });
 
-  it('does not take the code of another session', async () => {
+  it('refuses the code of another session', async () => {
     const [one, other] = [openPages(service), openPages(service)];
     const first = await one.start(age, 'age_18_plus');
     const second = await other.start(age, 'age_18_plus');
@@ -64,7 +64,7 @@ describe('the way back', () => {
 });
 
 describe('the response URI', () => {
-  it('refuses tokens that were changed, and answers to other requests', async () => {
+  it('refuses changed tokens, and answers to other requests', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
     const number = uri.replace('.computer.0.', '.computer.1.');
@@ -76,13 +76,13 @@ describe('the response URI', () => {
     expect((await postFields(`${uri}/request`, {})).status).toBe(404);
   });
 
-  it('takes one of many answers at the same time', async () => {
+  it('accepts one of many simultaneous answers', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const backs = await Promise.all([1, 2, 3, 4].map(() => answer(page.html)));
     expect(backs.filter((back) => back.includes('response_code'))).toHaveLength(1);
   });
 
-  it('decides nothing while the clock is not trusted', async () => {
+  it('accepts no answer while the clock is not trusted', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
     clock.trusted = () => false;
@@ -92,7 +92,7 @@ describe('the response URI', () => {
   });
 });
 
-describe('people', () => {
+describe('users of identity wallets', () => {
   async function verify(partner: TestPartner) {
     const pages = openPages(service);
     const { page, codeVerifier, sessionId } = await pages.start(partner, 'age_18_plus');
@@ -103,21 +103,21 @@ describe('people', () => {
     return service.admin.sessions.show.query({ sessionId });
   }
 
-  it('are new each time when they have no number', async () => {
+  it('are new users each time if they have no number', async () => {
     const [first, second] = [await verify(age), await verify(age)];
     expect(first.sub).not.toBe(second.sub);
     expect([first.returning, second.returning]).toEqual([false, false]);
   });
 
-  it('are known again when they have a number', async () => {
+  it('are recognised if they have a number', async () => {
     const [first, second] = [await verify(person), await verify(person)];
     expect(first.sub).toBe(second.sub);
     expect([first.returning, second.returning]).toEqual([false, true]);
   });
 });
 
-describe('what a credential holds', () => {
-  it('is in no document of the database and in no line of the log', async () => {
+describe('the content of a credential', () => {
+  it('is stored in no database document and no log line', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
     const talking = await startTestServer({ logger });

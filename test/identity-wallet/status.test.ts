@@ -33,7 +33,7 @@ describe('a status list', () => {
   it.each([
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
-  ])('tells valid, revoked and suspended apart as a %s', async (_format, fetch) => {
+  ])('distinguishes valid, revoked and suspended, as a %s', async (_format, fetch) => {
     await expect(byIndex(fetch, 0)).resolves.toBeUndefined();
     await expect(byIndex(fetch, 3)).resolves.toBeUndefined();
     await expect(byIndex(fetch, 1)).rejects.toThrow('attestation revoked');
@@ -41,7 +41,7 @@ describe('a status list', () => {
     expect(await refusalOf(byIndex(fetch, 4))).toBe('status unknown');
   });
 
-  it('lets no status count as valid but 0', async () => {
+  it('treats only the status 0 as valid', async () => {
     const lst = deflateSync(Buffer.from(Array.from({ length: 256 }, (_each, value) => value)));
     const fetch = () => jwtList({ claims: { status_list: { bits: 8, lst: lst.toString('base64url') } } });
     for (const index of [3, 11, 12, 15, 16, 128, 255]) {
@@ -49,7 +49,7 @@ describe('a status list', () => {
     }
   });
 
-  it('is read again when its ttl is over, and not before', async () => {
+  it('is read again after its ttl, and not earlier', async () => {
     let asked = 0;
     const { check } = createStatusLists(() => {
       asked += 1;
@@ -83,19 +83,19 @@ describe('a status list', () => {
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
     ['has a list of identifiers too', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
-  ])('makes an attestation not count when it %s', async (_what, fetch) => {
+  ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
     expect(await refusalOf(byIndex(fetch))).toBe('status unknown');
   });
 });
 
 describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
-  it('revokes the attestations that it names, and no other', async () => {
+  it('revokes only the attestations that it names', async () => {
     const fetch = async () => identifierList();
     await expect(byIdentifier(fetch)).resolves.toBeUndefined();
     expect(await refusalOf(byIdentifier(fetch, listed))).toBe('attestation revoked');
   });
 
-  it('is kept apart from a status list at the same address', async () => {
+  it('is cached separately from a status list at the same address', async () => {
     const answers = [identifierList(), await jwtList()];
     const { check } = createStatusLists(async () => answers.shift() ?? Promise.reject(new Error('asked')));
     const [one, other] = [
@@ -120,7 +120,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ['names texts', async () => identifierList({ claims: { 65530: { identifiers: { '450': {} } } } })],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
-  ])('makes an attestation not count when it %s', async (_what, fetch) => {
+  ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
     expect(await refusalOf(byIdentifier(fetch))).toBe('status unknown');
   });
 });
@@ -171,7 +171,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(ofMdoc({ identifier_list: { id: listed, uri } }))).toBe('attestation revoked');
   });
 
-  it('is looked up by both where both are named', async () => {
+  it('is looked up in both lists if the attestation names both', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : identifierList({ claims: { 2: at } }));
     const both = (idx: number, id: Uint8Array) =>
       ofMdoc({ status_list: { idx, uri }, identifier_list: { id, uri: `${uri}/identifiers` } }, fetch);
@@ -180,7 +180,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(both(0, listed))).toBe('attestation revoked');
   });
 
-  it('is by index alone where the identifier beside it is a text, as of the EU reference issuer', async () => {
+  it('is looked up by index only if its identifier is a text, as the EU reference issuer sends it', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : Promise.reject(new Error('asked')));
     const named = { identifier_list: { id: '450', uri: `${uri}/identifiers` } };
     expect(await ofMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
@@ -211,7 +211,7 @@ describe('the status of an mdoc', () => {
     ['with a negative index', { status_list: { idx: -1, uri } }, 'malformed'],
     ['without an address', { status_list: { idx: 0 } }, 'malformed'],
     ['at a very long address', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }, 'malformed'],
-  ])('%s makes the attestation not count', async (_what, status, refusal) => {
+  ])('%s causes a refusal of the attestation', async (_what, status, refusal) => {
     expect(await refusalOf(ofMdoc(status))).toBe(refusal);
   });
 });
@@ -225,11 +225,11 @@ describe('the status of an SD-JWT VC', () => {
     ],
     ['without any', {}],
     ['with a negative index', { status_list: { idx: -1, uri: statusUri } }],
-  ])('%s makes the attestation not count', async (_what, status) => {
+  ])('%s causes a refusal of the attestation', async (_what, status) => {
     expect(await refusalOf(ofSdJwt(status))).toBe('status unknown');
   });
 
-  it('is accepted where the list marks it as valid, and refused where it is revoked', async () => {
+  it('is accepted if the list marks it as valid, and refused if it is revoked', async () => {
     expect(await ofSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });

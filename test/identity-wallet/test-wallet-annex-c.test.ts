@@ -29,7 +29,7 @@ async function ask(source: string, instruction: object = {}) {
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
   'the test wallet at %s, by annex C',
   (source) => {
-    it('answers with an attestation that verifies', async () => {
+    it('answers with an attestation that is accepted', async () => {
       const { end, show } = await ask(source);
       expect(end.returned).toHaveProperty('code');
       expect(await show()).toMatchObject({ status: 'complete', source });

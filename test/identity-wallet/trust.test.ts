@@ -40,7 +40,7 @@ function validate(path: Buffer[], anchor = root(), at = now): string {
 }
 
 describe('a certificate path', () => {
-  it('is valid from the signer to an anchor, with or without the anchor in it', () => {
+  it('is valid from the signer to an anchor, with or without the anchor certificate in it', () => {
     expect(validate([signer('root')])).toBe('valid');
     expect(validate([signer('root'), root()])).toBe('valid');
     expect(validate([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
@@ -149,14 +149,14 @@ describe('a certificate path', () => {
     expect(outcome()).toBe(expected);
   });
 
-  it('is valid by a renewed anchor beside its expired predecessor', () => {
+  it('is valid by a renewed anchor if the earlier anchor has expired', () => {
     const expired = root({ notAfter: now - 1000 });
     const both = [expired, root()].map((each) => parseCertificate(each));
     const trusted = { anchors: both, purposes: [documentSigner], now };
     expect(() => validatePath([signer('root')], trusted)).not.toThrow();
   });
 
-  it('is refused where it holds no certificate at all', () => {
+  it('is refused if it has no certificates', () => {
     expect(validate([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
   });
 });

@@ -35,7 +35,7 @@ describe('the form of the Digital Credentials API', () => {
     ['must be encrypted and is not', 'pid-sd-jwt', '{"vp_token":{"pid_sd_jwt":["x~y"]}}'],
     ['cannot be decrypted', 'pid-sd-jwt', '{"response":"a.b.c.d.e"}'],
     ['has a header nested too deep', 'pid-sd-jwt', `{"response":"${encoded(nested)}.b.c.d.e"}`],
-  ])('gets a 400 for an answer that %s, and the request stays open', async (_what, source, data) => {
+  ])('answers 400 if the answer %s, and the request stays open', async (_what, source, data) => {
     const { request, post, show } = await askIdentityWallet(service, source);
     const before = await show();
     const page = await post(data);
@@ -53,7 +53,7 @@ describe('the response URI', () => {
     ['is nested too deep', { vp_token: nested }, `vp_token is ${deep}`],
     ['is a list', { vp_token: '[]' }, 'vp_token is not an object'],
     ['is missing', {}, 'it has no vp_token in JSON'],
-  ])('says what is wrong where the vp_token %s', async (_what, fields, fault) => {
+  ])('names the fault if the vp_token %s', async (_what, fields, fault) => {
     const { asked, show, link } = await askIdentityWallet(service, 'age');
     const before = await show();
     const { response_uri: uri } = await asked();
@@ -67,7 +67,7 @@ describe('the response URI', () => {
     expect((await otherIdentityWallet.open(link)).status).toBe(200);
   });
 
-  it('accepts no nested JSON in place of a form', async () => {
+  it('refuses nested JSON in place of a form', async () => {
     const { asked, show } = await askIdentityWallet(service, 'age');
     const { response_uri: uri } = await asked();
     const headers = { 'content-type': 'application/json' };
@@ -78,7 +78,7 @@ describe('the response URI', () => {
     expect((await show()).failure).toBeNull();
   });
 
-  it('says what is wrong where an answer is not encrypted for this request', async () => {
+  it('names the fault if an answer is not encrypted for this request', async () => {
     const { asked, show, link } = await askIdentityWallet(service, 'pid-sd-jwt');
     const { response_uri: uri, client_metadata: metadata } = await asked();
     const [key = {}] = metadata.jwks?.keys ?? [];

@@ -50,7 +50,7 @@ function presented(change: (document: CborMap) => void = () => {}): Uint8Array {
 }
 
 describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
-  it('is signed by its issuer, and every element has the digest that was signed', () => {
+  it('is signed by its issuer, and every element has the signed digest', () => {
     const { elements, statuses, issuer } = verifyIssuerSigned(issuerSigned(), expected);
     expect([...elements.keys()]).toEqual([namespace]);
     expect([...(elements.get(namespace)?.keys() ?? [])]).toEqual([
@@ -67,12 +67,12 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     expect(issuer.x509.subject).toBe('CN=utopia ds\nC=US');
   });
 
-  it('is verified with a signature that the key of its device makes', () => {
+  it('is verified with a signature by its device key', () => {
     const { elements } = verifyMdoc(presented(), expected);
     expect(elements.get(namespace)?.get('family_name')).toBe('Doe');
   });
 
-  it('is refused as it is published: a MAC of the device is not for remote use', async () => {
+  it('is refused in its published form, because a device MAC is not for remote use', async () => {
     const work = async () => verifyMdoc(bytesOf(annexD.deviceResponse), expected);
     await expect(work()).rejects.toThrow('holder proof wrong: no device signature');
   });
@@ -111,13 +111,13 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
 });
 
 describe('the certificates of ISO/IEC 18013-5, annex D', () => {
-  it('make a path from the document signer to its root', () => {
+  it('form a path from the document signer to its root', () => {
     const issuerAuth = parseSign1(issuerSigned().get('issuerAuth'), 'example');
     const signer = validatePath(certificatesOf(issuerAuth), { anchors, purposes: [documentSigner], now });
     expect(signer.purposes).toEqual([documentSigner]);
   });
 
-  it('do not let a reader sign documents, though the path to its root is whole', async () => {
+  it('do not let a reader sign documents, although its path to the root is complete', async () => {
     const readers = [parseCertificate(bytesOf(annexD.readerRoot))];
     const path = [bytesOf(annexD.reader)];
     expect(validatePath(path, { anchors: readers, now }).x509.subject).toBe('CN=reader');

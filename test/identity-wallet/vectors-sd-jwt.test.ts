@@ -29,7 +29,7 @@ describe('the PID of RFC 9901, appendix A.3', () => {
     expect(factsOfSdJwt(claims)).toMatchObject({ ages: new Map([[18, true]]), countries: ['DE'] });
   });
 
-  it('is refused without certificates of its issuer: a key by another way is not trusted', async () => {
+  it('is refused without issuer certificates: a key from another place is not trusted', async () => {
     const work = verifySdJwt(presentation, { ...expected, anchors });
     await expect(work).rejects.toThrow('malformed: no x5c header');
   });
@@ -46,12 +46,12 @@ describe('the PID of RFC 9901, appendix A.3', () => {
     expect(await refusalOf(verifySigned(presentation, key, { ...expected, ...change }))).toBe(refusal);
   });
 
-  it('is refused where a disclosure is left out, which its holder did not sign', async () => {
+  it('is refused if a disclosure that its holder signed is left out', async () => {
     const fewer = [person.issued, ...person.disclosures.slice(0, 2), person.keyBinding].join('~');
     expect(await refusalOf(verifySigned(fewer, key, expected))).toBe('holder proof wrong');
   });
 
-  it('is refused under the key of its holder in place of its issuer', async () => {
+  it("is refused if the holder's key signed in place of the issuer's", async () => {
     const { claims } = await verifySigned(presentation, key, expected);
     const { jwk } = claims['cnf'] as { jwk: Record<string, string> };
     const holder = createPublicKey({ key: jwk, format: 'jwk' });
@@ -60,7 +60,7 @@ describe('the PID of RFC 9901, appendix A.3', () => {
 });
 
 describe('the disclosures of RFC 9901, section 4.2', () => {
-  it('have the digests of the specification, and take their places', () => {
+  it('have the digests of the specification, and are applied at their places', () => {
     const [ofObject, ofArray] = disclosures;
     for (const { text, digest } of disclosures) {
       expect(createHash('sha256').update(text).digest('base64url')).toBe(digest);

@@ -25,7 +25,7 @@ const encryptionKey = {
 const nonce = 'exc7gBkxjx1rdc9udRrveKvSsJIq80avlXeLHhGwqtA';
 
 describe('session transcripts of OpenID4VP 1.0', () => {
-  it('are those of the examples in appendix B.2.6', async () => {
+  it('equal the examples in appendix B.2.6', async () => {
     const thumbprint = Buffer.from(await calculateJwkThumbprint(encryptionKey), 'base64url');
     const clientId = 'x509_san_dns:example.com';
     const responseUri = 'https://example.com/response';
@@ -97,7 +97,7 @@ const securityObject = embed(
 );
 
 describe('the example attestation of the age verification profile', () => {
-  it('has the digest of its element, and a document signer certificate of its own usage', () => {
+  it('has the digest of its element, and a document signer certificate with its own key usage', () => {
     const digest = createHash('sha256').update(encode(item)).digest('hex').toUpperCase();
     expect(digest).toBe(example.digest);
     const { purposes, usages, isAuthority } = parseCertificate(bytesOf(example.certificate));

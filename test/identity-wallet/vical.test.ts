@@ -82,14 +82,14 @@ const expected = { providers, docType: licence, now };
 const namesIn = (bytes: Uint8Array, docType = licence) =>
   readVical(bytes, { ...expected, docType }).authorities.map(({ x509 }) => /CN=(.*)/.exec(x509.subject)?.[1]);
 
-describe('a list of issuing authorities', () => {
-  it('gives those of one type of document', () => {
+describe('a list of issuing authorities (VICAL)', () => {
+  it('yields the authorities of one document type', () => {
     expect(namesIn(vical())).toEqual(['one', 'two']);
     expect(namesIn(vical(), 'org.iso.7367.1.mVRC')).toEqual(['cars']);
     expect(namesIn(vical(), 'org.iso.23220.photoid.1')).toEqual([]);
   });
 
-  it('may stand in a tag, and say when the next one comes', () => {
+  it('may have a CBOR tag and the date of the next list', () => {
     const tagged = (bytes: Uint8Array) => new Uint8Array([0xd2, ...bytes]);
     const nextUpdate = textDate(now + day);
     const read = readVical(vical({ change: tagged, content: { nextUpdate } }), expected);
@@ -97,7 +97,7 @@ describe('a list of issuing authorities', () => {
     expect(read.authorities).toHaveLength(2);
   });
 
-  it('is of use although one of its certificates is not', () => {
+  it('is accepted if one of its certificates is unusable', () => {
     const certificateInfos = [info(new Uint8Array([1, 2, 3])), ...entries];
     expect(namesIn(vical({ content: { certificateInfos } }))).toEqual(['one', 'two']);
   });
@@ -137,7 +137,7 @@ describe('a list of issuing authorities', () => {
     expect(await refusalOf((async () => readVical(vical(parts), expected))())).toBe(refusal);
   });
 
-  it('is refused if it is signed with another key than the one of its certificate', async () => {
+  it('is refused if its signature does not match its certificate', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const own = readVical(vical(), expected);
     expect(own.authorities).toHaveLength(2);
@@ -149,7 +149,7 @@ describe('a list of issuing authorities', () => {
   });
 });
 
-describe('trust anchors by such a list', () => {
+describe('trust anchors from a VICAL', () => {
   /** A file with a list, which a source reads; `pass` lets it look again. */
   function watch(first: Uint8Array) {
     const file = join(temporaryFolder('vical'), 'list.vical');
@@ -191,7 +191,7 @@ describe('trust anchors by such a list', () => {
     expect(fault()).toBeUndefined();
   });
 
-  it('stay while the new list cannot be verified, which is logged once', () => {
+  it('stay while the new list cannot be verified, and the log reports it once', () => {
     const { put, pass, count, fault, logged } = watch(vical());
     put(vical({ issuer: 'other' }));
     for (const _time of [1, 2, 3]) {
@@ -205,7 +205,7 @@ describe('trust anchors by such a list', () => {
     expect(fault()).toBeUndefined();
   });
 
-  it('are none where the first list cannot be verified, until there is another one', () => {
+  it('are empty while the first list cannot be verified', () => {
     const { put, pass, count, fault } = watch(vical({ issuer: 'other' }));
     expect(count()).toBe(0);
     expect(fault()).toBe('unknown issuer');
@@ -214,7 +214,7 @@ describe('trust anchors by such a list', () => {
     expect(count()).toBe(2);
   });
 
-  it('stay after the next list was due, which the source tells', () => {
+  it('stay after the next list is due, and the source reports the delay', () => {
     const { pass, count, fault } = watch(vical({ content: { nextUpdate: textDate(now + 60_000) } }));
     expect(fault()).toBeUndefined();
     pass(120_000);

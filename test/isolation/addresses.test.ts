@@ -69,7 +69,7 @@ describe.each([
   const refusedFrom = (limit: number, count: number) =>
     Array.from({ length: count }, (_, n) => (n < limit ? 401 : 429));
 
-  it('secrets are counted by the address that counts, to the exact limit', async () => {
+  it('are counted for each client address that this setting yields, to the exact limit', async () => {
     // From the address that may be a proxy; the header says that each comes from somewhere else.
     const rotating = await tries({}, wrongSecrets + 1, (n) => `192.0.2.${n}`);
     expect(rotating).toEqual(refusedFrom(distinct ? wrongSecrets + 1 : wrongSecrets, wrongSecrets + 1));
@@ -85,7 +85,7 @@ describe.each([
     expect(await exchange(origin, partner.clientSecret)).toBe(400);
   });
 
-  it('operator tokens are counted by the connection, to the exact limit', async () => {
+  it("are counted by the connection's address if they are operator tokens, to the exact limit", async () => {
     const whoami = (origin: Origin, token: string) =>
       ask(`${server.adminUrl}/trpc/operators.whoami`, origin, { authorization: `Bearer ${token}` });
     const statuses: number[] = [];
@@ -98,7 +98,7 @@ describe.each([
 
   // Only a trusted proxy can say that a request comes from an IPv6 address here.
   if (distinct) {
-    it('secrets are counted by the /64 of an IPv6 address', async () => {
+    it('are counted for each /64 network of an IPv6 address', async () => {
       const other = await createPartner(server);
       const wrongFrom = (forwardedFor: string) =>
         exchange({ forwardedFor }, 'svc_secret_wrong', other.clientId);
@@ -107,7 +107,7 @@ describe.each([
       expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
     });
 
-    it('answers of the test wallet are counted by the /64 of an IPv6 address', async () => {
+    it('do not affect answers of the test wallet, which are counted for each /64 network', async () => {
       const answerFrom = (forwardedFor: string) =>
         ask(
           `${server.baseUrl}/verify/test-wallet`,
@@ -124,7 +124,7 @@ describe.each([
   }
 });
 
-it('wrong operator tokens are counted by the /64 of an IPv6 address', async () => {
+it('wrong operator tokens are counted for each /64 network of an IPv6 address', async () => {
   const authenticate = createAuthentication({
     store: { findByHash: async () => undefined, touch: async () => undefined },
     clock: manualClock(),

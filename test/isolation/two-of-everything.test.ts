@@ -51,7 +51,7 @@ async function resolve(apiKey: string, idempotencyKey: string, fields: Record<st
 const balance = async ({ partnerId }: TestPartner) =>
   (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
 
-describe('one person of one source at two partners', () => {
+describe('one user of one source at two partners', () => {
   it('has two subjects, one for each partner, and is erased at both', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const atOne = await exchanged(one);
@@ -97,7 +97,7 @@ describe('one person of one source at two partners', () => {
 describe('one Idempotency-Key', () => {
   const claims = ['country'];
 
-  it('is two requests at two API keys', async () => {
+  it('names two separate requests for two API keys', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const [atOne, atOther] = [await exchanged(one), await exchanged(other, 'teen')];
     const first = await resolve(one.apiKey, 'same', { enrollment_id: await enrollmentOf(one), claims });
@@ -107,7 +107,7 @@ describe('one Idempotency-Key', () => {
     expect([await balance(one), await balance(other)]).toEqual([9_900, 9_900]);
   });
 
-  it('is a conflict for two enrollments of one key, and never the claims of the other person', async () => {
+  it('is refused for a second enrollment of the same key, without the claims of the first user', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const adult = await enrollmentOf(partner);
@@ -122,7 +122,7 @@ describe('one Idempotency-Key', () => {
     expect(own).toMatchObject({ status: 200, body: { sub } });
   });
 
-  it('finds no enrollment with another key of the same partner', async () => {
+  it('finds no enrollment that belongs to another key of the partner', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { partnerId } = partner;
@@ -133,8 +133,8 @@ describe('one Idempotency-Key', () => {
   });
 });
 
-describe('a claim that was taken from a client', () => {
-  it('is not resolved at checkbox any more, however it was consented to', async () => {
+describe('a claim that a client may no longer request', () => {
+  it('is not resolved at checkbox, even if the user consented to it', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { apiKey, clientId } = partner;
@@ -164,7 +164,7 @@ describe('one customer at two shops', () => {
     return found?.customerHash;
   }
 
-  it('is kept under two names, of which neither says that it is the same customer', async () => {
+  it('has two different stored hashes, which do not reveal the same customer', async () => {
     const [one, other] = [await createShop(server), await createShop(server)];
     const kept = [
       await rememberedFor(one, 'wine.example', 'customer-7'),

@@ -110,7 +110,7 @@ afterAll(async () => {
 });
 
 describe('live mode', () => {
-  it('verifies, charges the live wallet, and tells the live endpoint', async () => {
+  it('verifies a user, charges the live wallet, and sends events to the live endpoint', async () => {
     const verified = await verify();
     const { status, body } = await session(verified.sessionId, partner.key.apiKey);
     expect([status, body.session]).toMatchObject([200, { status: 'complete', isTestMode: false }]);
@@ -164,7 +164,7 @@ describe('live mode', () => {
     expect(await balances()).toEqual({ test: before.test, live: before.live - 100 });
   });
 
-  it('is refused by an empty live wallet, however much the test wallet holds', async () => {
+  it('is refused for an empty live wallet, even if the test wallet has money', async () => {
     const { partnerId } = partner;
     const verified = await verify();
     const { live, test } = await balances();
@@ -177,7 +177,7 @@ describe('live mode', () => {
     expect(await balances()).toEqual({ test, live: 4_950 });
   });
 
-  it('knows the same person by another subject than the test mode, which pays for itself', async () => {
+  it('has another subject for the same user than test mode, which charges its own wallet', async () => {
     const { test } = partner;
     const at = { clientId: test.clientId, redirectUri: testRedirectUri };
     const before = await balances();
@@ -195,7 +195,7 @@ describe('live mode', () => {
     expect(users.map(({ mode }) => mode)).toEqual(['test', 'live']);
   });
 
-  it('has no sandbox, no source of the test mode, no http and no localhost', async () => {
+  it('has no sandbox, no source of test mode, no http and no localhost', async () => {
     const { admin } = server;
     const { partnerId, key } = partner;
     const live = {

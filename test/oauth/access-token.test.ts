@@ -27,7 +27,7 @@ const issue = () => ({
 });
 
 describe('an access token', () => {
-  it('is the same to the process that signed it, and to one that meets it for the first and second time', async () => {
+  it('is verified by the process that signed it, and by another process the first and second time', async () => {
     const [signer, other] = processes();
     const issued = issue();
     const token = signer.sign(issued);
@@ -37,7 +37,7 @@ describe('an access token', () => {
     expect(await other.verify(token)).toMatchObject(expected);
   });
 
-  it('expires in the same second for all of them', async () => {
+  it('expires in the same second in all processes', async () => {
     const [signer, other] = processes();
     const token = signer.sign(issue());
     await other.verify(token);
@@ -50,7 +50,7 @@ describe('an access token', () => {
     expect(await all()).toEqual([true, true, true]);
   });
 
-  it('is none where a letter of it is another', async () => {
+  it('is refused if one letter differs', async () => {
     const [signer] = processes();
     const token = signer.sign(issue());
     const at = token.length - 10;

@@ -25,7 +25,7 @@ const allowed = async () => ({ allowed: true, retryAfter: 1, limit: 1, remaining
 it.each([
   ['a partner that was suspended', found('suspended', 'right')],
   ['a secret from before a rotation', found('active', 'old')],
-])('a client is read again before it is refused for %s', async (_what, old) => {
+])('a cached client is read again before it is refused for %s', async (_what, old) => {
   const clients = createClientAuthentication({
     findClient: cached(old, found('active', 'right')),
     secretMatches: ({ secrets }, secret) => secrets.some(({ hash }) => hash === secret),
@@ -39,14 +39,14 @@ it.each([
   });
 });
 
-it('the partner of an API key is read again before the key is refused', async () => {
+it('a cached partner is read again before its API key is refused', async () => {
   const key = { _id: 'key_1', partnerId: 'ptr_1', status: 'active' as const };
   const partner = cached({ status: 'suspended' }, { status: 'active' });
   const directory = { apiKeyBySecret: async () => key, partner };
   expect(await authenticateKey('Bearer svc_test_x', directory)).toBe(key);
 });
 
-it('userinfo answers for the access of a token alone', async () => {
+it('userinfo answers for accesses of token exchanges only', async () => {
   const access: Access = {
     ...{ id: 'txn_1', kind: 'token', at: new Date(0), expiresAt: new Date(2_000) },
     ...{ partnerId: 'ptr_1', mode: 'test', clientId: 'cli_1', keyId: 'key_1', sessionId: 'ses_1' },

@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 const call = (path: string, init?: RequestInit) => fetch(`${server.publicUrl}${path}`, init);
 
 describe('GET /.well-known/oauth-authorization-server', () => {
-  it('answers 200 at both places of an issuer with a path (RFC 8414 3.1 and 5), and nowhere else', async () => {
+  it('answers 200 at both addresses of an issuer with a path (RFC 8414 3.1 and 5), and at no other', async () => {
     const metadata: unknown = await (await call('/.well-known/oauth-authorization-server')).json();
     for (const path of [
       '/.well-known/oauth-authorization-server/svc',
@@ -31,7 +31,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
       expect((await call(path)).status, path).toBe(404);
   });
 
-  it('answers 200, and names every endpoint below the issuer, and what each of them takes (RFC 8414)', async () => {
+  it('answers 200, and names every endpoint and the parameters that it accepts (RFC 8414)', async () => {
     const response = await call('/.well-known/oauth-authorization-server');
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -63,7 +63,7 @@ describe('GET /.well-known/oauth-authorization-server', () => {
 });
 
 describe('GET /.well-known/jwks.json', () => {
-  it('answers 200 with the public halves of the signing keys, and no private one', async () => {
+  it('answers 200 with the public parts of the signing keys only', async () => {
     const response = await call('/.well-known/jwks.json');
     expect(response.status).toBe(200);
     const { keys } = (await response.json()) as { keys: JWK[] };
@@ -82,14 +82,14 @@ describe('GET /.well-known/jwks.json', () => {
   });
 });
 
-describe('404 and 405', () => {
-  it('have the general format: 404 for a path that is not published', async () => {
+describe('unknown paths and methods', () => {
+  it('answer 404 in the general format for a path that is not published', async () => {
     const response = await call('/.well-known/openid-configuration');
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ success: false, error: 'No such path' });
   });
 
-  it('have the general format: 405 for another method', async () => {
+  it('answer 405 in the general format for another method', async () => {
     const response = await call('/.well-known/jwks.json', { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD');

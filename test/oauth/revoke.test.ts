@@ -32,7 +32,7 @@ const fields = (token = 'eyJ.eyJ.eyJ') => ({
 const done = { status: 200, body: undefined };
 
 describe('200, with an empty body', () => {
-  it('ends a token, and nothing else: no money moves, other tokens live', async () => {
+  it('ends one token only: no money moves, and other tokens stay valid', async () => {
     const [token, other] = [await newToken(), await newToken()];
     const before = await oauth.wallet(partner);
     const answer = await oauth.revoke(partner, token);
@@ -42,7 +42,7 @@ describe('200, with an empty body', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('takes JSON, Basic, and the hint access_token', async () => {
+  it('accepts JSON, Basic, and the hint access_token', async () => {
     const [one, two, three] = [await newToken(), await newToken(), await newToken()];
     await answerOf(post(url, fields(one), 'json'));
     const headers = basic(partner.clientId, partner.clientSecret);
@@ -51,7 +51,7 @@ describe('200, with an empty body', () => {
     expect(await Promise.all([one, two, three].map(statusOf))).toEqual([401, 401, 401]);
   });
 
-  it('answers an unknown, malformed, expired or already revoked token too (RFC 7009 2.2)', async () => {
+  it('is also the answer for an unknown, malformed, expired or revoked token (RFC 7009 2.2)', async () => {
     const token = await newToken();
     await oauth.revoke(partner, token);
     for (const each of [token, 'x', 'eyJ.eyJ.eyJ', partner.apiKey]) {
@@ -65,7 +65,7 @@ describe('200, with an empty body', () => {
     expect(await revocations.countDocuments()).toBe(before);
   });
 
-  it('answers for the token of another client, which lives on', async () => {
+  it('is the answer for the token of another client, which stays valid', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     expect(await oauth.revoke(partner, token)).toMatchObject(done);
@@ -86,7 +86,7 @@ describe('200, with an empty body', () => {
 });
 
 describe('a revocation', () => {
-  it('is kept for 70 minutes, longer than its token can live', async () => {
+  it('is stored for 70 minutes, longer than its token can live', async () => {
     const token = await newToken();
     const revokedAt = new Date(oauth.clock.now());
     await oauth.revoke(partner, token);
@@ -129,7 +129,7 @@ describe('400 invalid_request', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('refuses malformed JSON, another content type, and too large a body', async () => {
+  it('refuses malformed JSON, another content type, and an oversized body', async () => {
     const json = { 'content-type': 'application/json' };
     expect(await oauth.send('revoke', { headers: json, body: '{' })).toMatchObject(refused(/JSON/));
     const plain = { 'content-type': 'text/plain' };
@@ -141,7 +141,7 @@ describe('400 invalid_request', () => {
     );
   });
 
-  it('refuses credentials in both places', async () => {
+  it('refuses credentials in both header and body', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await oauth.send('revoke', { headers, body: new URLSearchParams(fields()) })).toMatchObject(
       refused(expect.stringMatching(/not in both/)),
@@ -150,14 +150,14 @@ describe('400 invalid_request', () => {
 });
 
 describe('401 invalid_client', () => {
-  it('refuses wrong credentials: the token lives on', async () => {
+  it('refuses wrong credentials, and the token stays valid', async () => {
     const token = await newToken();
     const answer = await oauth.revoke(partner, token, { client_secret: 'svc_secret_wrong' });
     expect(answer).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('has WWW-Authenticate: Basic where Basic was sent', async () => {
+  it('has WWW-Authenticate: Basic if the request used Basic', async () => {
     const headers = basic(partner.clientId, 'svc_secret_wrong');
     const answer = await oauth.send('revoke', { headers, body: new URLSearchParams({ token: 'x' }) });
     expect(answer.status).toBe(401);
@@ -166,7 +166,7 @@ describe('401 invalid_client', () => {
 });
 
 describe('403 client_inactive', () => {
-  it('refuses a suspended partner, a disabled client, a revoked key', async () => {
+  it('refuses a suspended partner, a disabled client and a revoked key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId, keyId } = other;
@@ -187,7 +187,7 @@ describe('403 client_inactive', () => {
 });
 
 describe('429 rate_limited', () => {
-  it("shares the token endpoint's 30 a minute", async () => {
+  it('counts requests together with the token endpoint: 30 a minute', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     const exchange = () => oauth.exchange(other, { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) });
@@ -209,7 +209,7 @@ describe('429 rate_limited', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('takes the place of 401 after 20 wrong secrets, at either endpoint', async () => {
+  it('replaces 401 after 20 wrong secrets, at both endpoints', async () => {
     const other = await oauth.partner();
     const wrong = { client_secret: 'svc_secret_wrong' };
     for (let n = 0; n < 20; n += 1) await oauth.revoke(other, 'x', wrong);

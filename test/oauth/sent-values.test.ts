@@ -34,14 +34,14 @@ async function refusalOf(
 }
 
 describe('a refused start in test mode', () => {
-  it('names the redirect URI that was sent, and the nearest registered one', async () => {
+  it('names the redirect URI of the request, and the most similar registered one', async () => {
     expect(await refusalOf(test, 'https://b.example/cb/')).toBe(
       'redirect_uri: not registered for this client; it must match exactly. ' +
         'Sent: https://b.example/cb/; nearest registered: https://b.example/cb',
     );
   });
 
-  it('names the permitted claims, and how identifiers are separated', async () => {
+  it('names the permitted claims, and how to separate identifiers', async () => {
     const permitted = 'permitted: age_18_plus identity_verified country';
     expect(await refusalOf(test, registered[0] ?? '', 'age_21_plus')).toBe(
       `scope: this client may not ask for age_21_plus; ${permitted}`,
@@ -51,7 +51,7 @@ describe('a refused start in test mode', () => {
     );
   });
 
-  it('shows no markup and no secret of what was sent', async () => {
+  it('shows no markup and no secret from the request', async () => {
     const page = await refusalOf(test, 'https://b.example/<script>alert(1)</script>', undefined, 'text/html');
     expect(page).toContain('&lt;script&gt;');
     expect(page).not.toContain('<script>alert');
@@ -59,7 +59,7 @@ describe('a refused start in test mode', () => {
   });
 });
 
-it('a refused start in live mode names nothing of the client', async () => {
+it('a refused start in live mode names no data of the client', async () => {
   const fault = 'redirect_uri: not registered for this client; it must match exactly';
   expect(await refusalOf(live, 'https://b.example/cb/')).toBe(fault);
   const scopes = ['age_21_plus', 'shoe_size', 'age_18_plus,country'];
@@ -71,7 +71,7 @@ it('a refused start in live mode names nothing of the client', async () => {
   ]);
 });
 
-it('a refused exchange in test mode names both redirect URIs, and a challenge instead of the verifier', async () => {
+it('a refused exchange in test mode names both redirect URIs, and the challenge of the sent verifier', async () => {
   const partner = await createPartner(server);
   const code = await verifyUser(server, partner);
   const describedAs = async (changes: Partial<typeof partner & typeof code>) => {
@@ -88,13 +88,13 @@ it('a refused exchange in test mode names both redirect URIs, and a challenge in
   );
 });
 
-describe('a refused call of a shop in test mode', () => {
+describe('a refused storefront call in test mode', () => {
   const ask = async (body: string, headers: Record<string, string>) => {
     const answer = await call(server, body, headers);
     return answer.body['error'];
   };
 
-  it('names the shops, and that a shop_domain is no address', async () => {
+  it('names the registered shops, and explains that a shop_domain is not a URL', async () => {
     const body = JSON.stringify(fields('svc_code_x', { shop_domain: 'https://wine.example/' }));
     expect(await ask(body, sign(shop, body, Date.now()))).toBe(
       'Shop not found: https://wine.example/; a shop_domain is a host name, without https:// and without a path; ' +
@@ -102,7 +102,7 @@ describe('a refused call of a shop in test mode', () => {
     );
   });
 
-  it('names the mistake with which a signature was made, to the holder of the secret alone', async () => {
+  it('names the mistake in a signature only to a caller with the right secret', async () => {
     const body = JSON.stringify(fields('svc_code_x'), null, 2);
     const compact = JSON.stringify(JSON.parse(body));
     const at = Date.now();
@@ -120,7 +120,7 @@ describe('a refused call of a shop in test mode', () => {
     );
   });
 
-  it('has the text of the table alone in live mode and for an unknown integration', async () => {
+  it('has only the standard text in live mode and for an unknown integration', async () => {
     const funded = await createShop(server, {
       mode: 'live',
       client: { redirectUris: ['https://wine.example/cb'] },

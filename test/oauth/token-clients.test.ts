@@ -17,7 +17,7 @@ const inactive = { status: 403, error: 'client_inactive' };
 describe('401 invalid_client', () => {
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('refuses a wrong secret, a wrong checksum, an unknown client, and credentials that do not belong together', async () => {
+  it('refuses a wrong secret, a wrong checksum, an unknown client, and credentials of different clients', async () => {
     const other = await oauth.partner();
     const { clientId, clientSecret } = partner;
     const attempts = [
@@ -36,7 +36,7 @@ describe('401 invalid_client', () => {
     }
   });
 
-  it('carries WWW-Authenticate: Basic where Basic was sent', async () => {
+  it('has WWW-Authenticate: Basic if the request used Basic', async () => {
     const { client_id: _id, client_secret: _secret, ...fields } = tokenForm(partner, unknownCode);
     const body = new URLSearchParams(fields);
     const headers = [
@@ -55,7 +55,7 @@ describe('401 invalid_client', () => {
     }
   });
 
-  it('refuses the old secret after a rotation, immediately or after the given time', async () => {
+  it('refuses the old secret after a rotation, at once or after the requested time', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;
@@ -75,7 +75,7 @@ describe('401 invalid_client', () => {
 });
 
 describe('403 client_inactive', () => {
-  it('refuses a partner that was never activated', async () => {
+  it('refuses a client of a partner that was never activated', async () => {
     const { admin } = oauth.server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -89,7 +89,7 @@ describe('403 client_inactive', () => {
     expect(await oauth.exchange({ ...partner, clientId, clientSecret }, unknownCode)).toMatchObject(inactive);
   });
 
-  it('refuses a suspended partner, whose code works again after the suspension', async () => {
+  it('refuses a client of a suspended partner, and its code works again after the suspension', async () => {
     const { admin } = oauth.server;
     const { partnerId } = partner;
     const verified = await oauth.verified(partner);
@@ -112,7 +112,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('refuses a client of a revoked key, until it is moved to another', async () => {
+  it('refuses a client of a revoked key, until it is moved to another key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId } = other;
@@ -126,7 +126,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(other, verified)).status).toBe(200);
   });
 
-  it('does not refuse a client whose key was rotated', async () => {
+  it('does not refuse a client after a rotation of its key', async () => {
     const verified = await oauth.verified(partner);
     await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
@@ -141,7 +141,7 @@ describe('403 access_denied', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('refuses an enrollment that support has blocked; unblocked, the same code is good', async () => {
+  it('refuses an enrollment that support has blocked; after an unblock, the same code works', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const verified = await oauth.verified(other);

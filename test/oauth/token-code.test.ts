@@ -38,8 +38,8 @@ const invalidGrant = (description: RegExp) => ({
   error_description: expect.stringMatching(description),
 });
 
-describe('400 invalid_grant: whose code', () => {
-  it('refuses an unknown code, and one with a typo', async () => {
+describe('400 invalid_grant: an unknown or foreign code', () => {
+  it('refuses an unknown code, and a code with a typo', async () => {
     const verified = await oauth.verified(partner);
     for (const code of ['svc_code_x', `${verified.code.slice(0, -1)}~`, verified.code.toLowerCase()]) {
       expect(await oauth.exchange(partner, { ...verified, code })).toMatchObject(
@@ -48,7 +48,7 @@ describe('400 invalid_grant: whose code', () => {
     }
   });
 
-  it('does not tell a session with a wrong secret from one that never was', async () => {
+  it('gives the same answer for a wrong secret in a code as for an unknown session', async () => {
     const verified = await oauth.verified(partner);
     const bytes = bytesOfSecret('code', verified.code) ?? expect.fail('no code');
     const forged = secretOfBytes('code', Buffer.concat([bytes.subarray(0, 16), randomBytes(16)]));
@@ -77,7 +77,7 @@ describe('400 invalid_grant: whose code', () => {
     expect(await told(forged)).toEqual(of);
   });
 
-  it('refuses a code of another client, which stays good for its owner', async () => {
+  it('refuses the code of another client, and the code stays valid for its owner', async () => {
     const verified = await oauth.verified(partner);
     const { id: clientId, clientSecret } = await oauth.server.admin.clients.create.mutate({
       partnerId: partner.partnerId,
@@ -97,7 +97,7 @@ describe('400 invalid_grant: whose code', () => {
 });
 
 describe('400 invalid_grant: a storefront code', () => {
-  it('is exchanged at the storefront endpoint only, and costs nothing here', async () => {
+  it('refuses a storefront code at the token endpoint, without a charge', async () => {
     const storefront = await oauth.partner({ client: { kind: 'storefront', ...manyRequests } });
     const { partnerId, clientId } = storefront;
     await oauth.server.admin.integrations.create.mutate({ partnerId, clientId, shops: ['shop.example'] });
@@ -109,7 +109,7 @@ describe('400 invalid_grant: a storefront code', () => {
 });
 
 describe('400 invalid_grant: expired', () => {
-  it('takes a code until its ten minutes are over, and not at that moment', async () => {
+  it('accepts a code until its ten minutes are over, and refuses it at that moment', async () => {
     const [good, late] = [await oauth.verified(partner), await oauth.verified(partner)];
     oauth.clock.advance(600_000 - 1);
     expect((await oauth.exchange(partner, good)).status).toBe(200);
@@ -128,7 +128,7 @@ describe('400 invalid_grant: used', () => {
   }
   const statusOfToken = async (token: string) => (await oauth.userinfo(bearer(token))).status;
 
-  it('names the time and the charge, which support finds by the session and can refund', async () => {
+  it('names the time and the charge, which support can find by the session and refund', async () => {
     const { admin, db } = oauth.server;
     const { verified, usedAt } = await useCode();
     const before = await oauth.wallet(partner);
@@ -150,14 +150,14 @@ describe('400 invalid_grant: used', () => {
     expect((await oauth.wallet(partner)).balance).toBe(before.balance + 50);
   });
 
-  it('leaves the token alone for ten seconds: two workers of one partner may race', async () => {
+  it('does not revoke the token for ten seconds, because two workers of one partner may race', async () => {
     const { verified, token } = await useCode();
     oauth.clock.advance(10_000);
     expect((await oauth.exchange(partner, verified)).error).toBe('invalid_grant');
     expect(await statusOfToken(token)).toBe(200);
   });
 
-  it('revokes the token when it is used again later than that (RFC 6749 4.1.2)', async () => {
+  it('revokes the token if the code is used again after ten seconds (RFC 6749 4.1.2)', async () => {
     const { verified, token } = await useCode();
     oauth.clock.advance(10_001);
     expect(await statusOfToken(token)).toBe(200);
@@ -165,7 +165,7 @@ describe('400 invalid_grant: used', () => {
     expect(await statusOfToken(token)).toBe(401);
   });
 
-  it('revokes nothing for another client', async () => {
+  it('revokes nothing if another client sends the code', async () => {
     const { verified, token } = await useCode();
     oauth.clock.advance(60_000);
     await oauth.exchange(await oauth.partner(), verified);
@@ -173,7 +173,7 @@ describe('400 invalid_grant: used', () => {
     expect(await statusOfToken(token)).toBe(200);
   });
 
-  it('is said of an expired code too', async () => {
+  it('names an expired code as used if it was used', async () => {
     const { verified } = await useCode();
     oauth.clock.advance(700_000);
     expect(await oauth.exchange(partner, verified)).toMatchObject(invalidGrant(/already used/));
@@ -193,7 +193,7 @@ describe('400 invalid_grant: code_verifier', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('uses it up at the fifth', async () => {
+  it('invalidates the code at the fifth wrong verifier', async () => {
     const verified = await oauth.verified(partner);
     for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified, wrong);
     const before = await oauth.wallet(partner);
@@ -216,7 +216,7 @@ describe('400 invalid_redirect_uri', () => {
     ['another case', redirectUri.replace('callback', 'Callback')],
     ['a query', `${redirectUri}?x=1`],
     ['an encoded character', redirectUri.replace('callback', '%63allback')],
-  ])('answers %s, after which the code is still good', async (_, uri) => {
+  ])('refuses %s, and the code stays valid', async (_, uri) => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, verified, { redirect_uri: uri });
@@ -227,7 +227,7 @@ describe('400 invalid_redirect_uri', () => {
 });
 
 describe('400 invalid_scope', () => {
-  it('names the claims that the client has lost since the start; given back, the code is good', async () => {
+  it('names the claims that the client has lost since the start; once they are restored, the code works', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const verified = await oauth.verified(partner, 'adult', 'country unknown_claim age_18_plus');

@@ -34,7 +34,7 @@ async function expectUsable(partner: TestPartner, verified: Verified): Promise<v
 }
 
 describe('402 payment_required', () => {
-  it('refuses an empty wallet: no token, no debit; funded, the same code is good', async () => {
+  it('refuses an empty wallet without a token or charge; after a funding, the same code works', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const verified = await oauth.verified(partner);
     expect(await oauth.exchange(partner, verified)).toMatchObject({ status: 402, error: 'payment_required' });
@@ -45,7 +45,7 @@ describe('402 payment_required', () => {
     await expectUsable(partner, verified);
   });
 
-  it('refuses a balance that is one cent too small, and accepts one that is exactly enough', async () => {
+  it('refuses a balance that is one cent short, and accepts an exact balance', async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -57,7 +57,7 @@ describe('402 payment_required', () => {
     expect((await oauth.wallet(partner)).balance).toBe(0);
   });
 
-  it('follows the price of the partner; the wallet of the other mode does not help', async () => {
+  it("depends on the partner's price, and the other mode's wallet does not help", async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -96,7 +96,7 @@ describe('429 rate_limited: the token endpoint', () => {
     await expectUsable(partner, verified);
   });
 
-  it("counts each client by itself, and raises to the client's own limit", async () => {
+  it("counts each client separately, and respects the client's own limit", async () => {
     const [partner, other] = [await oauth.partner(), await oauth.partner()];
     const { clientId } = partner;
     await oauth.server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: 2 });
@@ -108,7 +108,7 @@ describe('429 rate_limited: the token endpoint', () => {
     expect(await oauth.exchange(partner, unknownCode)).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('lets exactly 30 of many parallel requests through', async () => {
+  it('admits exactly 30 of many parallel requests', async () => {
     const partner = await oauth.partner();
     const answers = await Promise.all(Array.from({ length: 60 }, () => oauth.exchange(partner, unknownCode)));
     expect(answers.filter(({ error }) => error === 'invalid_grant')).toHaveLength(30);
@@ -117,7 +117,7 @@ describe('429 rate_limited: the token endpoint', () => {
 });
 
 describe('429 rate_limited: wrong client secrets', () => {
-  it('takes the place of 401 after 20 a minute, and never locks the owner out', async () => {
+  it('replaces 401 after 20 a minute, and never refuses the right secret', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     const wrong = { client_secret: 'svc_secret_wrong' };
@@ -161,7 +161,7 @@ describe('429 rate_limited: spend limits', () => {
     return { partner, verified, refused };
   }
 
-  it('names the minute, until the next minute begins', async () => {
+  it('names the minute until the next minute begins', async () => {
     const { partner, verified, refused } = await spendTwo({ perMinute: 2 });
     expect(refused).toMatchObject(capped('minute'));
     expect(retryAfter(refused)).toBe('50');
@@ -174,7 +174,7 @@ describe('429 rate_limited: spend limits', () => {
     await expectUsable(partner, verified);
   });
 
-  it('names the hour, until the next hour begins', async () => {
+  it('names the hour until the next hour begins', async () => {
     const { partner, verified, refused } = await spendTwo({ perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
@@ -187,19 +187,19 @@ describe('429 rate_limited: spend limits', () => {
     await expectUsable(partner, verified);
   });
 
-  it('names the hour where both are exceeded', async () => {
+  it('names the hour if both caps are exceeded', async () => {
     const { refused } = await spendTwo({ perMinute: 2, perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
   });
 
-  it('comes before the balance', async () => {
+  it('is reported before a low balance', async () => {
     const partner = await oauth.partner({ funds: 0 });
     await setLimits(partner, { perMinute: 0 });
     expect(await oauth.exchange(partner, await oauth.verified(partner))).toMatchObject(capped('minute'));
   });
 
-  it('does not count what was refused, and admits at once when it is raised', async () => {
+  it('does not count refused exchanges, and admits at once after the cap is raised', async () => {
     const { partner, verified } = await spendTwo({ perMinute: 2 });
     for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified);
     await setLimits(partner, { perMinute: 3 });
@@ -211,7 +211,7 @@ describe('429 rate_limited: spend limits', () => {
     expect(used).toEqual({ minute: 3, hour: 3 });
   });
 
-  it('is 60 a minute and 1000 an hour by default', async () => {
+  it('applies from 60 exchanges a minute and 1000 an hour by default', async () => {
     const { partnerId } = await oauth.partner();
     expect(await oauth.server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
       perMinute: 60,
@@ -221,7 +221,7 @@ describe('429 rate_limited: spend limits', () => {
 });
 
 describe('503 service_unavailable', () => {
-  it('answers while this process cannot trust its clock; afterwards the same code is good', async () => {
+  it('is the answer while this process does not trust its clock; afterwards the same code works', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     oauth.trust(false);
@@ -234,13 +234,13 @@ describe('503 service_unavailable', () => {
   });
 });
 
-describe('rehearsals with people of the sandbox', () => {
+describe('rehearsals with sandbox users', () => {
   it.each([
     ['low-balance', 402, 'payment_required', null],
     ['minute-cap', 429, 'rate_limited', '50'],
     ['hour-cap', 429, 'rate_limited', '290'],
     ['unavailable', 503, 'service_unavailable', '5'],
-  ])('%s is answered %i %s, and nothing moves', async (person, status, error, seconds) => {
+  ])('the sandbox user %s gets %i %s, and no money moves', async (person, status, error, seconds) => {
     const partner = await oauth.partner();
     const answer = await oauth.exchange(partner, await oauth.verified(partner, person));
     expect(answer).toMatchObject({ status, error });

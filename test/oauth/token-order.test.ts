@@ -12,7 +12,7 @@ afterAll(() => oauth.stop());
  * PKCE → scope → enrollment → spend caps → balance. Everything is wrong at first, and one fault after another is mended.
  */
 describe('the order of checks', () => {
-  it('names the first fault of many, and in the end exchanges the very same code', async () => {
+  it('reports one fault at a time in a fixed order, and finally exchanges the same code', async () => {
     const { admin } = oauth.server;
     const partner = await oauth.partner({ funds: 0 });
     const { partnerId, clientId } = partner;

@@ -30,7 +30,7 @@ const send = (body: URLSearchParams, headers: Record<string, string> = {}) =>
 describe('an unknown grant_type', () => {
   const unsupported = { status: 400, error: 'unsupported_grant_type' };
 
-  it('is refused first in a request that holds nothing else, as a form and as JSON', async () => {
+  it('is refused first if the request has no other parameters, as a form and as JSON', async () => {
     expect(await send(new URLSearchParams({ grant_type: 'client_credentials' }))).toMatchObject(unsupported);
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ grant_type: 'refresh_token' });
@@ -41,18 +41,18 @@ describe('an unknown grant_type', () => {
     ['an unreadable Authorization header', { authorization: 'Basic !!!' }],
     ['a Basic header with a wrong secret', basic('cli_unknown', 'wrong')],
     ['another scheme', { authorization: 'Bearer svc_test_x' }],
-  ])('is refused first beside %s', async (_, headers) => {
+  ])('is refused before %s', async (_, headers) => {
     expect(await send(new URLSearchParams({ grant_type: 'password' }), headers)).toMatchObject(unsupported);
   });
 
-  it('is refused first beside credentials in both places, a repeated parameter, and a long value', async () => {
+  it('is refused before credentials in two places, a repeated parameter, and a long value', async () => {
     const body = form({ grant_type: 'x'.repeat(3_000) });
     body.append('code', 'again');
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await send(body, headers)).toMatchObject(unsupported);
   });
 
-  it('differs from a missing, empty or repeated one, which is a malformed request', async () => {
+  it('is distinguished from a missing, empty or repeated grant_type, which is invalid_request', async () => {
     const missing = malformed('grant_type is required');
     expect(await send(new URLSearchParams())).toMatchObject(missing);
     expect(await send(new URLSearchParams({ grant_type: '' }))).toMatchObject(missing);
@@ -65,7 +65,7 @@ describe('the body', () => {
   it.each([
     ['unreadable', { authorization: 'Basic !!!' }],
     ['of another scheme', { authorization: 'Bearer svc_test_x' }],
-  ])('is checked before the credentials where the Authorization header is %s', async (_, headers) => {
+  ])('is checked before the credentials if the Authorization header is %s', async (_, headers) => {
     const body = without(form(), 'client_id', 'client_secret', 'code_verifier');
     expect(await send(body, headers)).toMatchObject(malformed('code_verifier is required'));
     body.set('code_verifier', unknownCode.codeVerifier);
@@ -81,7 +81,7 @@ describe('an Authorization header beside credentials in the body', () => {
     'Digest username="x"',
     'Negotiate',
     'Basically dGVzdA==',
-  ])('is ignored where it is "%s"', async (authorization) => {
+  ])('is ignored if it is "%s"', async (authorization) => {
     expect(await send(form(), { authorization })).toMatchObject(understood);
     const wrong = await send(form({ client_secret: 'wrong' }), { authorization });
     expect(wrong).toMatchObject({ status: 401, error: 'invalid_client' });
@@ -91,24 +91,27 @@ describe('an Authorization header beside credentials in the body', () => {
     expect((await oauth.send('revoke', { body, headers: { authorization } })).status).toBe(200);
   });
 
-  it.each(['Basic', 'Basic !!!', 'basic'])('is a second place for them where it is "%s"', async (header) => {
-    const answer = await send(form(), { authorization: header });
-    expect(answer).toMatchObject(malformed(expect.stringMatching(/not in both/)));
-  });
+  it.each(['Basic', 'Basic !!!', 'basic'])(
+    'is a second place for credentials if it is "%s", and the request is refused',
+    async (header) => {
+      const answer = await send(form(), { authorization: header });
+      expect(answer).toMatchObject(malformed(expect.stringMatching(/not in both/)));
+    },
+  );
 
-  it('is nothing where it is empty and the body has none', async () => {
+  it('counts as missing if it is empty and the body has no credentials', async () => {
     const body = without(form(), 'client_id', 'client_secret');
     expect(await send(body, { authorization: '' })).toMatchObject(malformed('client_id is required'));
   });
 });
 
 describe('a parameter without a value (RFC 6749 3.2)', () => {
-  it('counts as absent: empty credentials in the body leave those of the header alone', async () => {
+  it('counts as absent: empty credentials in the body do not conflict with the header', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await send(form({ client_id: '', client_secret: '' }), headers)).toMatchObject(understood);
   });
 
-  it('counts as absent: an empty token_type_hint is no hint', async () => {
+  it('counts as absent: an empty token_type_hint is ignored', async () => {
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const fields = { token: 'unknown', token_type_hint: '', client_id, client_secret };
     expect((await oauth.send('revoke', { body: new URLSearchParams(fields) })).status).toBe(200);
@@ -123,13 +126,13 @@ describe('a JSON member that is null', () => {
     body: JSON.stringify(fields),
   });
 
-  it('counts as absent: a token_type_hint of null is no hint', async () => {
+  it('counts as absent: a token_type_hint of null is ignored', async () => {
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const fields = { token: 'unknown', token_type_hint: null, client_id, client_secret };
     expect((await oauth.send('revoke', json(fields))).status).toBe(200);
   });
 
-  it('counts as absent: credentials of null leave those of the header alone', async () => {
+  it('counts as absent: credentials of null do not conflict with the header', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const nothing = { client_id: null, client_secret: null };
     const fields = { ...tokenForm(partner, unknownCode), ...nothing };
@@ -137,7 +140,7 @@ describe('a JSON member that is null', () => {
     expect((await oauth.send('revoke', json({ token: 'unknown', ...nothing }, headers))).status).toBe(200);
   });
 
-  it('counts as absent: a required one is named as missing', async () => {
+  it('counts as absent: a required parameter is named as missing', async () => {
     for (const name of Object.keys(tokenForm(partner, unknownCode))) {
       const fields = { ...tokenForm(partner, unknownCode), [name]: null };
       expect(await oauth.send('token', json(fields))).toMatchObject(malformed(`${name} is required`));
@@ -146,7 +149,7 @@ describe('a JSON member that is null', () => {
 });
 
 describe('a repeated parameter', () => {
-  it('is refused also where it is unknown, and its name is not echoed where it is no plain word', async () => {
+  it('is refused even if it is unknown, and its name is repeated only if it is a plain word', async () => {
     const body = form();
     body.append('resource', 'one');
     expect(await send(body)).toMatchObject(understood);

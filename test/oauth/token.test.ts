@@ -27,7 +27,7 @@ const fieldNames = [
 ] as const;
 
 describe('200', () => {
-  it('exchanges a code for a bearer token and debits the wallet once', async () => {
+  it('is the answer to a valid code, with a bearer token and one charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner));
     expect(answer.status).toBe(200);
@@ -43,12 +43,12 @@ describe('200', () => {
     });
   });
 
-  it('takes the same fields as JSON', async () => {
+  it('accepts the same fields as JSON', async () => {
     const fields = tokenForm(partner, await oauth.verified(partner));
     expect((await answerOf(post(url, fields, 'json'))).status).toBe(200);
   });
 
-  it('takes the credentials of an Authorization: Basic header, raw or form-encoded, instead', async () => {
+  it('accepts the credentials in a Basic header, raw or form-encoded', async () => {
     const encode = (text: string) =>
       [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
     const headers = [
@@ -66,23 +66,23 @@ describe('200', () => {
     }
   });
 
-  it('takes client_id in the body beside a Basic header that says the same', async () => {
+  it('accepts a client_id in the body that equals the one in the Basic header', async () => {
     const { client_secret: _secret, ...fields } = tokenForm(partner, await oauth.verified(partner));
     const headers = basic(partner.clientId, partner.clientSecret);
     expect((await oauth.send('token', { headers, body: new URLSearchParams(fields) })).status).toBe(200);
   });
 
-  it('passes over parameters that it does not know (RFC 6749 3.2)', async () => {
+  it('ignores unknown parameters (RFC 6749 3.2)', async () => {
     const verified = await oauth.verified(partner);
     expect((await oauth.exchange(partner, verified, { resource: 'x', scope: 'country' })).status).toBe(200);
   });
 
-  it('answers the known scope in the order asked, and leaves out unknown scopes', async () => {
+  it('returns the known scope in the requested order, without unknown identifiers', async () => {
     const verified = await oauth.verified(partner, 'adult', 'identity_verified shoe_size age_18_plus');
     expect((await oauth.exchange(partner, verified)).scope).toBe('identity_verified age_18_plus');
   });
 
-  it('signs a JWT of RFC 9068 that the published keys verify', async () => {
+  it('contains a signed JWT (RFC 9068) that the published keys verify', async () => {
     const { access_token: token = '' } = await oauth.exchange(
       partner,
       await oauth.verified(partner, 'adult', 'country'),
@@ -129,7 +129,7 @@ describe('400 invalid_request', () => {
     expect(await oauth.send('token', { body })).toMatchObject(refused(`${name} must be given once`));
   });
 
-  it.each(fieldNames)('refuses an empty %s, which counts as missing', async (name) => {
+  it.each(fieldNames)('refuses an empty %s as missing', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: '' });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
@@ -150,7 +150,7 @@ describe('400 invalid_request', () => {
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
     ['of other characters', `${'v'.repeat(42)}!`],
-  ])('answers a code_verifier that is %s (RFC 7636 4.1)', async (_, verifier) => {
+  ])('refuses a code_verifier that is %s (RFC 7636 4.1)', async (_, verifier) => {
     const answer = await oauth.exchange(partner, unknownCode, { code_verifier: verifier });
     expect(answer).toMatchObject(refused('code_verifier must be 43 to 128 unreserved characters'));
   });
@@ -172,7 +172,7 @@ describe('400 invalid_request', () => {
     ['a list', '[]', 'The request body must be a form or a JSON object'],
     ['text', '"code"', 'The request body must be a form or a JSON object'],
     ['null', 'null', 'The request body must be a form or a JSON object'],
-  ])('answers JSON that is %s', async (_, body, description) => {
+  ])('refuses JSON that is %s', async (_, body, description) => {
     const headers = { 'content-type': 'application/json' };
     expect(await oauth.send('token', { headers, body })).toMatchObject(refused(description));
   });
@@ -188,7 +188,7 @@ describe('400 invalid_request', () => {
     expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
   });
 
-  it('refuses credentials in both places, even where they agree', async () => {
+  it('refuses credentials in both header and body, even if they agree', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const both = refused(expect.stringMatching(/not in both/));
     expect(await oauth.send('token', { headers, body: new URLSearchParams(form()) })).toMatchObject(both);
@@ -214,21 +214,27 @@ describe('400 unsupported_grant_type', () => {
   );
 });
 
-describe('404 and 405', () => {
-  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('are 405 for %s, with the allowed methods', async (method) => {
-    const answer = await answerOf(fetch(url, { method }));
-    expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
-    expect(answer.headers.get('allow')).toBe('POST');
-  });
+describe('unknown paths and methods', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
+    'answer 405 for %s, with the allowed methods',
+    async (method) => {
+      const answer = await answerOf(fetch(url, { method }));
+      expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
+      expect(answer.headers.get('allow')).toBe('POST');
+    },
+  );
 
-  it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])('are 404 for %s, in the OAuth format', async (path) => {
-    const answer = await answerOf(fetch(`${oauth.server.baseUrl}/api/oauth${path}`, { method: 'POST' }));
-    expect(answer).toMatchObject({ status: 404, error: 'invalid_request' });
-  });
+  it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])(
+    'answer 404 for %s, in the OAuth format',
+    async (path) => {
+      const answer = await answerOf(fetch(`${oauth.server.baseUrl}/api/oauth${path}`, { method: 'POST' }));
+      expect(answer).toMatchObject({ status: 404, error: 'invalid_request' });
+    },
+  );
 });
 
 describe('500 server_error', () => {
-  it('says nothing of what went wrong, and leaves the code usable', async () => {
+  it('hides the internal error, and leaves the code usable', async () => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
     const sessions = oauth.server.db.collection('sessions');

@@ -31,7 +31,7 @@ async function claimsOf(token: string): Promise<UserinfoResponse> {
 const invalid = { status: 401, error: 'invalid_token' };
 
 describe('200', () => {
-  it('answers the claims that were asked for, with their partition', async () => {
+  it('returns the requested claims, divided into resolved, null and ignored', async () => {
     const at = new Date(oauth.clock.now()).toISOString();
     expect(await claimsOf(await newToken())).toEqual({
       sub: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
@@ -46,7 +46,7 @@ describe('200', () => {
     });
   });
 
-  it('splits what was asked for, in its order, into resolved, null and ignored', async () => {
+  it('divides the requested claims in their order into resolved, null and ignored', async () => {
     const scope = 'shoe_size country age_18_plus __proto__ identity_verified country';
     const { claims, meta } = await claimsOf(await newToken('unknown-country', scope));
     expect(claims).toEqual({ country: null, age_18_plus: true, identity_verified: true });
@@ -61,14 +61,14 @@ describe('200', () => {
     expect(new Set(parts).size).toBe(parts.length);
   });
 
-  it('answers claims that say no: that is an answer as well', async () => {
+  it('returns negative claims with 200', async () => {
     expect((await claimsOf(await newToken('teen'))).claims).toEqual({
       age_18_plus: false,
       identity_verified: true,
     });
   });
 
-  it('is the same for the life of the token, whatever becomes of user, client and partner', async () => {
+  it('returns the same answer for the life of the token, even if user, client or partner change', async () => {
     const { admin, db } = oauth.server;
     const token = await newToken('adult', 'country age_18_plus');
     const first = await claimsOf(token);
@@ -82,14 +82,14 @@ describe('200', () => {
     expect(later).toEqual(first);
   });
 
-  it('costs nothing', async () => {
+  it('is free of charge', async () => {
     const token = await newToken();
     const before = await oauth.wallet(partner);
     for (let n = 0; n < 5; n += 1) await claimsOf(token);
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('takes the scheme in any case (RFC 9110 11.1)', async () => {
+  it('accepts the scheme in any letter case (RFC 9110 11.1)', async () => {
     const token = await newToken();
     for (const scheme of ['bearer', 'BEARER']) {
       expect((await oauth.userinfo({ authorization: `${scheme} ${token}` })).status).toBe(200);
@@ -105,7 +105,7 @@ describe('sub', () => {
     expect((await claimsOf(await newToken('new-adult'))).sub).not.toBe(sub);
   });
 
-  it('is another at another partner', async () => {
+  it('differs between partners', async () => {
     const other = await oauth.partner();
     const theirs = await claimsOf(await newToken('adult', undefined, other));
     expect(theirs.sub).not.toBe((await claimsOf(await newToken())).sub);
@@ -133,7 +133,7 @@ describe('401 invalid_token', () => {
     ['an empty header', { authorization: '' }, noHeader],
     ['another scheme', { authorization: 'Basic eDp5' }, noForm],
     ['a token without a scheme', { authorization: 'eyJ.eyJ.eyJ' }, noForm],
-  ])('answers %s, with a challenge that names no error', async (_, headers, description) => {
+  ])('is the answer for %s, with a challenge that names no error', async (_, headers, description) => {
     const answer = await oauth.userinfo(headers as Record<string, string>);
     expect(answer).toMatchObject(refused(description));
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
@@ -154,7 +154,7 @@ describe('401 invalid_token', () => {
     },
   );
 
-  it('names the kind of another credential', async () => {
+  it('names the kind of a credential that is not an access token', async () => {
     const not = 'not an access token (eyJ...)';
     const { apiKey, clientSecret, clientId } = partner;
     await expectRefusal(`Bearer ${apiKey}`, `The bearer token is an API key (svc_test_...), ${not}`);
@@ -165,12 +165,12 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
-  it('refuses a good token in the query or in a form: only the header is read', async () => {
+  it('refuses a valid token in the query or in a form, because only the header is read', async () => {
     const token = await newToken();
     expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(refused(noHeader));
   });
 
-  it('refuses a token from the moment that it expires, and names that moment', async () => {
+  it('refuses a token from its expiry on, and names the time of expiry', async () => {
     const token = await newToken();
     const at = new Date(oauth.clock.now() + 3_600_000).toISOString();
     oauth.clock.advance(3_599_999);
@@ -179,7 +179,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('refuses a revoked token immediately, and names the time of its first revocation', async () => {
+  it('refuses a revoked token at once, and names the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
     const at = new Date(oauth.clock.now()).toISOString();
@@ -189,7 +189,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
   });
 
-  it('refuses a token that another installation has signed, however it looks', async () => {
+  it('refuses a token that another installation has signed', async () => {
     const [head, , signature] = (await newToken()).split('.');
     const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
     const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
@@ -198,7 +198,7 @@ describe('401 invalid_token', () => {
 });
 
 describe('405', () => {
-  it('refuses POST, which RFC 6750 would allow and the interface does not', async () => {
+  it('refuses POST, which RFC 6750 would allow', async () => {
     const token = await newToken();
     const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
     const body = new URLSearchParams({ access_token: token });
@@ -209,7 +209,7 @@ describe('405', () => {
 });
 
 describe('429 rate_limited', () => {
-  it('is returned after 120 requests a minute of one client, whichever token they carry', async () => {
+  it('is the answer after 120 requests a minute of one client, with any of its tokens', async () => {
     const other = await oauth.partner();
     const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];
     const answers = await Promise.all(
@@ -228,7 +228,7 @@ describe('429 rate_limited', () => {
     expect((await oauth.userinfo(bearer(tokens[0]))).status).toBe(200);
   });
 
-  it("follows the client's own limit, and is not the token endpoint's", async () => {
+  it("respects the client's own limit, separately from the token endpoint", async () => {
     const other = await oauth.partner({
       client: { userinfoRequestsPerMinute: 1, tokenRequestsPerMinute: 2 },
     });
@@ -238,7 +238,7 @@ describe('429 rate_limited', () => {
     expect((await oauth.exchange(other, await oauth.verified(other))).status).toBe(200);
   });
 
-  it('counts no invalid token', async () => {
+  it('does not count requests with an invalid token', async () => {
     const other = await oauth.partner({ client: { userinfoRequestsPerMinute: 1 } });
     for (let n = 0; n < 5; n += 1) await oauth.userinfo(bearer('eyJ.eyJ.eyJ'));
     expect((await oauth.userinfo(bearer(await newToken('adult', undefined, other)))).status).toBe(200);

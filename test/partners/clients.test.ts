@@ -23,7 +23,7 @@ async function onboard(mode: 'test' | 'live' = 'test') {
 }
 
 describe('a client', () => {
-  it('takes the mode of its key and shows its secret once', async () => {
+  it('has the mode of its key, and shows its secret once', async () => {
     const { partnerId, keyId, client } = await onboard('live');
     expect(client).toMatchObject({
       partnerId,
@@ -60,7 +60,7 @@ describe('a client', () => {
     expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
-  it('is refused for a storefront without a claim that can be true, made or changed', async () => {
+  it('is refused for a storefront if no claim of it can be true, at creation and at a change', async () => {
     const { partnerId, keyId } = await onboard();
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };
@@ -74,7 +74,7 @@ describe('a client', () => {
     expect(await server.admin.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
   });
 
-  it('needs a known claim, and a key of the same partner that is not revoked', async () => {
+  it('needs a known claim, and an active key of the same partner', async () => {
     const { partnerId, keyId } = await onboard();
     const other = await onboard();
     const wanted = {
@@ -93,7 +93,7 @@ describe('a client', () => {
     expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('conflict');
   });
 
-  it('gets and loses redirect URIs one by one, and is never without one', async () => {
+  it('gains and loses redirect URIs one by one, and always keeps at least one', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (change: Omit<Parameters<typeof server.admin.clients.update.mutate>[0], 'clientId'>) =>
@@ -119,7 +119,7 @@ describe('a client', () => {
     });
   });
 
-  it('is updated field by field; null goes back to the default', async () => {
+  it('is updated field by field, and null restores the default', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const updated = await server.admin.clients.update.mutate({
@@ -152,7 +152,7 @@ describe('a client', () => {
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
-  it("has a privacy notice of the partner's, an https address", async () => {
+  it('has a privacy notice of the partner at an https address', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (privacyUrl: string | null) =>
@@ -170,7 +170,7 @@ describe('a client', () => {
     expect(await update(null)).toMatchObject({ privacyUrl: null });
   });
 
-  it('says what the answers are for, in one short text that cannot turn the text around it', async () => {
+  it('has a purpose: one short text that cannot change the direction of the surrounding text', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client.purpose).toBeNull();
@@ -182,7 +182,7 @@ describe('a client', () => {
     expect(await update(null)).toMatchObject({ purpose: null });
   });
 
-  it('moves to another key of its partner in the same mode only', async () => {
+  it('moves only to another key of its partner in the same mode', async () => {
     const { partnerId, client } = await onboard();
     const { id: testKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     const { id: liveKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'live' });
@@ -191,7 +191,7 @@ describe('a client', () => {
     expect(await refusal(move(liveKey))).toBe('refused');
   });
 
-  it('is disabled and enabled', async () => {
+  it('can be disabled and enabled', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(await server.admin.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });
@@ -206,14 +206,14 @@ describe('rotating a client secret', () => {
     return found && server.services.partners.clientSecrets.matches(found.client, secret);
   };
 
-  it('ends the old one at once', async () => {
+  it('ends the old secret at once', async () => {
     const { client } = await onboard();
     const { clientSecret } = await server.admin.clients.rotateSecret.mutate({ clientId: client.id });
     expect(await accepts(client.id, client.clientSecret)).toBe(false);
     expect(await accepts(client.id, clientSecret)).toBe(true);
   });
 
-  it('keeps the old one as long as asked for', async () => {
+  it('keeps the old secret for the requested time', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotated = await server.admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 3600 });
@@ -229,7 +229,7 @@ describe('rotating a client secret', () => {
     }
   });
 
-  it('does not prolong a secret that is ending, and refuses too many secrets', async () => {
+  it('does not extend an ending secret, and refuses too many secrets', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotate = (keepOldSeconds: number) =>

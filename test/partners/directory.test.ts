@@ -38,7 +38,7 @@ describe('the directory cache', () => {
     return { source, cache, wait, loads: () => loads };
   }
 
-  it('keeps what it found until it is forgotten, and for 30 s at most', async () => {
+  it('keeps an entry until it is invalidated, and for 30 s at most', async () => {
     const { source, cache, wait, loads } = memory();
     expect(await cache.read('a', false)).toBe(1);
     source.set('a', 2);
@@ -57,7 +57,7 @@ describe('the directory cache', () => {
     expect(await cache.read('a', false)).toBe(4);
   });
 
-  it('counts the age of an entry from when its read began', async () => {
+  it('measures the age of an entry from the start of its read', async () => {
     const { answers, cache, wait } = slowMemory();
     const slow = cache.read('a', false);
     wait(15_000);
@@ -69,7 +69,7 @@ describe('the directory cache', () => {
     expect(await next).toBe(2);
   });
 
-  it('does not take an answer that was long under way for a newer one', async () => {
+  it('keeps the newer entry if an older read ends later', async () => {
     const { answers, cache, wait } = slowMemory();
     const slow = cache.read('a', false);
     wait(100);
@@ -80,14 +80,14 @@ describe('the directory cache', () => {
     expect(await cache.read('a', false)).toBe(2);
   });
 
-  it('never keeps that it found nothing', async () => {
+  it('never caches a missing record', async () => {
     const { source, cache } = memory();
     expect(await cache.read('b', false)).toBeUndefined();
     source.set('b', 3);
     expect(await cache.read('b', false)).toBe(3);
   });
 
-  it('reads again when asked for a fresh answer, and keeps that one', async () => {
+  it('reads again for a caller who needs a fresh entry, and caches the result', async () => {
     const { source, cache } = memory();
     await cache.read('a', false);
     source.set('a', 2);
@@ -98,7 +98,7 @@ describe('the directory cache', () => {
     expect(await cache.read('a', false)).toBeUndefined();
   });
 
-  it('does not keep a read that was under way while its id was forgotten', async () => {
+  it('drops a read during which its id was invalidated', async () => {
     const { answers, cache } = slowMemory();
     const slow = cache.read('a', false);
     cache.forget('a');
@@ -141,7 +141,7 @@ describe('the change watch', () => {
     };
   }
 
-  it('takes everything for changed at its first look, and then only what has changed since', async () => {
+  it('reports every record as changed at its first poll, and later only new changes', async () => {
     const { seen, upToDate, add, wait } = watched(['cli_1']);
     await upToDate();
     expect(seen).toEqual(['all']);
@@ -154,7 +154,7 @@ describe('the change watch', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('looks in the background after a second, and before it answers after two', async () => {
+  it('polls in the background after one second, and before it answers after two seconds', async () => {
     const { seen, upToDate, add, wait, reads } = watched();
     await upToDate();
     add('cli_1');
@@ -172,7 +172,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'cli_1', 'cli_2']);
   });
 
-  it('takes everything for changed after more changes than the document lists', async () => {
+  it('reports every record as changed if the log has lost some changes', async () => {
     const { seen, upToDate, add, wait } = watched();
     await upToDate();
     add(...Array.from({ length: 65 }, (_, n) => `cli_${n}`));
@@ -181,7 +181,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'all']);
   });
 
-  it('takes everything for changed where a restored database has fewer changes', async () => {
+  it('reports every record as changed if a restored database has fewer changes', async () => {
     const { document, seen, upToDate, wait } = watched(['cli_1', 'cli_2']);
     await upToDate();
     document.version = 1;
@@ -190,7 +190,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'all']);
   });
 
-  it('fails two seconds after its last look, not before, while the database is away', async () => {
+  it('fails two seconds after its last poll while the database is away, and not earlier', async () => {
     const { upToDate, wait, away } = watched();
     await upToDate();
     away(true);
@@ -212,7 +212,7 @@ describe('the directory of another process', () => {
   });
   afterAll(() => server.stop());
 
-  it('sees a revoked key at once, and a suspended partner by a fresh read', async () => {
+  it('reports a revoked key at once, and a suspended partner after a fresh read', async () => {
     const elsewhere = createDirectory({ ...elsewherePorts, stores: createPartnersStores(server.db) });
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });
@@ -225,7 +225,7 @@ describe('the directory of another process', () => {
     expect(await elsewhere.partner(partnerId, { fresh: true })).toMatchObject({ status: 'suspended' });
   });
 
-  it('sees a change of a client or a partner within two seconds, without another read of what has not changed', async () => {
+  it('reports a changed client or partner within two seconds, and reads no unchanged one again', async () => {
     const stores = createPartnersStores(server.db);
     const read: string[] = [];
     const clients: Pick<typeof stores.clients, 'findAll'> = {
@@ -255,7 +255,7 @@ describe('the directory of another process', () => {
     if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);
   });
 
-  it('takes changes of many processes at once, and lists the last ones', async () => {
+  it('accepts simultaneous changes of many processes, and lists the last ones', async () => {
     const { changes } = createPartnersStores(server.db);
     const before = await changes.read();
     await Promise.all(Array.from({ length: 70 }, (_, n) => changes.add(`cli_${n}`)));
@@ -264,7 +264,7 @@ describe('the directory of another process', () => {
     expect(ids).toHaveLength(64);
   });
 
-  it('finds nothing for what does not exist', async () => {
+  it('returns nothing for an unknown id', async () => {
     const { directory } = server.services.partners;
     expect(await directory.client('cli_none')).toBeUndefined();
     expect(await directory.partner('ptr_none')).toBeUndefined();

@@ -37,7 +37,7 @@ function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
 }
 
 describe('a logo', () => {
-  it('is made smaller, keeps its shape, and stays what it shows', () => {
+  it('is reduced in size, and keeps its shape and its content', () => {
     const made = PNG.sync.read(remakeLogo(png(600, 300, (x) => (x < 300 ? red : clear))));
     expect([made.width, made.height]).toEqual([264, 132]);
     expect([...made.data.subarray(0, 4)]).toEqual(red);
@@ -45,17 +45,17 @@ describe('a logo', () => {
     expect(last[3]).toBe(0);
   });
 
-  it('is not made larger', () => {
+  it('is not enlarged', () => {
     const made = PNG.sync.read(remakeLogo(png(20, 16, () => red)));
     expect([made.width, made.height]).toEqual([20, 16]);
   });
 
-  it('gets no dark edge from the colours of its transparent pixels', () => {
+  it('gets no dark edge from transparent pixels', () => {
     const made = PNG.sync.read(remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
     expect([...made.data.subarray(0, 4)]).toEqual([200, 10, 20, 128]);
   });
 
-  it('may be a JPEG', () => {
+  it('can be a JPEG file', () => {
     const { data } = encodeJpeg({ width: 300, height: 200, data: picture(300, 200, () => red).data }, 95);
     const made = PNG.sync.read(remakeLogo(data));
     expect([made.width, made.height]).toEqual([198, 132]);
@@ -63,7 +63,7 @@ describe('a logo', () => {
       expect(Math.abs((made.data[channel] ?? 0) - value)).toBeLessThan(6);
   });
 
-  it('holds nothing of the file but its pixels', () => {
+  it('keeps only the pixels of the file', () => {
     const plain = png(100, 100, () => red);
     const comment = Buffer.from('tEXtComment\0<script>alert(1)</script>');
     const chunk = Buffer.alloc(comment.length + 8);
@@ -75,12 +75,12 @@ describe('a logo', () => {
     expect(remakeLogo(file)).toEqual(remakeLogo(plain));
   });
 
-  it.each([64, 264, 1024])('weighs no more than the bound as %d × it, all noise', (side) => {
+  it.each([64, 264, 1024])('stays below the size limit as %d × it, even if it is noise', (side) => {
     expect(remakeLogo(png(side, Math.min(side, 512), noise)).length).toBeLessThanOrEqual(largestLogo);
   });
 });
 
-describe('a file for a logo', () => {
+describe('an uploaded logo file', () => {
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
   const gif = Buffer.from('GIF89a'.padEnd(64, '\0'));
   const jpeg = Buffer.from('ffd8ffe0', 'hex');
@@ -97,11 +97,11 @@ describe('a file for a logo', () => {
     ['that is interlaced', forged({ interlace: 1 }), 'interlaced'],
     ['of many scans', Buffer.concat([jpeg, Buffer.from('ffda'.repeat(41), 'hex')]), 'too many scans'],
     ['that is half a JPEG', jpeg, 'could not be read'],
-  ])('is refused when it is one %s', (_what, file, because) => {
+  ])('is refused if it is one %s', (_what, file, because) => {
     expect(() => remakeLogo(file)).toThrow(because);
   });
 
-  it('is refused when its pixels unpack to more than its header says, without unpacking them', () => {
+  it('is refused without decompression if its pixels are more than its header states', () => {
     const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
     const chunk = Buffer.alloc(bomb.length + 12);
     chunk.writeUInt32BE(bomb.length, 0);

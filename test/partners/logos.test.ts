@@ -45,7 +45,7 @@ async function consentPage(): Promise<string> {
 }
 
 describe('the logo of a partner', () => {
-  it('is shown on the hosted pages, from our own origin, with headers of its own', async () => {
+  it('is served on the hosted pages from our own origin, with strict headers', async () => {
     expect(await consentPage()).not.toContain('<img class="logo"');
     const { logo } = await set(file(90));
     expect(await consentPage()).toContain(`<img class="logo" src="/verify/assets/logo/${logo}.png" alt=""`);
@@ -61,7 +61,7 @@ describe('the logo of a partner', () => {
     expect([width, height]).toEqual([200, 100]);
   });
 
-  it('is not served any more after it was replaced or removed, and the audit log has the change', async () => {
+  it('is not served after it was replaced or removed, and the audit log records the change', async () => {
     const { logo: first } = await set(file(10));
     const { logo: second } = await set(file(20));
     expect(second).not.toBe(first);
@@ -76,13 +76,13 @@ describe('the logo of a partner', () => {
     expect(entries.map(({ action }) => action)).toContain('partners.removeLogo');
   });
 
-  it('is the same again when the same file is set again', async () => {
+  it('keeps its address if the same file is set again', async () => {
     const { logo } = await set(file(30));
     expect((await set(file(30))).logo).toBe(logo);
     expect((await fetch(addressOf(logo))).status).toBe(200);
   });
 
-  it('stays when another partner removes the same picture', async () => {
+  it('stays available if another partner removes the same picture', async () => {
     const other = await createPartner(service);
     const [mine, theirs] = await Promise.all([set(file(40)), set(file(40), other.partnerId)]);
     await service.admin.partners.removeLogo.mutate({ partnerId: other.partnerId });
@@ -97,12 +97,12 @@ describe('the logo of a partner', () => {
     await expect(set(image)).rejects.toThrow(because);
   });
 
-  it.each(['x.png', '../../etc/passwd', `${'0'.repeat(32)}.png`])('%s is not found', async (name) => {
+  it.each(['x.png', '../../etc/passwd', `${'0'.repeat(32)}.png`])('answers 404 for %s', async (name) => {
     const answer = await fetch(`${service.baseUrl}/verify/assets/logo/${encodeURIComponent(name)}`);
     expect(answer.status).toBe(404);
   });
 
-  it('may be as large as its bound', async () => {
+  it('can have the maximum size', async () => {
     const large = largeFile();
     expect(large.length).toBeGreaterThan(250_000);
     expect((await set(large)).logo).toMatch(/^[0-9a-f]{32}$/);

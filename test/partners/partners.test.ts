@@ -16,7 +16,7 @@ const newKey = async (mode: 'test' | 'live' = 'test') =>
   server.admin.keys.create.mutate({ partnerId: (await activePartner()).id, mode });
 
 describe('partners', () => {
-  it('are pending until activated, then suspended and active again', async () => {
+  it('are pending until they are activated, and can be suspended and activated again', async () => {
     const created = await server.admin.partners.create.mutate({ name: '  Acme Ltd ' });
     expect(created).toMatchObject({ name: 'Acme Ltd', status: 'pending' });
     expect(created.id).toMatch(/^ptr_[0-9A-Za-z]{22}$/);
@@ -38,7 +38,7 @@ describe('partners', () => {
     expect(await server.admin.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
   });
 
-  it('are listed newest first, page by page, by status', async () => {
+  it('are listed newest first, in pages, by status', async () => {
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three'])
       ids.unshift((await server.admin.partners.create.mutate({ name })).id);
@@ -51,7 +51,7 @@ describe('partners', () => {
     expect(await refusal(server.admin.partners.list.query({ after: 'ptr_none' }))).toBe('not_found');
   });
 
-  it('refuse names that are empty or hold control characters, and identifiers of another kind', async () => {
+  it('refuse empty names, names with control characters, and identifiers of another kind', async () => {
     expect(await refusal(server.admin.partners.create.mutate({ name: '  ' }))).toBe('bad_input');
     expect(await refusal(server.admin.partners.create.mutate({ name: 'a\u0007b' }))).toBe('bad_input');
     expect(await refusal(server.admin.partners.show.query({ partnerId: 'ptr_none' }))).toBe('not_found');
@@ -60,7 +60,7 @@ describe('partners', () => {
     );
   });
 
-  it('lose no change when several operators make them at once', async () => {
+  it('lose no change if several operators make changes simultaneously', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Busy' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const url = 'https://example.com/hook';
@@ -70,7 +70,7 @@ describe('partners', () => {
 });
 
 describe('API keys', () => {
-  it('show their secret once and are found by it', async () => {
+  it('show their secret once, and are found by it', async () => {
     const created = await newKey();
     expect(isWellFormedSecret('testKey', created.apiKey)).toBe(true);
     expect(created.apiKey.endsWith(created.last4)).toBe(true);
@@ -83,7 +83,7 @@ describe('API keys', () => {
     expect(JSON.stringify(stored)).not.toContain(created.apiKey);
   });
 
-  it('keep their id when rotated; the old secret ends at once', async () => {
+  it('keep their id at a rotation, and the old secret ends at once', async () => {
     const created = await newKey('live');
     const rotated = await server.admin.keys.rotate.mutate({ keyId: created.id });
     expect(rotated).toMatchObject({ id: created.id, mode: 'live', status: 'active' });
@@ -94,7 +94,7 @@ describe('API keys', () => {
     });
   });
 
-  it('can neither be rotated nor get a webhook URL after they were revoked', async () => {
+  it('can neither be rotated nor get a webhook URL after their revocation', async () => {
     const { id: keyId, partnerId } = await newKey();
     expect(await server.admin.keys.revoke.mutate({ keyId })).toMatchObject({ status: 'revoked' });
     expect(await server.services.partners.directory.apiKey(keyId)).toMatchObject({ status: 'revoked' });
@@ -106,14 +106,14 @@ describe('API keys', () => {
     expect(await server.admin.keys.list.query({ partnerId, status: 'active' })).toHaveLength(0);
   });
 
-  it('belong to a partner that exists', async () => {
+  it('are refused for an unknown partner', async () => {
     expect(await refusal(server.admin.keys.create.mutate({ partnerId: 'ptr_none', mode: 'test' }))).toBe(
       'not_found',
     );
     expect(await refusal(server.admin.keys.list.query({ partnerId: 'ptr_none' }))).toBe('not_found');
   });
 
-  it('are not looked for by a secret without its checksum', async () => {
+  it('are not looked up for a secret with a wrong checksum', async () => {
     const { apiKey } = await newKey();
     const typo = `${apiKey.slice(0, -1)}${apiKey.endsWith('0') ? '1' : '0'}`;
     expect(await server.services.partners.directory.apiKeyBySecret(typo)).toBeUndefined();
@@ -121,7 +121,7 @@ describe('API keys', () => {
 });
 
 describe('webhook endpoints', () => {
-  it('get a new signing secret with every URL saved, and versions that go on', async () => {
+  it('get a new signing secret and a higher version with every saved URL', async () => {
     const { id: keyId } = await newKey();
     const first = await server.admin.webhooks.set.mutate({ keyId, url: 'https://example.com/hook' });
     expect(first).toMatchObject({ url: 'https://example.com/hook', secretVersion: 1 });
@@ -142,7 +142,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('are refused where the URL may not be sent to, and nothing changes', async () => {
+  it('are refused without a change if the URL is not allowed', async () => {
     const { id: keyId } = await newKey('live');
     const set = server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost/hook' });
     await expect(set).rejects.toThrow('a live key needs an https:// URL');

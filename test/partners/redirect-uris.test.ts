@@ -12,7 +12,7 @@ describe('redirectUriFault', () => {
     ['http://localhost:3000/callback', 'test'],
     ['http://127.0.0.1:3000/', 'test'],
     ['https://shop.example/callback', 'test'],
-  ] as const)('lets %s pass in %s mode', (uri, mode) => {
+  ] as const)('accepts %s in %s mode', (uri, mode) => {
     expect(redirectUriFault(uri, mode)).toBeUndefined();
   });
 
@@ -41,7 +41,7 @@ describe('redirectUriFault', () => {
     expect(redirectUriFault(uri, mode)).toBeTypeOf('string');
   });
 
-  it('lets nothing pass in live mode that it refuses in test mode', () => {
+  it('refuses in live mode every URI that it refuses in test mode', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string()), (uri) => {
         const live = redirectUriFault(uri, 'live');

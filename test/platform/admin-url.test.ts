@@ -6,7 +6,7 @@ import { rememberAdminAddress } from '../../server/platform/config/admin-address
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess } from './server-process.ts';
 
-it('a process that shares the data directory leaves the address of the other one behind', async () => {
+it("a process that shares a data directory restores the other process's address when it stops", async () => {
   const first = await createServerProcess();
   await first.start();
   const address = () => readFileSync(join(first.dataDir, 'admin-url'), 'utf8').trim();
@@ -29,7 +29,7 @@ function foreignDirectory(): string {
   return directory;
 }
 
-it('the address is written into no directory of another user, and none is made for it', () => {
+it("the address file is not written into another user's directory or into a missing one", () => {
   const warned: unknown[] = [];
   const logger = { warn: (...parts: unknown[]) => void warned.push(parts) };
   const absent = join(tmpdir(), `svc-absent-${process.pid}`);

@@ -94,21 +94,21 @@ describe('a Link to the explanation of an error', () => {
     ['missing_api_key', '/api/verify/hvf-session/ses_x'],
     ['missing_api_key', '/api/wallet'],
     ['invalid_request', '/verify/start'],
-  ])('is in the answer %s of %s', async (code, path, init) => {
+  ])('is part of the answer %s of %s', async (code, path, init) => {
     const response = await fetch(urls.public + path, init);
     await response.arrayBuffer();
     expect(response.headers.get('x-svc-error')).toBe(code);
     expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${code}>; rel="help"`);
   });
 
-  it('is in the answer to what is not HTTP', async () => {
+  it('is part of the answer to a malformed HTTP request', async () => {
     const socket = connect(Number(new URL(urls.public).port), '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     const answer = (await socket.toArray()).join('');
     expect(answer).toContain(`link: <${server.baseUrl}/docs/errors#malformed_http>; rel="help"\r\n`);
   });
 
-  it('is neither in a success nor in errors of the admin listener, which has no documentation', async () => {
+  it('is absent from successes, and from errors of the admin listener, which has no documentation', async () => {
     for (const url of [`${urls.public}/healthz`, `${urls.admin}/nowhere`]) {
       const response = await fetch(url);
       await response.arrayBuffer();

@@ -35,13 +35,13 @@ const linesOf = async (answer: Response) => {
   return log.of(id);
 };
 
-it('the version in the log is that of the package', () => {
+it('the log names the version of the package', () => {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   expect(JSON.parse(manifest)).toMatchObject({ version });
 });
 
 describe('a line of the log', () => {
-  it('names service, version and role, and the partner whose credentials were right', async () => {
+  it('names service, version and role, and the authenticated partner', async () => {
     const { code: _none, ...form } = tokenForm(partner, { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) });
     const answer = await post(`${server.baseUrl}/api/oauth/token`, {
       ...form,
@@ -57,7 +57,7 @@ describe('a line of the log', () => {
     ]);
   });
 
-  it('names no partner where the credentials are wrong', async () => {
+  it('names no partner if the credentials are wrong', async () => {
     const form = tokenForm(partner, { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) });
     const wrong = { ...form, client_secret: 'svc_secret_wrong' };
     const [line, ...others] = await linesOf(await post(`${server.baseUrl}/api/oauth/token`, wrong));
@@ -75,7 +75,7 @@ describe('a line of the log', () => {
     ).toMatchObject({ partner: partner.partnerId });
   });
 
-  it('tells why a call of the admin API failed', async () => {
+  it('names the reason why a call of the admin API failed', async () => {
     const id = 'ptr_0000000000000000000001';
     await expect(server.admin.partners.show.query({ partnerId: id })).rejects.toThrow();
     const failed = () => log.lines.filter(({ error }) => error === 'not_found');
@@ -83,7 +83,7 @@ describe('a line of the log', () => {
     expect(failed()[0]).toMatchObject({ status: 404, description: expect.stringContaining(id) });
   });
 
-  it('is not written for probes', async () => {
+  it('is not written for health probes', async () => {
     for (const path of ['/healthz', '/readyz'])
       expect((await fetch(`${server.baseUrl}${path}`)).status).toBe(200);
     await linesOf(await fetch(`${server.baseUrl}/.well-known/jwks.json`));
@@ -91,7 +91,7 @@ describe('a line of the log', () => {
   });
 });
 
-describe('a failure with 5xx', () => {
+describe('the log of a failure with 5xx', () => {
   const failures = recordingLogger();
   const app = createHttpServer({ logger: failures.logger, trustProxy: false });
   app.get('/away', () => {
@@ -112,7 +112,7 @@ describe('a failure with 5xx', () => {
     return { line: lines[0], text: JSON.stringify(lines) };
   }
 
-  it('is one line with its cause, and without a stack where the error is expected', async () => {
+  it('is one line with the cause, without a stack if the error is expected', async () => {
     const { line, text } = await only('/away');
     expect(line).toMatchObject({ level: 50, status: 503, error: 'service_unavailable' });
     expect(line?.['cause']).toBe('MongoNetworkError: connect ECONNREFUSED 127.0.0.1:27017');
@@ -120,7 +120,7 @@ describe('a failure with 5xx', () => {
     expect((await only('/shed')).line?.['cause']).toBe('Error: the clock is not trusted');
   });
 
-  it('is one line with the stack where it is a fault of ours', async () => {
+  it('is one line with the stack if the error is a defect of the service', async () => {
     const { line, text } = await only('/fault');
     expect(line).toMatchObject({
       level: 50,
@@ -130,7 +130,7 @@ describe('a failure with 5xx', () => {
     expect(text).toContain('answer-log.test');
   });
 
-  it('has no stack when it is of the database and met beside a request', () => {
+  it('has no stack for a database error in background work', () => {
     failures.logger.warn({ err: new MongoNetworkError('closed') }, 'a sweep failed');
     expect(failures.lines.at(-1)).toMatchObject({
       err: { type: 'MongoNetworkError', message: 'MongoNetworkError: closed' },
@@ -143,7 +143,7 @@ describe('a traceparent header', () => {
   const answerTo = (header: string) =>
     fetch(`${server.baseUrl}/.well-known/jwks.json`, { headers: { traceparent: header } });
 
-  it('gives its trace id to the lines of the request', async () => {
+  it('gives its trace id to the log lines of the request', async () => {
     for (const header of [traceparent, `01-${traceId}-b7ad6b7169203331-00-more`]) {
       expect((await linesOf(await answerTo(header)))[0]).toMatchObject({ traceId });
     }
@@ -160,7 +160,7 @@ describe('a traceparent header', () => {
     expect((await linesOf(await answerTo(header)))[0]).not.toHaveProperty('traceId');
   });
 
-  it('is sent on with the webhooks that the request causes', async () => {
+  it('is sent with the webhooks that the request causes', async () => {
     const receiver = await createReceiver();
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
     await verifyUser(server, partner, 'teen');
@@ -181,7 +181,7 @@ describe('a traceparent header', () => {
     await expect.poll(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
   });
 
-  it('is sent with the events of the session that it started', async () => {
+  it('is sent with the events of the session that the request started', async () => {
     const receiver = await createReceiver();
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
     const { state, codeChallenge } = newVisit();

@@ -24,7 +24,7 @@ function machine({ off = 0, delay = 0 } = {}) {
 
 describe('the clock that decides money', () => {
   it.each([0, 1_500, -1_500, 86_400_000])(
-    'says the database time on a machine that is %i ms off',
+    'equals the database time on a machine that is %i ms off',
     async (off) => {
       const { state, pass, clock } = machine({ off });
       await clock.measure();
@@ -34,13 +34,13 @@ describe('the clock that decides money', () => {
     },
   );
 
-  it('takes half of the round trip for the way back', async () => {
+  it('assumes that a reply takes half of the round trip', async () => {
     const { state, clock } = machine({ off: 300, delay: 800 });
     await clock.measure();
     expect(clock.now()).toBe(state.server);
   });
 
-  it('is not trusted before it was measured', () => {
+  it('is not trusted before its first measurement', () => {
     expect(machine().clock.trusted()).toBe(false);
   });
 
@@ -55,7 +55,7 @@ describe('the clock that decides money', () => {
     expect(clock.trusted()).toBe(trusted);
   });
 
-  it('is not trusted two minutes after the last measurement, and is again after the next', async () => {
+  it('is not trusted two minutes after its last measurement, and is trusted after the next one', async () => {
     const { state, pass, clock } = machine();
     await clock.measure();
     pass(120_000);
@@ -70,7 +70,7 @@ describe('the clock that decides money', () => {
     expect(clock.trusted()).toBe(true);
   });
 
-  it('keeps the offset of the last measurement while the database is away', async () => {
+  it('keeps its last offset while the database is away', async () => {
     const { state, pass, clock } = machine({ off: 700 });
     await clock.measure();
     state.away = true;
@@ -80,7 +80,7 @@ describe('the clock that decides money', () => {
   });
 
   it.each([60_000, -60_000, 31 * 86_400_000])(
-    'is not moved by a machine whose clock is set by %i ms, nor trusted there',
+    "does not move, and is not trusted, after the machine's clock is set by %i ms",
     async (step) => {
       const { state, pass, clock } = machine({ off: 300 });
       await clock.measure();
@@ -95,7 +95,7 @@ describe('the clock that decides money', () => {
     },
   );
 
-  it('is not trusted on a machine that slept, until it is measured again', async () => {
+  it('is not trusted after the machine has slept, until the next measurement', async () => {
     const { state, clock } = machine();
     await clock.measure();
     state.server += 3_600_000; // its uptime stood still
@@ -105,8 +105,8 @@ describe('the clock that decides money', () => {
   });
 });
 
-describe('measuring by itself', () => {
-  it('is done within a second where the clock was set', async () => {
+describe('the automatic measurement of the clock', () => {
+  it("happens within a second after the machine's clock was set", async () => {
     let [measured, off] = [0, 0];
     const clock = createDatabaseClock({
       readServerTime: async () => {
@@ -131,7 +131,7 @@ describe('measuring by itself', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('is every 30 s until it is stopped, whatever becomes of one measurement', async () => {
+  it('happens every 30 s until it is stopped, even after failed measurements', async () => {
     let measured = 0;
     const clock = createDatabaseClock({
       readServerTime: async () => {

@@ -62,7 +62,7 @@ afterAll(async () => {
 
 // At once, each with a server of its own: most of it is waiting.
 describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
-  it('503 within 5 s at every endpoint but the session query, nothing debited; then all is well again', async ({
+  it('makes every endpoint except the session query answer 503 within 5 s without a charge, until it returns', async ({
     expect,
   }) => {
     const { database, proxy, server, partner, exchange, get, ledger, ...site } = sites[how];
@@ -126,7 +126,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)
 });
 
 describe('a database that breaks under load', () => {
-  it('leaves every code with one charge or none, and every caller with an answer within 5 s', {
+  it('leaves every code with one charge or none, and every caller gets an answer within 5 s', {
     timeout: within(90_000),
   }, async () => {
     const { proxy, exchange, ledger, ...site } = sites.cut;

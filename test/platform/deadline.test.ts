@@ -44,7 +44,7 @@ it('a request is answered with 503 at its deadline, and its work is aborted', as
   expect(signals.map(({ reason }) => reason.message)).toEqual(['not begun within 200 ms']);
 });
 
-it('tells the work that its caller is gone', async () => {
+it('a request whose caller disconnects has its work aborted', async () => {
   const caller = new AbortController();
   const gone = expect(call(caller.signal)).rejects.toThrow('aborted');
   await expect.poll(() => signals.length).toBe(1);
@@ -54,7 +54,7 @@ it('tells the work that its caller is gone', async () => {
   await expect.poll(() => signals[0]?.reason?.message).toBe('the caller is gone');
 });
 
-it('lets work that is in time alone', async () => {
+it('a request that is answered in time is not aborted', async () => {
   const answer = call();
   await expect.poll(() => signals.length).toBe(1);
   finish();

@@ -29,11 +29,11 @@ async function startForwarder(target: number, create: (forward: (from: Socket) =
 
 const tls = { tls: 'true', tlsAllowInvalidCertificates: 'true', tlsAllowInvalidHostnames: 'true' };
 
-describe('operations that are begun while their connections end', () => {
+describe('operations that start while their connections close', () => {
   it.each([
     ['TCP', createTcpServer, {}],
     ['TLS', createTlsServer.bind(undefined, { key: certificateKey, cert: certificate }), tls],
-  ] as const)('all come to an end, over %s', async (_, create, options) => {
+  ] as const)('return a result or an error, and none hangs, over %s', async (_, create, options) => {
     const { uri } = await freshDatabase();
     const url = new URL(uri);
     const forwarder = await startForwarder(Number(url.port), create);

@@ -32,18 +32,24 @@ const apiKey = {
 } as const;
 
 describe('the error table', () => {
-  it.each(Object.entries(oauth))('%s is %i, and its own name in the OAuth format', (code, status) => {
-    const error = new ApiError(code as ErrorCode);
-    expect(error.status).toBe(status);
-    expect(oauthBody(error)).toEqual({ error: code, error_description: errorTable[code as ErrorCode].text });
-  });
+  it.each(Object.entries(oauth))(
+    '%s has the status %i and the same name in the OAuth format',
+    (code, status) => {
+      const error = new ApiError(code as ErrorCode);
+      expect(error.status).toBe(status);
+      expect(oauthBody(error)).toEqual({
+        error: code,
+        error_description: errorTable[code as ErrorCode].text,
+      });
+    },
+  );
 
-  it.each(Object.entries(apiKey))('%s says what interface 7.2 says', (code, [status, text]) => {
+  it.each(Object.entries(apiKey))('%s has the text of interface 7.2', (code, [status, text]) => {
     const error = new ApiError(code as ErrorCode);
     expect([error.status, generalBody(error)]).toEqual([status, { success: false, error: text }]);
   });
 
-  it('has no other OAuth names, so that a new one is a decision', () => {
+  it('has exactly these OAuth names', () => {
     const named = codes.filter((code) => errorTable[code].oauth !== undefined);
     expect(named.toSorted()).toEqual(Object.keys(oauth).toSorted());
   });
@@ -58,7 +64,7 @@ describe('the error table', () => {
     expect(text).not.toMatch(/[.]$/);
   });
 
-  it('tells its codes from other text', () => {
+  it('distinguishes its codes from other text', () => {
     expect(codes.every(isErrorCode)).toBe(true);
     for (const other of ['', 'toString', '__proto__', 'nonsense', 7, null, undefined])
       expect(isErrorCode(other)).toBe(false);
@@ -66,7 +72,7 @@ describe('the error table', () => {
 });
 
 describe('an ApiError', () => {
-  it('prefers the text of its thrower', () => {
+  it('uses the text of the throwing code', () => {
     const error = new ApiError('invalid_grant', { description: 'The authorization code has expired' });
     expect(oauthBody(error).error_description).toBe('The authorization code has expired');
     expect(error.message).toBe('The authorization code has expired');
@@ -82,22 +88,22 @@ describe('an ApiError', () => {
     expect(new ApiError('rate_limited', { retryAfter: seconds }).headers).toEqual({ 'retry-after': header });
   });
 
-  it('sends its own headers besides', () => {
+  it('adds its own headers', () => {
     const headers = { 'www-authenticate': 'Bearer' };
     expect(new ApiError('invalid_token', { headers }).headers).toEqual(headers);
     expect(new ApiError('invalid_token').headers).toEqual({});
   });
 
-  it('keeps detail and cause out of both bodies', () => {
+  it('keeps detail and cause out of both response bodies', () => {
     const error = new ApiError('server_error', { detail: 'secret', cause: new Error('secret') });
     expect(JSON.stringify([oauthBody(error), generalBody(error)])).not.toContain('secret');
   });
 
-  it('has a known name in the OAuth format where its code has no OAuth name', () => {
+  it('has a known OAuth name even if its code has none', () => {
     expect(oauthBody(new ApiError('route_not_found')).error).toBe('invalid_request');
   });
 
-  it('asks for five seconds when the database is away', () => {
+  it('has Retry-After 5 if the database is away', () => {
     expect([unavailable().status, unavailable().headers]).toEqual([503, { 'retry-after': '5' }]);
   });
 });

@@ -3,14 +3,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { adminToken, startTestServer } from '../harness/server.ts';
 import { findOrStartServer } from '../journey/local-server.ts';
 
-it('the journey finds the server that svcadmin finds, and takes its base address from there', async () => {
+it('the journey uses the server that svcadmin finds, and its base address', async () => {
   const server = await startTestServer();
   onTestFinished(() => server.stop());
   const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken, SVC_PORT: '1' };
   expect(await findOrStartServer(env)).toMatchObject({ found: true, baseUrl: server.baseUrl });
 });
 
-it('git ignores what the quickstart writes secrets into', () => {
+it('git ignores the files into which the quickstart writes secrets', () => {
   const { stdout } = spawnSync('git', ['check-ignore', 'my-shop/.env'], { encoding: 'utf8' });
   expect(stdout.trim()).toBe('my-shop/.env');
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createServerProcess } from './server-process.ts';
 
-it('a start tells where its data lie, by paths that can be typed, and logs each field once', async () => {
+it('a start prints the paths of its data in typeable form, and logs each field once', async () => {
   const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
   await server.start();
   await server.end('SIGTERM');

@@ -14,7 +14,7 @@ const svcGateway = (parameters: string[], env: Record<string, string> = {}) =>
     );
   });
 
-it('a worker answers the probes and its own metrics, and nothing else, on SVC_HEALTH_PORT', async () => {
+it('a worker serves only probes and its own metrics on SVC_HEALTH_PORT', async () => {
   const port = String(await freePort());
   const env = { SVC_ROLES: 'worker', SVC_HEALTH_PORT: port };
   expect((await svcGateway(['check'], env)).code).toBe(1);
@@ -38,7 +38,7 @@ it('a worker answers the probes and its own metrics, and nothing else, on SVC_HE
   });
 });
 
-it('svc-gateway names its version and its usage, and refuses a command that it does not know', async () => {
+it('svc-gateway prints its version and usage, and refuses an unknown command', async () => {
   expect(await svcGateway(['--version'])).toEqual({ code: 0, output: '0.8.0\n' });
   expect((await svcGateway(['--help'])).output).toContain('svc-gateway check');
   expect(await svcGateway(['serve'])).toMatchObject({
@@ -47,7 +47,7 @@ it('svc-gateway names its version and its usage, and refuses a command that it d
   });
 });
 
-it('a check with a wrong environment exits with 78 and names the fault', async () => {
+it('a configuration check exits with 78 and names the fault', async () => {
   const { code, output } = await svcGateway(['check'], { SVC_PORT: 'http' });
   expect(code).toBe(78);
   expect(output).toMatch(/SVC_PORT: /);

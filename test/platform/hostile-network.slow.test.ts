@@ -127,7 +127,7 @@ async function exchange(): Promise<number> {
   return answer.status;
 }
 
-describe.each(targets)('%s', (_, url, reads, writes) => {
+describe.each(targets)('under attack: %s', (_, url, reads, writes) => {
   it.each(Object.keys(attacks))('keep their capacity under %s', async (name) => {
     const attacker = createAttacker(url());
     onTestFinished(attacker.end);

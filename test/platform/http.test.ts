@@ -63,14 +63,14 @@ describe('every answer', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('ignores a request id of the caller', async () => {
+  it('has a new request id even if the caller sends one', async () => {
     const { headers } = await call('/refused', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } });
     expect(headers.get('x-request-id')).not.toBe('mine');
   });
 });
 
-describe('errors', () => {
-  it('are 404 for an unknown path, and 405 with Allow for a method that the path does not have', async () => {
+describe('errors of the public listener', () => {
+  it('are 404 for an unknown path, and 405 with Allow for a wrong method', async () => {
     expect(await call('/nowhere?x=1')).toMatchObject({ status: 404, body: failure('No such path') });
     const wrong = await call('/things/7', { method: 'DELETE' });
     expect(wrong).toMatchObject({ status: 405, body: failure('Method not allowed') });
@@ -83,18 +83,18 @@ describe('errors', () => {
     expect(await call('/%ZZ')).toMatchObject({ status: 404, body: failure('No such path') });
   });
 
-  it('are not caused by the length of an identifier: the request reaches its endpoint', async () => {
+  it('are not caused by a long identifier: the request reaches its endpoint', async () => {
     const response = await fetch(`${url}/things/${'x'.repeat(8_000)}`);
     expect([response.status, await response.text()]).toEqual([200, 'a thing']);
   });
 
-  it('are 500 where they are unexpected, and keep their text inside', async () => {
+  it('are 500 if they are unexpected, and hide their text', async () => {
     for (const path of ['/unknown-error', '/thrown-text', '/wrong-answer']) {
       expect(await call(path)).toMatchObject({ status: 500, body: failure('Internal server error') });
     }
   });
 
-  it('are what an ApiError says, with its headers', async () => {
+  it('have the status, text and headers of an ApiError', async () => {
     const { status, headers, body } = await call('/refused');
     expect([status, headers.get('retry-after'), body]).toEqual([429, '7', failure('Rate limit exceeded')]);
   });
@@ -108,7 +108,7 @@ describe('errors', () => {
     ['another word', { name: 'x', kind: 'small' }, 'kind must be big'],
     ['a short list', { name: 'x', parts: ['a'] }, 'parts must have at least 2 items'],
     ['anything else', { name: 'x', size: 'l' }, /^size: /],
-  ])('are 400 for %s, naming it', async (_, fields, text) => {
+  ])('are 400 for %s, and name it', async (_, fields, text) => {
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -128,7 +128,7 @@ describe('errors', () => {
       JSON.stringify({ name: 'x'.repeat(65_536) }),
       'The request body is larger than 64 KiB',
     ],
-  ])('are 400 for a body of %s that cannot be read', async (type, body, text) => {
+  ])('are 400 for an unreadable body of %s', async (type, body, text) => {
     const init = { method: 'POST', headers: { 'content-type': type }, body };
     expect(await call('/things', init)).toMatchObject({
       status: 400,
@@ -164,13 +164,13 @@ describe('a request that arrives too slowly', () => {
       'POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n',
       arrival.request,
     ],
-  ])('loses its connection in the time for its %s', async (_, text, allowed) => {
+  ])('loses its connection after the time limit of its %s', async (_, text, allowed) => {
     const took = await drip(text, { arrival });
     expect(took).toBeGreaterThanOrEqual(allowed - 50);
     expect(took).toBeLessThan(within(10 * allowed));
   });
 
-  it('has 15 s for all of it, of which 10 s for the headers, looked at every second', () => {
+  it('has 15 s in total and 10 s for the headers, checked every second', () => {
     expect(app.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 15_000 });
     expect(arrivalTimes.check).toBe(1_000);
   });
@@ -183,7 +183,7 @@ describe('the address of a caller', () => {
     [2, '192.0.2.2'],
     ['127.0.0.0/8', '192.0.2.3'],
     [true, '192.0.2.1'],
-  ])('is read behind proxies, of which %s are trusted', async (trustProxy, address) => {
+  ])('is read from proxies, of which %s are trusted', async (trustProxy, address) => {
     const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
     behind.get('/', async ({ ip }) => ip);
     const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };
@@ -192,8 +192,8 @@ describe('the address of a caller', () => {
   });
 });
 
-describe('a stop', () => {
-  it('waits for the answer that is under way, which ends its connection', async () => {
+describe('a stopping listener', () => {
+  it('waits for a running response, and then closes its connection', async () => {
     const closing = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
     const events = new EventEmitter();
     closing.get('/slow', async () => {

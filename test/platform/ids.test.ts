@@ -32,11 +32,11 @@ describe('identifiers', () => {
     }
   });
 
-  it('are never the same twice', () => {
+  it('are never repeated', () => {
     expect(new Set(Array.from({ length: 5_000 }, () => randomId('entry'))).size).toBe(5_000);
   });
 
-  it('are of one kind only', () => {
+  it('are valid for one kind only', () => {
     for (const kind of identifiers) {
       const other = identifiers.find((each) => each !== kind) as IdentifierKind;
       expect(identifier(other).safeParse(randomId(kind)).success).toBe(false);
@@ -44,7 +44,7 @@ describe('identifiers', () => {
     expect(identifierKind('xyz_0000000000000000000000')).toBeUndefined();
   });
 
-  it('follow from their cause, their kind and the key, and from nothing else', () => {
+  it('are derived from their cause, their kind and the key only', () => {
     const cause = ['charge', 'hash', 0];
     const id = deriveId(key, 'entry', cause);
     expect(deriveId(key, 'entry', [...cause])).toBe(id);
@@ -71,7 +71,7 @@ describe('secrets', () => {
     }
   });
 
-  it.each(secrets)('%s: any other character is noticed, without looking it up', (kind) => {
+  it.each(secrets)('%s: any changed character is detected without a look-up', (kind) => {
     const secret = randomSecret(kind);
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const position = fc.integer({ min: secretPrefixes[kind].length, max: secret.length - 1 });
@@ -83,7 +83,7 @@ describe('secrets', () => {
     );
   });
 
-  it('are not well-formed as another kind, cut, prolonged, or as anything else', () => {
+  it('are malformed as another kind, shortened, lengthened, or as any other text', () => {
     const secret = randomSecret('testKey');
     expect(isWellFormedSecret('liveKey', secret)).toBe(false);
     for (const text of ['', 'svc_test_', secret.slice(0, -1), `${secret}0`, ` ${secret}`, `${secret}\n`]) {
@@ -91,7 +91,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are valid base64 after whsec_ for webhooks, a multiple of four, of at least 256 bits', () => {
+  it('are, for webhooks, valid base64 after whsec_, a multiple of four characters, with at least 256 bits', () => {
     const body = randomSecret('webhookSecret').slice('whsec_'.length);
     expect(body.length % 4).toBe(0);
     const bytes = Buffer.from(body, 'base64');
@@ -99,21 +99,21 @@ describe('secrets', () => {
     expect(bytes.length).toBeGreaterThanOrEqual(32);
   });
 
-  it('use characters that are the same raw and form-encoded (RFC 6749 2.3.1)', () => {
+  it('are the same raw and form-encoded (RFC 6749 2.3.1)', () => {
     const secret = randomSecret('clientSecret');
     expect(encodeURIComponent(secret)).toBe(secret);
   });
 });
 
-describe('comparison', () => {
-  it('is by every byte', () => {
+describe('the comparison of secrets', () => {
+  it('covers every byte', () => {
     expect(sameText('abc', 'abc')).toBe(true);
     for (const other of ['abd', 'ab', 'abcd', '', 'ABC']) expect(sameText('abc', other)).toBe(false);
     expect(sameText('é', 'é')).toBe(true);
     expect(sameText('é', 'e')).toBe(false);
   });
 
-  it('compares hashes by SHA-256 in base64url', () => {
+  it('uses SHA-256 hashes in base64url', () => {
     expect(sha256('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
 });

@@ -91,7 +91,7 @@ async function rawConnection() {
 }
 
 describe('requests in flight', () => {
-  it('are bounded: one more is refused with 503 and Retry-After, counted and logged', async () => {
+  it('are limited: one more gets 503 with Retry-After, and is counted and logged', async () => {
     const answers = await full();
     for (let n = 0; n < 5; n += 1) {
       const refused = await slow();
@@ -109,7 +109,7 @@ describe('requests in flight', () => {
     await expect.poll(() => inFlight.unauthenticated).toBe(0);
   });
 
-  it('are refused late, so that callers that repeat without a pause repeat less often', async () => {
+  it('are refused after a short delay, so that callers without back-off repeat less often', async () => {
     const answers = await full();
     const sentAt = performance.now();
     expect((await slow()).status).toBe(503);
@@ -119,7 +119,7 @@ describe('requests in flight', () => {
     await Promise.all(answers);
   });
 
-  it('leave their place when they are answered, and when their caller has disconnected', async () => {
+  it('free their place when they are answered, and when their caller has disconnected', async () => {
     const answers = await full();
     waiting[0]?.();
     await answers[0];
@@ -140,7 +140,7 @@ describe('requests in flight', () => {
     expect(inFlight.unauthenticated).toBe(0);
   });
 
-  it('count when their body has arrived', async () => {
+  it('take a place only after their body has arrived', async () => {
     const sockets = await Promise.all([1, 2, 3, 4].map(rawConnection));
     const head =
       'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
@@ -153,7 +153,7 @@ describe('requests in flight', () => {
     await expect.poll(() => inFlight.unauthenticated).toBe(0);
   });
 
-  it('leave their place when the answer is ready, also where the caller does not read it', async () => {
+  it('free their place when the answer is ready, even if the caller does not read it', async () => {
     const sockets = await Promise.all([1, 2, 3, 4].map(rawConnection));
     for (const socket of sockets) socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
     await expect.poll(() => large).toBe(4);
@@ -168,7 +168,7 @@ describe('requests in flight', () => {
 describe('callers with right credentials', () => {
   const known = () => call('/known');
 
-  it('go on in places of their own, which other callers cannot take', async () => {
+  it('use separate places, which other callers cannot take', async () => {
     const first = known();
     await expect.poll(() => inFlight).toEqual({ ...none, authenticated: 1 });
     const second = known();
@@ -181,7 +181,7 @@ describe('callers with right credentials', () => {
     );
   });
 
-  it('are refused where all their places are taken, and those of others stay free', async () => {
+  it("are refused if their places are all taken, and other callers' places stay free", async () => {
     const answers = [known(), known()];
     await expect.poll(() => inFlight.authenticated).toBe(2);
     expect((await known()).status).toBe(503);
@@ -192,8 +192,8 @@ describe('callers with right credentials', () => {
   });
 });
 
-describe('callers of another kind', () => {
-  it('have places of their own, by the route that they ask', async () => {
+describe('callers of the hosted pages and callers of the API', () => {
+  it('have separate places, by the requested route', async () => {
     const pages = [call('/page'), call('/page')];
     await expect.poll(() => inFlight).toEqual({ ...none, user: 2 });
     expect((await call('/page')).status).toBe(503);
@@ -208,14 +208,14 @@ describe('callers of another kind', () => {
   });
 });
 
-describe('a capacity', () => {
-  it('is not stuck where users wait for their providers', () => {
+describe('the health of a capacity limit', () => {
+  it('is good while users wait for their providers', () => {
     capacity.take('returning_user');
     now += 60_000;
     expect(capacity.isStuck()).toBe(false);
   });
 
-  it('is stuck where all places are taken and none was given back for 10 s', () => {
+  it('is bad if all places are taken and none was freed for 10 s', () => {
     capacity.take('authenticated');
     now += 60_000;
     expect(capacity.isStuck()).toBe(false);

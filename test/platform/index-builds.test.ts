@@ -47,7 +47,7 @@ async function written({ db }: FreshDatabase): Promise<string[]> {
   return (await Promise.all(counted)).flat().toSorted();
 }
 
-it('a process whose indexes are being made lives, is not ready, refuses requests and writes nothing', async () => {
+it('a process whose indexes are being built is alive, is not ready, refuses requests and writes nothing', async () => {
   const database = await freshDatabase();
   const proxy = await startProxy(databasePort());
   onTestFinished(() => proxy.close());
@@ -84,7 +84,7 @@ it('a process whose indexes are being made lives, is not ready, refuses requests
   expect((await exchangeCode(running, partner, await verifyUser(running, partner))).status).toBe(200);
 });
 
-it('an index that cannot be made now is tried again, and readiness names the reason', async () => {
+it('an index that cannot be built now is tried again, and readiness names the reason', async () => {
   const database = await freshDatabase();
   const proxy = await startRefusingProxy(databasePort());
   onTestFinished(() => proxy.stop());

@@ -5,7 +5,7 @@ import { parseJson } from '../../server/platform/http/json.ts';
 const twice = (name: string) => `${name} must be given once`;
 
 describe('a JSON body', () => {
-  it('is the value that JSON.parse gives, whatever the value', () => {
+  it('has the same value as by JSON.parse, for any input', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2, '\t'), (value, space) => {
         const text = JSON.stringify(value, null, space);
@@ -18,7 +18,7 @@ describe('a JSON body', () => {
     ['of the same name in two objects', '[{"a":1},{"a":1},{"b":{"a":1},"a":{"a":1}}]'],
     ['in the text of a string', '{"a":"{\\"a\\":1,\\"a\\":2}","b":"a\\":","c":["a","a"]}'],
     ['that differ in their case', '{"a":1,"A":2}'],
-  ])('may have members %s', (_, text) => {
+  ])('can have members %s', (_, text) => {
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
 
@@ -33,12 +33,12 @@ describe('a JSON body', () => {
     ['with an empty name', '{"":1,"":2}', 'A parameter'],
     ['with a name of other characters', '{"a \\" b":1,"a \\" b":2}', 'A parameter'],
     ['with the name of a prototype', '{"__proto__":1,"__proto__":2}', '__proto__'],
-  ])('is refused where it repeats a member: %s', (_, text, name) => {
+  ])('is refused if it repeats a member: %s', (_, text, name) => {
     expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
     expect(() => parseJson(text)).toThrow(twice(name));
   });
 
-  it('is refused where any one of its members is repeated, at any depth', () => {
+  it('is refused if any member is repeated, at any depth', () => {
     const names = fc.string({ minLength: 1 });
     const nested = fc.array(fc.constantFrom('list', 'object'), { maxLength: 20 });
     fc.assert(
@@ -51,7 +51,7 @@ describe('a JSON body', () => {
     );
   });
 
-  it('may be nested as deeply as 64 KiB can be', () => {
+  it('can be nested as deeply as 64 KiB allow', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],

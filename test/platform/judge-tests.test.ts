@@ -22,8 +22,8 @@ function reportOn(...tiers: (readonly string[] | undefined)[]) {
   return { status, stdout, stderr };
 }
 
-describe('the judgement of a test run', () => {
-  it('passes a run in which every test passed', () => {
+describe('the check of a test run', () => {
+  it('passes a run if every test passed', () => {
     expect(reportOn(['passed', 'passed'])).toEqual({
       status: 0,
       stdout: '2 passed, 0 failed\n',
@@ -31,7 +31,7 @@ describe('the judgement of a test run', () => {
     });
   });
 
-  it('adds up the tiers', () => {
+  it('adds up the results of the tiers', () => {
     expect(reportOn(['passed', 'passed'], ['passed'])).toMatchObject({
       status: 0,
       stdout: '3 passed, 0 failed\n',
@@ -55,7 +55,7 @@ describe('the judgement of a test run', () => {
     expect(reportOn(['passed', 'failed']).status).toBe(1);
   });
 
-  it('fails a run of which a tier has no test, or no report', () => {
+  it('fails a run if a tier has no test or no report', () => {
     expect(reportOn()).toMatchObject({ status: 1, stdout: '0 passed, 0 failed\n' });
     expect(reportOn(['passed'], [])).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
     expect(reportOn(['passed'], undefined)).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });

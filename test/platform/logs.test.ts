@@ -34,8 +34,8 @@ async function verifyUser(server: ServerProcess, partner: TestPartner, person: s
   return { code: code ?? '', codeVerifier };
 }
 
-describe('the log at its most talkative', () => {
-  it('holds no code, secret, key, token, cookie or state, in success and in failure', async () => {
+describe('the log at its most detailed level', () => {
+  it('contains no code, secret, key, token, cookie or state, in success and in failure', async () => {
     const masterKey = keep('master key', Buffer.alloc(32, 5).toString('base64'));
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'trace', SVC_MASTER_KEY: masterKey });
     keep('operator token', adminToken);

@@ -94,7 +94,7 @@ describe('a parser of unauthenticated input', () => {
   ];
 
   it.each(parsers)(
-    '%s: sixteen times the input is at most sixty times the work',
+    '%s: sixteen times the input causes at most sixty times the work',
     async (_, longest, parse) => {
       for (const unit of units) {
         const [short, long] = [filled(unit, longest / 16), filled(unit, longest)];
@@ -108,7 +108,7 @@ describe('a parser of unauthenticated input', () => {
   );
 });
 
-describe('the server', () => {
+describe('the server, with very long input', () => {
   let server: TestServer;
   const agent = new Agent({ connections: 1 });
 
@@ -148,7 +148,7 @@ describe('the server', () => {
   const page = { accept: 'text/html' };
 
   it.each(['user-agent', 'accept-language', 'cookie', 'x-forwarded-for', 'accept', 'origin'])(
-    'reads no more of %s than is useful',
+    'reads only a limited part of %s',
     (name) =>
       compare(
         (text) => ({
@@ -162,13 +162,13 @@ describe('the server', () => {
   );
 
   it.each(['/api/oauth/userinfo', '/api/verify/hvf-session/ses_1'])(
-    'reads no more of Authorization: %s',
+    'reads only a limited part of Authorization: %s',
     (path) =>
       compare((text) => ({ path, headers: { authorization: `Bearer x${text}x` } }), longestHead - 400),
   );
 
   it.each(['/verify/start?ui_locales=', '/verify/start?', '/verify/p/', '/nowhere/'])(
-    'answers a long address as it does a short one: %s',
+    'answers a long address like a short one: %s',
     (path) =>
       compare(
         (text) => ({
@@ -180,7 +180,7 @@ describe('the server', () => {
   );
 
   it.each(['/api/oauth/token', '/api/oauth/revoke', '/verify/session/ses_1'])(
-    'answers a long form as it does a short one: %s',
+    'answers a long form like a short one: %s',
     (path) => compare((body) => ({ path, method: 'POST', headers: form, body }), longestBody),
   );
 

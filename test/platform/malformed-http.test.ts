@@ -103,7 +103,7 @@ describe('malformed HTTP', () => {
     ['more than 1,000 headers', 431, get('Host: a', ...manyHeaders.slice(0, 1_000))],
     ['a long path', 431, get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
   ])(
-    'gets one answer in the general format, and its connection ends, for %s: %i',
+    'gets one answer in the general format and closes the connection, for %s: %i',
     async (_, status, text) => {
       const { received, error } = await send(text);
       expectRefusal(received, status);
@@ -111,13 +111,13 @@ describe('malformed HTTP', () => {
     },
   );
 
-  it('gets one answer even where its sender continues to send', async () => {
+  it('gets one answer even if its sender continues to send', async () => {
     const { received, error } = await send(`nonsense\r\n\r\n${'x'.repeat(1_000_000)}`);
     expectRefusal(received, 400);
     expect(error).toBeUndefined();
   });
 
-  it('gets its answer in the time that it is given: 408', async () => {
+  it('gets 408 after its time limit', async () => {
     const arrival = { headers: 200, request: 400, check: 50 };
     const hurried = createHttpServer({ logger: createLogger('silent'), trustProxy: false, arrival });
     hurried.post('/', async () => 'fine');
@@ -155,14 +155,14 @@ describe('requests before a malformed one on the same connection', () => {
     expectRefusal([firstBody.slice('slow but fine'.length), ...rest].join('\r\n\r\n'), 400);
   });
 
-  it('are not answered twice where their own body is malformed', async () => {
+  it('are answered once, even if their own body is malformed', async () => {
     const refused = 'POST /refused HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { received } = await send(`${refused}x\r\n`);
     expect(received.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
   });
 });
 
-describe('a request that only looks malformed', () => {
+describe('an unusual but valid request', () => {
   it.each([
     ['a request of HTTP/1.0 without a Host line', 'GET / HTTP/1.0\r\n\r\n'],
     ['a request of 1,000 headers', get('Host: a', 'Connection: close', ...manyHeaders.slice(0, 998))],

@@ -24,20 +24,20 @@ async function open(receive: Receive, hold?: () => Promise<unknown>) {
 }
 
 describe('a message to another process', () => {
-  it('is answered, one after another over the same connection and several at once', async () => {
+  it('is answered, in sequence over one connection and several at once', async () => {
     const { send } = await open(async (body) => body.toUpperCase());
     expect([await send('a'), await send('b')]).toEqual(['A', 'B']);
     expect(await Promise.all(['c', 'd', 'e'].map(send))).toEqual(['C', 'D', 'E']);
     expect(await send('ä'.repeat(500_000))).toBe('Ä'.repeat(500_000));
   });
 
-  it('is waited for where the other process says in time that it lives', async () => {
+  it('keeps its sender waiting while the other process sends signs of life', async () => {
     const { send } = await open((body) => (body === 'late' ? wait(1_300, body) : Promise.resolve(body)));
     await send('first');
     expect(await send('late')).toBe('late');
   });
 
-  it('fails where it shows no sign of life, and the other process sees that the connection has ended', async () => {
+  it('fails without a sign of life, and the other process notices that the connection has ended', async () => {
     const closed: boolean[] = [];
     const receive: Receive = async (_body, isClosed) => {
       closed.push(isClosed());
@@ -48,7 +48,7 @@ describe('a message to another process', () => {
     await expect.poll(() => closed, { timeout: within(5_000) }).toEqual([true]);
   });
 
-  it('fails where the other process refuses it, and where that process has ended', async () => {
+  it('fails if the other process refuses it or has ended', async () => {
     const { send, app } = await open(async () => 401);
     await expect(send('a')).rejects.toThrow('another process answers 401');
     app.server.closeAllConnections();

@@ -42,7 +42,7 @@ const send = (...paths: string[]) =>
 const paths = () => handled.map(({ path }) => path);
 
 describe('requests that a client pipelines', () => {
-  it('are handled one after another, and each is answered', async () => {
+  it('are handled in sequence, and each is answered', async () => {
     send('/1', '/2', '/3');
     await expect.poll(paths).toEqual(['/1']);
     handled[0]?.response.end('first');
@@ -56,7 +56,7 @@ describe('requests that a client pipelines', () => {
     expect(handled.map(({ closed }) => closed)).toEqual([true, true, true, false]);
   });
 
-  it('are not handled after a reset, and the one under way learns of it', async () => {
+  it('are not handled after a reset, and the running request is aborted', async () => {
     send('/1', '/2', '/3');
     await expect.poll(paths).toEqual(['/1']);
     socket.resetAndDestroy();
@@ -64,7 +64,7 @@ describe('requests that a client pipelines', () => {
     expect(paths()).toEqual(['/1']);
   });
 
-  it('are not handled after an answer that ends the connection', async () => {
+  it('are not handled after an answer that closes the connection', async () => {
     send('/1', '/2');
     await expect.poll(paths).toEqual(['/1']);
     handled[0]?.response.writeHead(200, { connection: 'close' }).end('last');
@@ -73,7 +73,7 @@ describe('requests that a client pipelines', () => {
     expect(paths()).toEqual(['/1']);
   });
 
-  it('may be 17 at most: with one more the connection is closed', async () => {
+  it('can be 17 at most, and one more closes the connection', async () => {
     send(...Array.from({ length: 17 }, (_, n) => `/${n}`));
     await expect.poll(paths).toEqual(['/0']);
     send('/17');

@@ -40,7 +40,7 @@ function logged(lines: readonly object[]): Record<string, unknown>[] {
 }
 
 describe('a log line', () => {
-  it('never holds the value of a secret field, at its top or one level down', () => {
+  it('never contains the value of a secret field, at its top or one level down', () => {
     const flat = Object.fromEntries(secretNames.map((name) => [name, 'a secret']));
     const [top, nested] = logged([flat, { headers: flat, query: flat, body: flat }]);
     const hidden = Object.fromEntries(secretNames.map((name) => [name, '[redacted]']));
@@ -53,7 +53,7 @@ describe('a log line', () => {
     });
   });
 
-  it('keeps the code of an error, and everything that is not secret', () => {
+  it("keeps an error's code and all fields that are not secret", () => {
     const [line] = logged([{ err: { code: 'ECONNREFUSED' }, sessionId: 'ses_1', status: 400 }]);
     expect(line).toMatchObject({ err: { code: 'ECONNREFUSED' }, sessionId: 'ses_1', status: 400 });
   });

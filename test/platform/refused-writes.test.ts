@@ -58,21 +58,24 @@ const cases = refusals.flatMap(([code, codeName]) => ways.map((by) => ({ code, c
 const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'ledger';
 
 describe('a ledger page that the database refuses', () => {
-  it.each(cases)('$code $codeName by $by: 503, nothing is debited; then the code is good', async (given) => {
-    const visited = await verifyUser(server, partner);
-    const before = await ledger();
-    proxy.refuse({ ...given, on: ofLedger });
-    expect(await exchange(visited)).toMatchObject(unavailable);
-    expect(proxy.refused.length).toBeGreaterThan(0);
-    proxy.refuse();
-    expect((await ledger()).charges).toHaveLength(before.charges.length);
-    expect((await exchange(visited)).status).toBe(200);
-    const after = await ledger();
-    expect(after.charges).toHaveLength(before.charges.length + 1);
-    expect(after.state.balance).toBe(before.state.balance - 50);
-  });
+  it.each(cases)(
+    '$code $codeName by $by: the exchange answers 503 without a charge, and then the code works',
+    async (given) => {
+      const visited = await verifyUser(server, partner);
+      const before = await ledger();
+      proxy.refuse({ ...given, on: ofLedger });
+      expect(await exchange(visited)).toMatchObject(unavailable);
+      expect(proxy.refused.length).toBeGreaterThan(0);
+      proxy.refuse();
+      expect((await ledger()).charges).toHaveLength(before.charges.length);
+      expect((await exchange(visited)).status).toBe(200);
+      const after = await ledger();
+      expect(after.charges).toHaveLength(before.charges.length + 1);
+      expect(after.state.balance).toBe(before.state.balance - 50);
+    },
+  );
 
-  it('is sent once where the refusal is certain, and again where it is not', async () => {
+  it('is sent once after a certain refusal, and again after an uncertain one', async () => {
     proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
     await exchange(await verifyUser(server, partner));
     expect(proxy.refused).toHaveLength(1);
@@ -84,23 +87,26 @@ describe('a ledger page that the database refuses', () => {
     expect(proxy.refused.length).toBeGreaterThan(1);
   });
 
-  it.each(ways)('is no refusal where a router has lost the reply (by %s): the charge stands', async (by) => {
-    const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
-    const visited = await verifyUser(server, partner);
-    const before = await ledger();
-    proxy.refuse(lost);
-    const answer = await exchange(visited);
-    proxy.refuse();
-    expect(answer).toMatchObject(unavailable);
-    expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
-    const again = await exchange(visited);
-    expect(again.status).toBe(400);
-    expect(again.body.error_description).toMatch(/already used at \S+; charge txn_/);
-    expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
-  });
+  it.each(ways)(
+    'stays written if a router has lost the reply (by %s), and the next exchange names the charge',
+    async (by) => {
+      const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
+      const visited = await verifyUser(server, partner);
+      const before = await ledger();
+      proxy.refuse(lost);
+      const answer = await exchange(visited);
+      proxy.refuse();
+      expect(answer).toMatchObject(unavailable);
+      expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
+      const again = await exchange(visited);
+      expect(again.status).toBe(400);
+      expect(again.body.error_description).toMatch(/already used at \S+; charge txn_/);
+      expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
+    },
+  );
 
   it.each(ways)(
-    'is no refusal where a router has lost one reply (by %s): the caller gets the token',
+    'stays written if a router has lost one reply (by %s), and the caller gets the token',
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
@@ -112,7 +118,7 @@ describe('a ledger page that the database refuses', () => {
     },
   );
 
-  it('says nothing about the first insert when it comes after a lost reply: the charge stands', async () => {
+  it('stays written if its reply is lost and its repetition is refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
     const visited = await verifyUser(server, partner);
@@ -132,7 +138,7 @@ describe('a database that refuses every write', () => {
   const refused: Refusal = { code: 13, codeName: 'Unauthorized', by: 'command' };
 
   it.each(ways)(
-    'makes every endpoint that writes answer 503 with Retry-After, when it refuses by %s',
+    'makes every endpoint that writes answer 503 with Retry-After, if it refuses by %s',
     async (by) => {
       const visited = await verifyUser(server, partner);
       const granted = await (await exchangeCode(server, partner, await verifyUser(server, partner))).json();
@@ -184,7 +190,7 @@ describe('a database that refuses every write', () => {
   );
 
   it.each(ways)(
-    'makes the process not ready and say why, until writes are taken again, when it refuses by %s',
+    'makes the process not ready with a reason until writes succeed again, if it refuses by %s',
     async (by) => {
       const ready = async () => {
         const response = await fetch(`${server.baseUrl}/readyz`);

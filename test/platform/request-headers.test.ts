@@ -7,7 +7,7 @@ function bounded(headers: Record<string, string | string[]>) {
 }
 
 describe('a header that is too long', () => {
-  it('is cut to 512 characters, credentials to 4,096', () => {
+  it('is shortened to 512 characters, and credentials to 4,096', () => {
     const headers = bounded({ 'user-agent': 'u'.repeat(513), authorization: 'a'.repeat(4097), accept: 'a' });
     expect(headers).toEqual({
       'user-agent': 'u'.repeat(512),
@@ -16,7 +16,7 @@ describe('a header that is too long', () => {
     });
   });
 
-  it('keeps the end of X-Forwarded-For, which our own proxies wrote, in whole addresses', () => {
+  it('keeps the whole addresses at the end of X-Forwarded-For, which our own proxies wrote', () => {
     const invented = Array.from({ length: 100 }, (_, n) => `10.0.0.${n}`).join(', ');
     const { 'x-forwarded-for': kept } = bounded({ 'x-forwarded-for': `${invented}, 192.0.2.1, 192.0.2.2` });
     const addresses = String(kept).split(', ');
@@ -25,7 +25,7 @@ describe('a header that is too long', () => {
     expect(String(kept).length).toBeLessThanOrEqual(512);
   });
 
-  it('loses the cookies of other applications, wherever ours stand', () => {
+  it('loses cookies of other applications and keeps ours, in any order', () => {
     const others = Array.from({ length: 200 }, (_, n) => `other${n}=${'x'.repeat(50)}`).join('; ');
     const { cookie } = bounded({ cookie: `${others}; svc_ses_1=secret; more=1; svc_language=de` });
     expect(cookie).toBe(' svc_ses_1=secret; svc_language=de');

@@ -75,7 +75,7 @@ async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
   return [...found].toSorted();
 }
 
-it('the master key is replaced under traffic; then the old one is not needed any more', {
+it('the master key is replaced under traffic, and afterwards the old key is not needed', {
   timeout: within(180_000),
 }, async () => {
   const database = await freshDatabase();

@@ -44,7 +44,7 @@ const refused = (byte: number) => ({
 });
 
 it(
-  'a backup is restored only with the master key that opens it; else nothing is changed',
+  'a backup is restored only with the master key that opens it; otherwise nothing changes',
   async () => {
     const from = await backupOf({ SVC_MASTER_KEY: keyOf(1) });
     const parent = temporaryFolder('target');
@@ -68,7 +68,7 @@ it(
 );
 
 it(
-  'a backup with a generated master key is restored with it, unless SVC_MASTER_KEY names another',
+  'a backup with a generated master key is restored with it, unless SVC_MASTER_KEY is another',
   async () => {
     const from = await backupOf({});
     const there = join(temporaryFolder('there'), 'data');
@@ -80,7 +80,7 @@ it(
   within(120_000),
 );
 
-it('another database is made safe to serve from only with the master key that opens it', async () => {
+it('a copied database is made safe for serving only with the master key that opens it', async () => {
   const server = await startTestServer();
   const partner = await createPartner(server);
   await verifyUser(server, partner);

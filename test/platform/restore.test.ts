@@ -110,7 +110,7 @@ async function membersOf(server: ServerProcess) {
 const age = Number(process.env['RESTORE_AGE_SECONDS'] ?? 0);
 
 it(
-  'a restored backup is in order, and honours nothing that was issued after it was taken',
+  'a restored backup passes the audit, and accepts no credential that was issued after it',
   async () => {
     const server = await createServerProcess({ SVC_PORTAL: 'on' });
     const backup = join(temporaryFolder('backup'), 'backup');

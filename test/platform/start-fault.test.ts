@@ -9,7 +9,7 @@ import { endOf, spawnServer } from './server-process.ts';
 it.each([
   ['SVC_PORT', 'SVC_ADMIN_PORT'],
   ['SVC_ADMIN_PORT', 'SVC_PORT'],
-])('a start whose %s is taken ends with one sentence, before it opens a database', async (taken, free) => {
+])('a start whose %s is in use ends with one sentence, before it opens a database', async (taken, free) => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   onTestFinished(() => void other.close());

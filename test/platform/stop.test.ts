@@ -19,8 +19,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe('a server that is asked to stop while it works', () => {
-  it('answers requests under way and publishes pending events before it ends', async () => {
+describe('a server that is asked to stop during requests', () => {
+  it('answers running requests and publishes pending events before it ends', async () => {
     const masterKey = Buffer.alloc(32, 3).toString('base64');
     const observer = await startTestServer({ env: { SVC_MASTER_KEY: masterKey } });
     onTestFinished(() => observer.stop());
@@ -50,7 +50,7 @@ describe('a server that is asked to stop while it works', () => {
 });
 
 describe('a server that is asked to stop, with a drain delay', () => {
-  it('is not ready at first, still serves, and ends its connections; then it closes', async () => {
+  it('is not ready but still serves, closes its connections after answers, and then stops', async () => {
     const server = await startTestServer({ env: { SVC_DRAIN_DELAY: '700ms' } });
     const stopped = server.stop();
     for (const base of [server.baseUrl, server.adminUrl]) {
@@ -65,8 +65,8 @@ describe('a server that is asked to stop, with a drain delay', () => {
   });
 });
 
-describe('the server as a process', () => {
-  it('starts and serves with every role where nothing can be written', async () => {
+describe('the server process', () => {
+  it('starts and serves with every role if no directory is writable', async () => {
     const database = await freshDatabase();
     const server = await createServerProcess({
       MONGODB_URI: database.uri,
@@ -80,7 +80,7 @@ describe('the server as a process', () => {
     expect(server.output()).not.toContain('"level":');
   });
 
-  it('ends with `npm start` that is sent SIGTERM', { timeout: within(90_000) }, async () => {
+  it('ends when `npm start` gets SIGTERM', { timeout: within(90_000) }, async () => {
     const dataDir = temporaryFolder('npm');
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
@@ -101,7 +101,7 @@ describe('the server as a process', () => {
     await expect.poll(() => isAlive(enginePid), { interval: 100 }).toBe(false);
   });
 
-  it('ends with 0 on SIGTERM, with its database; what it granted holds after the next start', async () => {
+  it('ends with 0 and its database on SIGTERM, and granted tokens stay valid after the next start', async () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
     await server.start();
     const partner = await createPartner(server);
@@ -126,7 +126,7 @@ describe('the server as a process', () => {
     expect(server.output()).not.toMatch(/"level":(50|60)/);
   });
 
-  it('ends with 78 and every fault where its environment is wrong, before it touches anything', async () => {
+  it('ends with 78 and a list of faults if its environment is wrong, before any side effect', async () => {
     const { child, output } = spawnServer({
       SVC_PORT: 'http',
       SVC_PRICE_CENTS: '-1',
@@ -136,7 +136,7 @@ describe('the server as a process', () => {
     expect(output()).toMatch(/SVC_PORT: .*\n.*SVC_PRICE_CENTS: /);
   });
 
-  it('exits with 1 and a message where its database refuses the connection', async () => {
+  it('ends with 1 and a message if its database refuses the connection', async () => {
     const { child, output } = spawnServer({
       SVC_PORT: '0',
       SVC_ADMIN_PORT: '0',
@@ -147,7 +147,7 @@ describe('the server as a process', () => {
     expect(output()).toMatch(/ECONNREFUSED/);
   });
 
-  it('ends with 1 where its port is taken, before it opens a database', async () => {
+  it('ends with 1 if its port is in use, before it opens a database', async () => {
     const first = await startTestServer();
     onTestFinished(() => first.stop());
     const dataDir = temporaryFolder('taken');

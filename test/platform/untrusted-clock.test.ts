@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('a process whose clock is not trusted moves no money, and goes on with everything else', async () => {
+it('a process without a trusted clock moves no money, and does all other work', async () => {
   const { admin, baseUrl } = server;
   const receiver = await createReceiver();
   const partner = await createPartner(server);

@@ -8,7 +8,7 @@ import { alwaysAsked, carefulSince } from './careful-cases.ts';
 /** Runs a command as an owner, in a directory of its own. */
 const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
 
-describe('whether a question comes first', () => {
+describe('a command asks for confirmation', () => {
   const production = {
     care: 'attended',
     live: true,
@@ -63,7 +63,7 @@ describe('on a production server, without a terminal', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(names)('%s does nothing without --yes, nor with --dry-run', async (name) => {
+  it.each(names)('%s changes nothing without --yes, or with --dry-run', async (name) => {
     const command = await prepare(server, name);
     const before = await audited(server);
     const refused = await svcadmin(server.adminUrl, command);
@@ -81,7 +81,7 @@ describe('on a production server, without a terminal', () => {
     await expect.poll(() => audited(server)).toBeGreaterThan(before);
   });
 
-  it('every command says LIVE first, once, however the server was named', async () => {
+  it('every command prints LIVE once at the beginning, however the server was named', async () => {
     const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.adminUrl]);
     const byEnvironment = await svcadmin(server.adminUrl, ['limits', 'show', 'ptr_none', '--mode', 'test']);
     const notice = `LIVE: ${server.adminUrl} (production)\n`;
@@ -98,7 +98,7 @@ describe('on a development server, without a terminal', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(alwaysAsked)('%s does nothing without --yes', async (name) => {
+  it.each(alwaysAsked)('%s changes nothing without --yes', async (name) => {
     expect(await svcadmin(server.adminUrl, await prepare(server, name))).toMatchObject({
       code: 2,
       stdout: '',
@@ -106,13 +106,13 @@ describe('on a development server, without a terminal', () => {
   });
 
   const others = names.filter((name) => !alwaysAsked.includes(name));
-  it.each(others)('%s goes on without --yes, and says on stderr what changes', async (name) => {
+  it.each(others)('%s changes its record without --yes, and describes the change on stderr', async (name) => {
     const { code, stderr } = await svcadmin(server.adminUrl, await prepare(server, name));
     expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
     expect(stderr).toMatch(/\.\n/);
   });
 
-  it('partners suspend counts what stops', async () => {
+  it('partners suspend names the number of affected records', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const { admin } = server;
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -123,7 +123,7 @@ describe('on a development server, without a terminal', () => {
     expect((await admin.partners.show.query({ partnerId })).status).toBe('active');
   });
 
-  it('limits set shows what is now, and what comes', async () => {
+  it('limits set shows the present and the new limits', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const wallet = { partnerId, mode: 'test' as const };
     await server.admin.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });
@@ -133,7 +133,7 @@ describe('on a development server, without a terminal', () => {
     expect(await server.admin.limits.show.query(wallet)).toMatchObject({ perMinute: 60 });
   });
 
-  it('webhooks set --keep-secret moves the URL and keeps the signing secret', async () => {
+  it('webhooks set --keep-secret changes the URL and keeps the signing secret', async () => {
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });

@@ -65,7 +65,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('are 3 for a call that is not authorised', async () => {
+  it('are 3 for an unauthorised call', async () => {
     const env = { SVCADMIN_TOKEN: 'wrong' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 3, code: 'operator_unknown' });
     expect(await refused(['partners', 'list'], { SVCADMIN_TOKEN: '' })).toMatchObject({
@@ -77,7 +77,7 @@ describe('exit codes', () => {
     expect(create).toMatchObject({ exit: 3, code: 'not_permitted' });
   });
 
-  it('are 4 for a record that is not found', async () => {
+  it('are 4 for an unknown record', async () => {
     expect(await refused(['partners', 'show', 'ptr_none'])).toMatchObject({ exit: 4, code: 'not_found' });
     expect(await refused(['error', 'invalid_grand'])).toMatchObject({
       exit: 4,
@@ -93,7 +93,7 @@ describe('exit codes', () => {
     expect(set).toMatchObject({ exit: 5, code: 'refused' });
   });
 
-  it('7: the server cannot be reached, or is another one', async () => {
+  it('are 7 if the server cannot be reached, or is another program', async () => {
     const env = { SVCADMIN_URL: 'http://127.0.0.1:1' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 7, code: 'unreachable' });
     const elsewhere = await refused(['partners', 'list', '--url', `${server.adminUrl}/elsewhere`]);
@@ -199,17 +199,17 @@ async function oneOfEach(): Promise<Ids> {
   };
 }
 
-describe('what destroys, rotates or moves live money', async () => {
+describe('commands that delete, rotate or move live money', async () => {
   const asking = (await loadCommands())
     .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
     .map(({ id }) => id.replaceAll(':', ' '));
 
-  it('is all tested here', () => {
+  it('are all tested in this file', () => {
     expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
   });
 
   it.each(Object.keys(careful))(
-    '%s does nothing off a terminal without --yes, nor with --dry-run',
+    '%s changes nothing without a terminal and --yes, or with --dry-run',
     async (name) => {
       const ids = await oneOfEach();
       const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
@@ -231,7 +231,7 @@ describe('what destroys, rotates or moves live money', async () => {
     },
   );
 
-  it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
+  it('print a LIVE notice on stderr, without colour if there is no terminal', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
     expect(stderr).toBe('LIVE: live mode\n');

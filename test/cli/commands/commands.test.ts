@@ -39,7 +39,7 @@ describe('partners', () => {
     expect(suspended).toMatchObject([{ id }]);
   });
 
-  it('are shown to people in lines, with local times', async () => {
+  it('are shown in lines with local times on a terminal', async () => {
     const { id, createdAt } = await create();
     const { stdout, stderr, code } = await svcadmin.run(['partners', 'show', id]);
     const day = new Date(createdAt);
@@ -59,7 +59,7 @@ describe('partners', () => {
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
   });
 
-  it('are tab-separated below the names of the columns when piped', async () => {
+  it('are separated by tabs below column names in a pipe', async () => {
     const { id } = await create();
     const { stdout } = await svcadmin.run(['partners', 'list', '--limit', '1']);
     const [names, row] = stdout.split('\n').map((line) => line.split('\t').slice(0, 3));
@@ -69,7 +69,7 @@ describe('partners', () => {
 });
 
 describe('keys, clients and webhooks', () => {
-  it('go through their lives', async () => {
+  it('can be created, changed, rotated and ended', async () => {
     const { id: partner } = await create();
     const { apiKey, ...key } = await svcadmin.json<KeyView & { apiKey: string }>(
       'keys',
@@ -118,7 +118,7 @@ describe('keys, clients and webhooks', () => {
     expect(await svcadmin.json('keys', 'revoke', key.id, '--yes')).toMatchObject({ status: 'revoked' });
   });
 
-  it('keep the old client secret as long as asked for', async () => {
+  it('keep the old client secret for the requested time', async () => {
     const { id: partner } = await create();
     const { id: key } = await server.admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
     const { id } = await server.admin.clients.create.mutate({
@@ -138,7 +138,7 @@ describe('keys, clients and webhooks', () => {
 });
 
 describe('keys', () => {
-  it('are found where none of their secrets was used since a time', async () => {
+  it('can be listed by the last use of their secrets', async () => {
     const { id: partnerId } = await create();
     const dayMs = 86_400_000;
     const ago = (days: number) => new Date(Date.now() - days * dayMs);
@@ -159,8 +159,8 @@ describe('keys', () => {
   });
 });
 
-describe('money', () => {
-  it('is funded once a reference, shown, limited and priced', async () => {
+describe('the money of a partner', () => {
+  it('is funded once for a reference, shown, capped and priced', async () => {
     const { id } = await create();
     const fund = ['wallets', 'fund', id, '--mode', 'test', '--amount', '50.25', '--reference', 'INV-1'];
     expect(await svcadmin.json(...fund)).toMatchObject({ amount: 5025, balanceAfter: 5025, repeated: false });
@@ -181,7 +181,7 @@ describe('money', () => {
 });
 
 describe('secrets', () => {
-  it('go to a new file that only its owner can read, and not to stdout', async () => {
+  it('are written to a new file that only its owner can read, and not to stdout', async () => {
     const { id: partner } = await create();
     const shown = await svcadmin.run(['keys', 'create', '--partner', partner, '--out-file', 'key.txt']);
     const file = join(svcadmin.cwd, 'key.txt');
@@ -201,7 +201,7 @@ describe('secrets', () => {
     expect(await svcadmin.json('keys', 'list', '--partner', partner)).toHaveLength(1);
   });
 
-  it('are on stdout alone, once', async () => {
+  it('are printed once, on stdout only', async () => {
     const { id: partner } = await create();
     const { stdout, stderr } = await svcadmin.run(['keys', 'create', '--partner', partner]);
     expect(stdout.match(/svc_test_/g)).toHaveLength(1);

@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 const find = (input: string, ...flags: string[]) => svcadmin.run(['secrets', 'find', ...flags], { input });
 
 describe('secrets find', () => {
-  it('says whose the secret on stdin is, and what ends it, and shows it nowhere', async () => {
+  it('names the owner of the secret on stdin and the command that ends it, and never prints the secret', async () => {
     const { clientSecret, clientId, partnerId } = partner;
     const { code, stdout, stderr } = await find(`CLIENT_SECRET="${clientSecret}"\n`);
     expect(code).toBe(0);
@@ -32,7 +32,7 @@ describe('secrets find', () => {
     expect((await find(clientSecret)).code).toBe(4);
   });
 
-  it('sends the kind and the hash of a secret, and nothing else of it', async () => {
+  it('sends only the kind and the hash of a secret', async () => {
     const sent: string[] = [];
     const { apiKey } = partner;
     const original = globalThis.fetch;
@@ -67,14 +67,14 @@ describe('secrets find', () => {
     expect(stderr).not.toContain(partner.apiKey);
   });
 
-  it('is where `show` leads with a secret', async () => {
+  it('is suggested by `show` for a text that is a secret', async () => {
     const { stderr } = await svcadmin.run(['show', randomSecret('webhookSecret')]);
     expect(stderr).toContain('`svcadmin secrets find` asks for it');
   });
 });
 
 describe('keyring retire --compromised', () => {
-  it('says what ends before it is confirmed, and names the key that signs from then on', async () => {
+  it('lists what ends before the confirmation, and names the next signing key', async () => {
     const token = async () => {
       const answer = await exchangeCode(server, other, await verifyUser(server, other));
       return ((await answer.json()) as { access_token: string }).access_token;
@@ -130,7 +130,7 @@ describe('data of a live user', () => {
     ['show', enrollment.sub],
   ];
 
-  it('are shown to support for a reason only: exit 5 without one, for programs too', async () => {
+  it('are shown to support only with a reason; without one, exit code is 5', async () => {
     for (const command of commands()) {
       const plain = await support.run(command);
       expect([command, plain.code, plain.stdout]).toEqual([command, 5, '']);
@@ -155,7 +155,7 @@ describe('data of a live user', () => {
     expect(stdout).toContain('ticket 4711');
   });
 
-  it('are masked for ops, by `show` too', async () => {
+  it('are masked for ops, also by `show`', async () => {
     const shown = await ops.json<{ record: { sub: string }; related: { kind: string }[] }>(
       'show',
       enrollment.id,
@@ -168,7 +168,7 @@ describe('data of a live user', () => {
     );
   });
 
-  it('need no --reason where the command itself says why personal data are read', async () => {
+  it('need no --reason if the command itself implies why personal data are read', async () => {
     const erase = await svcadmin.json('users', 'erase', enrollment.sub, '--dry-run');
     expect(erase).toMatchObject({ dryRun: true });
     const block = ['enrollments', 'block', enrollment.id, '--reason', 'a report', '--dry-run'];

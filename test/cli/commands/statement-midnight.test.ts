@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('a statement ends before midnight, local time, and the next one begins there', async () => {
+it('a statement ends before local midnight, and the next one begins there', async () => {
   const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
   const fund = (at: number, amount: number) => {
     clock.set(at);

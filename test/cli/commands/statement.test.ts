@@ -28,7 +28,7 @@ async function busyWallet(): Promise<string> {
 }
 
 describe('wallets statement', () => {
-  it('adds up from opening to closing', async () => {
+  it('has entries that add up from the opening to the closing balance', async () => {
     const id = await busyWallet();
     const statement = await svcadmin.json<StatementView>('wallets', 'statement', id);
     const sum = statement.entries.reduce(
@@ -39,7 +39,7 @@ describe('wallets statement', () => {
     expect(sum).toBe(statement.closing);
   });
 
-  it('is a CSV of decimals in which no cell is a formula', async () => {
+  it('is a CSV file of decimal amounts without formulas', async () => {
     const id = await busyWallet();
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
     const [headings, opening, funding, adjustment, closing] = stdout.trim().split('\n');
@@ -70,8 +70,8 @@ describe('wallets statement --by', () => {
   });
 });
 
-describe('a statement of more entries than one answer of the server has', () => {
-  it('is whole, from the first opening to the last closing', async () => {
+describe('a statement with more entries than one answer of the server', () => {
+  it('is complete, from the first opening to the last closing balance', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await addFullPages(server.db, `${id}:test`, { pages: 9, at: Date.now() });
     const { entries, ...edges } = await svcadmin.json<StatementView>('wallets', 'statement', id);
@@ -88,7 +88,7 @@ describe('a signed statement', () => {
   const files = temporaryFolder('statement');
   const [jws, jwks] = [join(files, 'june.jws'), join(files, 'keys.json')];
 
-  it('is verified offline with the published keys; a changed one, and one of another service, exit 5', async () => {
+  it('is verified offline with the published keys; a changed or foreign one exits with 5', async () => {
     const id = await busyWallet();
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--signed']);
     const keyring = await loadKeyring(server.db, createSealing([new Uint8Array(32).fill(7)]));
@@ -112,7 +112,7 @@ describe('a signed statement', () => {
 });
 
 describe('wallets adjust and refund', () => {
-  it('move test money without asking, with a reason', async () => {
+  it('move test money with a reason and without a question', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const adjust = ['wallets', 'adjust', id, '--mode', 'test', '--amount', '7.50', '--reason', 'goodwill'];
     expect(await svcadmin.json(...adjust)).toMatchObject({
@@ -122,7 +122,7 @@ describe('wallets adjust and refund', () => {
     });
   });
 
-  it('give a test charge back without asking, and say before what a refund would do', async () => {
+  it('refund a test charge without a question, and preview the refund', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const charge = await chargedEntry(server, partnerId, 'test');
     const refund = ['wallets', 'refund', charge, '--reason', 'the answer was lost'];
@@ -153,7 +153,7 @@ describe('wallets adjust and refund', () => {
 });
 
 describe('wallets audit', () => {
-  it('exits 0 where all is in order, and 5 where a ledger is not, naming wallet and page', async () => {
+  it('exits with 0 if all is in order, else with 5 and names wallet and page', async () => {
     const id = await busyWallet();
     expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
     const pages = server.db.collection<{ _id: string }>('ledger');
@@ -167,7 +167,7 @@ describe('wallets audit', () => {
     expect(since).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing new') });
   });
 
-  it('reads all wallets page by page', async () => {
+  it('reads all wallets in pages', async () => {
     for (let made = 0; made < 12; made += 1)
       await server.admin.partners.create.mutate({ name: `Partner ${made}` });
     const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');
@@ -177,7 +177,7 @@ describe('wallets audit', () => {
 });
 
 describe('renderCsv', () => {
-  it('quotes what needs it', () => {
+  it('quotes cells with special characters', () => {
     expect(
       renderCsv(
         ['a', 'b'],

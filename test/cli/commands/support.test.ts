@@ -186,7 +186,7 @@ describe('docs/support.md', () => {
     for (const { commands } of questions) expect(commands.length).toBeLessThanOrEqual(3);
   });
 
-  it('has a table of commands that the role support may run', { timeout: within(120_000) }, async () => {
+  it('lists the commands that the role support may run', { timeout: within(120_000) }, async () => {
     const [, table = ''] = /^## How many[\s\S]*?\n\n(\|[\s\S]*?)\n\n/m.exec(text) ?? [];
     const commands = [...table.matchAll(/`svcadmin (.*)` \|$/gm)].map(([, command = '']) => command);
     expect(commands).toHaveLength(13);
@@ -199,7 +199,9 @@ describe('docs/support.md', () => {
     expect(failed.stdout).toContain('Acme Cinema\t1');
   });
 
-  it('is answered by the role support, command by command', { timeout: within(240_000) }, async () => {
+  it('has answers that the role support can follow, command by command', {
+    timeout: within(240_000),
+  }, async () => {
     for (const { number, title, commands } of questions) {
       const { values, answers } = cases[number] ?? { values: {}, answers: [] };
       expect(answers, title).toHaveLength(commands.length);

@@ -51,7 +51,7 @@ const settled = (key: string, status: string) =>
     .toBe(Number(status));
 
 describe('webhooks health', () => {
-  it('names the partner and what the endpoint answered last, not most often', async () => {
+  it('names the partner and the last answer of the endpoint, even if another was more frequent', async () => {
     const key = await keyWithEndpoint('/ok');
     const send = () => svcadmin.json('webhooks', 'test', key);
     for (let sent = 0; sent < 3; sent += 1) await send();
@@ -65,7 +65,7 @@ describe('webhooks health', () => {
 });
 
 describe('events and deliveries', () => {
-  it('are triggered, listed, shown and explained', async () => {
+  it('can be triggered, listed, shown and explained', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = DeliveryView.parse(
       await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),
@@ -94,7 +94,7 @@ describe('events and deliveries', () => {
     expect(listed).toMatchObject([{ id }]);
   });
 
-  it('are sent again, with the same event_id, or only named in a dry run', async () => {
+  it('can be sent again with the same event_id, or only previewed in a dry run', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = await server.admin.webhooks.trigger.mutate({
       keyId: key,
@@ -126,7 +126,7 @@ describe('events and deliveries', () => {
     return { id, jobId: (await jobOf())?.id ?? '' };
   }
 
-  it('have a job that wakes them when they fail, and can be cancelled', async () => {
+  it('have a job for a failed attempt, which can be cancelled', async () => {
     const { id, jobId } = await waitingForJob();
     for (const job of await svcadmin.json<JobView[]>('jobs', 'list')) JobView.parse(job);
     const shown = JobDetail.parse(await svcadmin.json('jobs', 'show', jobId));
@@ -153,7 +153,7 @@ describe('events and deliveries', () => {
     expect((await svcadmin.run(['jobs', 'cancel', jobId, '--yes'])).code).toBe(4);
   });
 
-  it('are moved alone', async () => {
+  it('can be rescheduled without their job', async () => {
     const { id } = await waitingForJob();
     const at = new Date(Date.now() + 3_600_000).toISOString();
     expect(await svcadmin.json('deliveries', 'reschedule', id, '--at', at)).toMatchObject({
@@ -165,7 +165,7 @@ describe('events and deliveries', () => {
       expect((await svcadmin.run(['deliveries', 'reschedule', id, ...time])).code).toBe(2);
   });
 
-  it('are moved with their job', async () => {
+  it('can be rescheduled with their job', async () => {
     const { id, jobId } = await waitingForJob();
     const moved = await svcadmin.json<JobView>('jobs', 'reschedule', jobId, '--in', '2h');
     expect(moved).toMatchObject({ id: jobId, wakes: 1, deliveryIds: [id] });
@@ -175,7 +175,7 @@ describe('events and deliveries', () => {
 });
 
 describe('webhooks test', () => {
-  it('exits 0 where the sample arrives, and 1 where it does not, saying why', async () => {
+  it('exits with 0 if the sample arrives, else with 1 and the reason', async () => {
     const well = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/ok')]);
     expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
     const broken = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/broken'), '--json']);
@@ -185,7 +185,7 @@ describe('webhooks test', () => {
 });
 
 describe('webhooks verify', () => {
-  it('takes a captured request, and says why another does not verify', async () => {
+  it('accepts a captured request, and explains why another does not verify', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '204');
@@ -241,7 +241,7 @@ describe('webhooks listen', () => {
     expect(seen.output).not.toContain('whsec_');
   });
 
-  it('says why the receiver refused', async () => {
+  it('reports why the receiver refused an event', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/refused');
     await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');

@@ -40,7 +40,7 @@ async function connectBelow(root: string, options: { env?: Record<string, string
 }
 
 describe('the data directory of a local server', () => {
-  it('is found in a parent directory, with its own token', async () => {
+  it('is found in a parent directory, and its own token is used', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const { connection, warnings } = await connectBelow(root);
@@ -52,7 +52,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('gets its own token and never SVCADMIN_TOKEN, with a warning', async () => {
+  it('is used with its own token and never with SVCADMIN_TOKEN, with a warning', async () => {
     const root = temporaryFolder('cli');
     await putLocalServer(root, 'http://198.51.100.7:8081');
     const { connection, warnings } = await connectBelow(root, { env: { SVCADMIN_TOKEN: 'production' } });
@@ -60,7 +60,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/^SVCADMIN_TOKEN is not sent to .*198\.51\.100\.7/)]);
   });
 
-  it('gives its token to no other server', async () => {
+  it('has a token that is sent to no other server', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const env = { SVC_DATA_DIR: dataDir, SVCADMIN_URL: 'https://198.51.100.7' };
@@ -68,7 +68,7 @@ describe('the data directory of a local server', () => {
     expect(connection).toThrow('No operator token for https://198.51.100.7');
   });
 
-  it('takes SVCADMIN_TOKEN where SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
+  it('is used with SVCADMIN_TOKEN if SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     for (const named of [{ SVC_DATA_DIR: dataDir }, { SVCADMIN_URL: address }]) {
@@ -80,7 +80,7 @@ describe('the data directory of a local server', () => {
     }
   });
 
-  it('is ignored where another user owns it', async () => {
+  it('is ignored if another user owns it', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const { connection, warnings } = await connectBelow(root, {
@@ -96,7 +96,7 @@ describe('the data directory of a local server', () => {
     ['the directory', '', 0o707],
     ['the token', 'admin-token', 0o620],
     ['the address', 'admin-url', 0o602],
-  ])('is ignored where others can write %s', async (_what, name, mode) => {
+  ])('is ignored if others can write %s', async (_what, name, mode) => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     await chmod(join(dataDir, name), mode);
@@ -105,7 +105,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/is ignored: others can write/)]);
   });
 
-  it('does not hide one further up when it is ignored', async () => {
+  it('does not hide another one in a parent directory if it is ignored', async () => {
     const root = temporaryFolder('cli');
     await putLocalServer(root);
     await mkdir(join(root, 'project'));
@@ -115,7 +115,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('is judged by where a link leads', async () => {
+  it('is checked at the target of a symbolic link', async () => {
     const root = temporaryFolder('cli');
     const elsewhere = temporaryFolder('cli');
     await chmod(await putLocalServer(elsewhere), 0o777);
@@ -124,7 +124,7 @@ describe('the data directory of a local server', () => {
     expect(connection).toThrow('No operator token');
   });
 
-  it('is not mentioned where it is ignored and does not matter', async () => {
+  it('causes no warning if it is ignored but not needed', async () => {
     const root = temporaryFolder('cli');
     await chmod(await putLocalServer(root), 0o777);
     const env = { SVCADMIN_URL: 'https://admin.example', SVCADMIN_TOKEN: 'mine' };
@@ -134,7 +134,7 @@ describe('the data directory of a local server', () => {
   });
 });
 
-describe('svcadmin in a directory with a planted .svc', () => {
+describe('svcadmin in a directory with a .svc directory of an attacker', () => {
   /** Records the tokens that reach it. */
   async function collector() {
     const tokens: (string | undefined)[] = [];
@@ -159,7 +159,7 @@ describe('svcadmin in a directory with a planted .svc', () => {
   });
 });
 
-it('a process that still starts is not taken for another program', async () => {
+it('a server that is still starting is not reported as another program', async () => {
   const { port } = await createReceiver((_count, _request, response) => {
     response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' });
     response.end(JSON.stringify({ success: false, error: 'This process is starting' }));
@@ -171,7 +171,7 @@ it('a process that still starts is not taken for another program', async () => {
   });
 });
 
-it('a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS', async () => {
+it('a certificate of an unknown authority causes a hint to NODE_EXTRA_CA_CERTS', async () => {
   const port = await listen(createServer({ cert: certificate, key: certificateKey }));
   const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
   const { code, stderr } = await run(['whoami']);
@@ -180,7 +180,7 @@ it('a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS', async (
 });
 
 describe('--ca', () => {
-  it('trusts an authority of the server’s own, and login keeps it with the profile', async () => {
+  it('trusts a private authority, and login stores it in the profile', async () => {
     const server = await startTestServer();
     onTestFinished(server.stop);
     const proxy = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
@@ -202,7 +202,7 @@ describe('--ca', () => {
     expect(await run(['whoami', '--profile', 'own'])).toMatchObject({ code: 0 });
   });
 
-  it('is refused with a file that cannot be read, or holds no certificate', async () => {
+  it('is refused if its file cannot be read or has no certificate', async () => {
     const { run } = await commandLine('https://localhost:9', 'svc_op_none');
     const empty = join(temporaryFolder('ca'), 'empty.pem');
     await writeFile(empty, 'nothing');

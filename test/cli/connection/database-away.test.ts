@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-it('status and doctor say why the database is away, and since when, to an operator who was there before', async () => {
+it('status and doctor report why and since when the database is away to an operator who called before', async () => {
   const well = await svcadmin.json<Found[]>('doctor');
   expect(well.find(({ check }) => check === 'database')).toMatchObject({ ok: true, found: 'up', fix: null });
   expect((await svcadmin.run(['status'])).stdout).not.toContain('Away');

@@ -18,7 +18,7 @@ async function withoutServer() {
 }
 
 describe('login', () => {
-  it('keeps a profile that only its owner can read; logout forgets it', async () => {
+  it('stores a profile that only its owner can read, and logout deletes it', async () => {
     const svcadmin = await withoutServer();
     const login = await svcadmin.run(
       ['login', '--url', server.adminUrl, '--token-stdin', '--json'],
@@ -44,7 +44,7 @@ describe('login', () => {
     expect((await svcadmin.run(['whoami'])).code).toBe(3);
   });
 
-  it('keeps nothing where the token is wrong, and asks nothing off a terminal', async () => {
+  it('stores nothing if the token is wrong, and asks nothing without a terminal', async () => {
     const svcadmin = await withoutServer();
     const wrong = await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], 'wrong');
     expect(wrong.code).toBe(3);
@@ -54,7 +54,7 @@ describe('login', () => {
 });
 
 describe('the server and the token', () => {
-  it('are found in the data directory of a local server, from below it too', async () => {
+  it('are found in the data directory of a local server, also from a subdirectory', async () => {
     const svcadmin = await withoutServer();
     await mkdir(join(svcadmin.cwd, '.svc'));
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-token'), `${adminToken}\n`);
@@ -73,7 +73,7 @@ describe('the server and the token', () => {
     }
   });
 
-  it('never go together where they do not belong together', async () => {
+  it('are never combined if they belong to different servers', async () => {
     const svcadmin = await withoutServer();
     await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], adminToken);
     const elsewhere = await svcadmin.run(['whoami', '--url', 'http://192.0.2.1:8081', '--json']);

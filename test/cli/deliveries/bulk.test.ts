@@ -36,8 +36,8 @@ async function keyWithSkipped(count: number): Promise<string> {
 
 const filter = (key: string) => ['--key', key, '--status', 'skipped', '--since', '1h'];
 
-describe('bulk work', () => {
-  it('is counted, done as a job that the command follows, listed and shown', async () => {
+describe('a bulk command', () => {
+  it('counts its deliveries, runs as a job with progress, and is listed and shown', async () => {
     const key = await keyWithSkipped(3);
     const dry = await svcadmin.run(['deliveries', 'resend', ...filter(key), '--dry-run']);
     expect(dry.stdout).toContain('3 events (0 live)');
@@ -55,7 +55,7 @@ describe('bulk work', () => {
     expect((await svcadmin.run(['bulk', 'cancel', id, '--yes'])).code).toBe(5);
   });
 
-  it('goes on without the command, and is cancelled', async () => {
+  it('continues after the command has ended, and can be cancelled', async () => {
     const key = await keyWithSkipped(5);
     const slow = ['--rate', '1/s', '--detach'];
     const started = await svcadmin.json<BulkView>('deliveries', 'resend', ...filter(key), ...slow);
@@ -63,7 +63,7 @@ describe('bulk work', () => {
     expect(await svcadmin.json('bulk', 'cancel', started.id, '--yes')).toMatchObject({ status: 'cancelled' });
   });
 
-  it('finds nothing, or is refused before anything is done', async () => {
+  it('starts no job if nothing matches or an argument is wrong', async () => {
     const key = await keyWithSkipped(1);
     const none = await svcadmin.json<StartedBulk>('deliveries', 'cancel', '--key', key);
     expect(none).toMatchObject({ total: 0, job: null });
@@ -83,7 +83,7 @@ describe('bulk work', () => {
 });
 
 describe('a pause', () => {
-  it('is asked for, shown, ended by hand, and not late', async () => {
+  it('asks for confirmation, is shown, can be ended early, and makes no delivery late', async () => {
     const key = await keyWithSkipped(1);
     const paused = ['webhooks', 'pause', key, '--until', '2h'];
     expect((await svcadmin.run(paused)).code).toBe(2);
@@ -110,7 +110,7 @@ describe('a pause', () => {
     ]);
   });
 
-  it('is refused for a time that is over, or further ahead than deliveries are sure to be kept', async () => {
+  it('is refused for a past time, and for a time beyond the retention of deliveries', async () => {
     const key = await keyWithSkipped(0);
     for (const until of ['2020-01-01', 'tomorrow'])
       expect((await svcadmin.run(['webhooks', 'pause', key, '--until', until, '--yes'])).code).toBe(2);
@@ -118,7 +118,7 @@ describe('a pause', () => {
   });
 });
 
-it('progress says how many of how many, what was left out, and what it waits for', () => {
+it('progress names the done, the total and the omitted deliveries, and the reason for waiting', () => {
   const now = Date.parse('2026-07-01T00:00:00Z');
   const part = { keyId: 'key_1', partnerId: 'ptr_1', mode: 'test', total: 4, done: 1, leftOut: 1 } as const;
   const job: BulkView = {

@@ -4,7 +4,7 @@ import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
 
 describe('parseDollars', () => {
-  it('gives back what formatCents shows, to the cent', () => {
+  it('reads what formatCents prints, to the cent', () => {
     fc.assert(
       fc.property(fc.integer({ min: -99_999_999_999_999, max: 99_999_999_999_999 }), (cents) => {
         expect(parseDollars(formatCents(cents).replaceAll(',', ''), { signed: true })).toBe(cents);
@@ -12,7 +12,7 @@ describe('parseDollars', () => {
     );
   });
 
-  it('shows nothing without a sign', () => {
+  it('prints no sign except a minus', () => {
     expect([0, 5, -5].map(formatCents)).toEqual(['0.00', '0.05', '-0.05']);
   });
 
@@ -34,14 +34,14 @@ describe('parseDollars', () => {
     },
   );
 
-  it('takes a sign only where one is allowed', () => {
+  it('accepts a sign only if one is allowed', () => {
     expect(parseDollars('-12.50', { signed: true })).toBe(-1250);
     expect(parseDollars('-0', { signed: true })).toBe(0);
   });
 });
 
-describe('durations and moments', () => {
-  it('are read exactly', () => {
+describe('durations and points in time', () => {
+  it('are parsed exactly, and malformed ones are refused', () => {
     expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseSeconds)).toEqual([
       ...[90, 1800, 86_400, 604_800],
       ...[undefined, undefined, 5400],
@@ -55,7 +55,7 @@ describe('durations and moments', () => {
     expect(parseMoment('2026-13-01', now)).toBeUndefined();
   });
 
-  it('takes days by name, the last ones, and times of today', () => {
+  it('accept days by name, the last days, and times of today', () => {
     const wednesday = new Date(2026, 6, 1, 12).getTime();
     const local = (...at: [month: number, day: number, hour?: number]) => new Date(2026, ...at).toISOString();
     const taken = (text: string) => parseMoment(text, wednesday);

@@ -38,7 +38,7 @@ afterAll(() => server.stop());
 const list = (...args: string[]) => svcadmin.run(['requests', 'list', ...args]);
 
 describe('a list', () => {
-  it('says how many of all records are shown, and how to see the others', async () => {
+  it('states how many of all records are shown, and how to see the others', async () => {
     const { stdout, stderr } = await list();
     expect(stdout.trimEnd().split('\n')).toHaveLength(51);
     const last = 'req_0000000000000000000049';
@@ -49,14 +49,14 @@ describe('a list', () => {
     expect(end.stderr).toBe('2 of 1,203 shown, the last ones.\n');
   });
 
-  it('names its filters, even where nothing is found', async () => {
+  it('names its filters, even if nothing is found', async () => {
     const failed = await list('--status', '4XX', '--partner', partnerId);
     expect(failed.stderr).toBe(`7 of 7 shown, only --partner ${partnerId} --status 4xx.\n`);
     const none = await list('--status', '404');
     expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
   });
 
-  it('counts with --by how many records have the same values, of all pages', async () => {
+  it('counts with --by how many records share a value, over all pages', async () => {
     const { stdout, stderr } = await list('--by', 'status,error');
     expect(stdout).toBe('status\terror\tcount\n200\t-\t1196\n402\tpayment_required\t7\n');
     expect(stderr).toBe('1,203 records in 2 groups.\n');
@@ -75,7 +75,7 @@ describe('a list', () => {
     expect((await list('--by', 'status', '--count')).code).toBe(2);
   });
 
-  it('gives all records with --all, over several pages', async () => {
+  it('prints all records with --all, over several pages', async () => {
     const rows = await svcadmin.json<{ id: string }[]>('requests', 'list', '--all');
     expect(new Set(rows.map(({ id }) => id)).size).toBe(many);
     const piped = await list('--all');
@@ -85,19 +85,19 @@ describe('a list', () => {
     expect(await list('--all', '--limit', '3')).toMatchObject({ code: 2 });
   });
 
-  it('gives only the number with --count', async () => {
+  it('prints only the number with --count', async () => {
     expect(await list('--count')).toMatchObject({ code: 0, stdout: `${many}\n`, stderr: '' });
     expect((await list('--count', '--error', 'payment_required')).stdout).toBe(`${failures}\n`);
     expect(await svcadmin.json('requests', 'list', '--count')).toEqual({ total: many, exact: true });
     expect(await list('--count', '--csv')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('counts without a procedure for it by reading all pages', async () => {
+  it('is counted by reading all pages if the server has no procedure for the count', async () => {
     const { stdout } = await svcadmin.run(['partners', 'list', '--search', 'ale', '--count', '--limit', '1']);
     expect(stdout).toBe('2\n');
   });
 
-  it('shows the columns that are asked for, in any spelling of their names', async () => {
+  it('shows the requested columns, in any spelling of their names', async () => {
     const { stdout } = await list('--columns', 'id, Duration ms,partner_id', '--limit', '1');
     expect(stdout).toBe(`id\tdurationMs\tpartnerId\nreq_${'0'.repeat(22)}\t3\t${partnerId}\n`);
     const wrong = await list('--columns', 'id,price');
@@ -106,7 +106,7 @@ describe('a list', () => {
     expect(wrong.stderr).toContain('retryAfter');
   });
 
-  it('is CSV with --csv: headings, times in UTC, dollars, and no formula', async () => {
+  it('is CSV with --csv: headings, times in UTC, dollars and no formulas', async () => {
     const { stdout } = await svcadmin.run(['partners', 'list', '--csv']);
     const [headings, ...rows] = stdout.trimEnd().split('\n');
     expect(headings).toBe('id,name,status,created_at');
@@ -119,12 +119,12 @@ describe('a list', () => {
     expect(await svcadmin.run(['partners', 'list', '--csv', '--json'])).toMatchObject({ code: 2 });
   });
 
-  it('has a heading and no rows where nothing is found', async () => {
+  it('has a heading and no rows if nothing is found', async () => {
     expect((await list('--status', '404', '--csv', '--columns', 'id,at')).stdout).toBe('id,at\n');
     expect((await list('--status', '404')).stdout).toMatch(/^id\tat\tstatus.*\n$/);
   });
 
-  it('takes these flags whatever it lists', async () => {
+  it('accepts these flags for every kind of record', async () => {
     const manifest = new URL('../../../dist/cli/oclif.manifest.json', import.meta.url);
     const { commands } = JSON.parse(await readFile(manifest, 'utf8')) as {
       commands: Record<string, { id: string; flags: object }>;
@@ -141,8 +141,8 @@ describe('a list', () => {
   });
 });
 
-describe('every count', () => {
-  it('is the number of rows of its list', async () => {
+describe('the count of a list', () => {
+  it('equals the number of rows of the list', async () => {
     const { admin } = server;
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     await admin.keys.create.mutate({ partnerId, mode: 'live' });
@@ -187,7 +187,7 @@ describe('every count', () => {
     expect(await admin.sessions.count.query(sessions)).toEqual({ total: 0, exact: true });
   });
 
-  it('ends after a bounded number of records, and says that there are more', async () => {
+  it('ends after a fixed number of records, and states that there are more', async () => {
     const requests = server.db.collection<{ _id: string }>('requestLog');
     const divided = divideFilter({ partnerId, status: 402 }, { selective: [], sorted: ['partnerId'] }, 'at');
     expect(divided).toEqual({
@@ -210,8 +210,8 @@ describe('every count', () => {
   });
 });
 
-describe('a list of what partners have', () => {
-  it('names the partner of each key, client and integration', async () => {
+describe('a list of keys, clients or integrations', () => {
+  it('names the partner of each record', async () => {
     const { partners, keys, clients, integrations } = server.admin;
     const { id: partnerId } = await partners.create.mutate({ name: 'Beta & Co' });
     const { id: keyId } = await keys.create.mutate({ partnerId });

@@ -32,7 +32,7 @@ async function onboard(rows: unknown, ...more: string[]) {
 const partners = () => server.admin.partners.list.query({ limit: 500 });
 
 describe('partners onboard --from', () => {
-  it('makes every partner once, however often the file is given', async () => {
+  it('creates every partner once, even if the same file is given twice', async () => {
     const rows = [
       row('Alpha', { webhookUrl: 'https://alpha.example/hooks' }),
       row('Beta', { amount: '75.00' }),
@@ -58,7 +58,7 @@ describe('partners onboard --from', () => {
     expect((await partners()).length).toBe(before.length + 1);
   });
 
-  it('makes none where a row is not sound, and says so of every row', async () => {
+  it('creates no partner if a row is malformed, and names the fault of every row', async () => {
     const before = await partners();
     const { code, stderr } = await onboard([
       row('Delta'),
@@ -81,7 +81,7 @@ describe('partners onboard --from', () => {
     expect(await partners()).toEqual(before);
   });
 
-  it('names a partner that an earlier run did not finish, goes on, and exits 1', async () => {
+  it('names a partner that an earlier run did not finish, continues, and exits with 1', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Iota' });
     const { code, stdout } = await onboard([row('Iota'), row('Kappa')], '--json');
     expect(code).toBe(1);
@@ -91,7 +91,7 @@ describe('partners onboard --from', () => {
     ]);
   });
 
-  it('writes the secrets of each partner to a file of its own', async () => {
+  it('writes the secrets of each partner to a separate file', async () => {
     const secrets = join(directory, 'secrets');
     const { stdout, stderr } = await onboard([row('Lambda'), row('Mu')], '--out-dir', secrets);
     expect(stdout).toBe('');
@@ -103,7 +103,7 @@ describe('partners onboard --from', () => {
     expect(await readFile(join(secrets, file), 'utf8')).toContain('SVC_CLIENT_SECRET=svc_secret_');
   });
 
-  it('takes no flags of one partner beside, and no file that is not a list', async () => {
+  it('refuses flags of a single partner, and a file that is no list', async () => {
     const both = await onboard([row('Nu')], '--claims', 'country');
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('leave out --claims') });
     expect(await onboard({ name: 'Nu' })).toMatchObject({ code: 2 });

@@ -18,7 +18,7 @@ const onboard = [
 ];
 
 describe('partners onboard', () => {
-  it('prints an .env of a partner that can begin', async () => {
+  it('prints a complete .env file for a partner', async () => {
     const { code, stdout, stderr } = await svcadmin.run([
       ...onboard,
       '--webhook-url',
@@ -64,7 +64,7 @@ describe('partners onboard', () => {
     }
   });
 
-  it('makes no file where there is no token', async () => {
+  it('creates no file if there is no token', async () => {
     const env = { SVCADMIN_TOKEN: '' };
     const { code } = await svcadmin.run([...onboard, '--out-file', 'untouched.env'], { env });
     expect(code).toBe(3);
@@ -76,7 +76,7 @@ describe('partners onboard', () => {
     ['--redirect-uri', 'shop.example', 'must be an absolute URI'],
     ['--webhook-url', 'http://foo.example', 'https'],
     ['--amount', '20', 'the least funding is 50.00 USD'],
-  ])('leaves nothing behind where %s is %s', async (option, value, said) => {
+  ])('creates nothing if %s is %s', async (option, value, said) => {
     const before = await server.admin.partners.list.query({ limit: 500 });
     const { code, stderr } = await svcadmin.run([...onboard, option, value]);
     expect(code).not.toBe(0);
@@ -84,7 +84,7 @@ describe('partners onboard', () => {
     expect(await server.admin.partners.list.query({ limit: 500 })).toEqual(before);
   });
 
-  it('keeps secrets off stdout with --out-file', async () => {
+  it('prints no secret on stdout with --out-file', async () => {
     const shown = await svcadmin.run([...onboard, '--out-file', '.env', '--json']);
     const env = await readFile(join(svcadmin.cwd, '.env'), 'utf8');
     expect((await stat(join(svcadmin.cwd, '.env'))).mode & 0o777).toBe(0o600);
@@ -95,12 +95,12 @@ describe('partners onboard', () => {
 });
 
 describe('doctor', () => {
-  it('finds nothing wrong with a server that is well', async () => {
+  it('reports no fault of a healthy server', async () => {
     const findings = await svcadmin.json<{ check: string; ok: boolean }[]>('doctor');
     expect(findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([]);
   });
 
-  it('says what is wrong and how to mend it, and exits 1', async () => {
+  it('names each fault and its remedy, and exits with 1', async () => {
     const { code, stdout } = await svcadmin.run(['doctor', '--json'], { env: { SVCADMIN_TOKEN: 'wrong' } });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toContainEqual(
@@ -108,7 +108,7 @@ describe('doctor', () => {
     );
   });
 
-  it('names the server that it cannot reach, and where the address came from', async () => {
+  it('names the unreachable server and the source of its address', async () => {
     const env = { SVCADMIN_URL: 'http://localhost:1' };
     for (const args of [['doctor'], ['partners', 'list']]) {
       const { stdout, stderr } = await svcadmin.run(args, { env });
@@ -124,7 +124,7 @@ describe('doctor', () => {
 });
 
 describe('status, whoami and error', () => {
-  it('answer in one glance', async () => {
+  it('answer in a few lines', async () => {
     expect(await svcadmin.json('status')).toMatchObject({
       database: 'up',
       contract: '0.8.0',
@@ -136,7 +136,7 @@ describe('status, whoami and error', () => {
 });
 
 describe('request', () => {
-  it('shows what an operator changed with it', async () => {
+  it('shows what an operator changed in that request', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
     const story = await svcadmin.json('request', entry?.requestId ?? '');
@@ -145,8 +145,8 @@ describe('request', () => {
   });
 });
 
-describe('what was mistyped', () => {
-  it('is answered with how the command is typed, or what there is', async () => {
+describe('a mistyped command or argument', () => {
+  it('is answered with the usage or the valid choices', async () => {
     const stderrOf = async (...args: string[]) => (await svcadmin.run(args)).stderr;
     const [trigger, verb, topic] = await Promise.all([
       stderrOf('webhooks', 'trigger', 'key_1'),
@@ -162,18 +162,18 @@ describe('what was mistyped', () => {
 });
 
 describe('help', () => {
-  it('says what to begin with', async () => {
+  it('names the first commands to run', async () => {
     const { stdout } = await svcadmin.run(['--help']);
     expect(stdout).toMatch(/^START HERE\n {2}\$ svcadmin login --url URL +sign in to a server$/m);
   });
 
-  it('begins with an example, whatever the command', async () => {
+  it('begins with an example for every command', async () => {
     const { stdout } = await svcadmin.run(['partners', 'create', '--help']);
     const sections = stdout.match(/^[A-Z ]+$/gm);
     expect(sections?.filter((line) => line.trim())[0]).toBe('EXAMPLES');
   });
 
-  it('suggests the command that was probably meant', async () => {
+  it('suggests the most similar command', async () => {
     const { code, stderr } = await svcadmin.run(['parners', 'list']);
     expect({ code, stderr }).toMatchObject({
       code: 2,

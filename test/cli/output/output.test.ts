@@ -12,8 +12,8 @@ import { waitReasons } from '../../../contracts/wait-reasons.ts';
 const id = 'ptr_4HpTRK4usWlxHuQvvMsCHR';
 const columns = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'Status' }];
 
-describe('deliveries that wait', () => {
-  it('are listed as waiting with the reason, each of which is explained once', () => {
+describe('waiting deliveries', () => {
+  it('are listed with their reasons, and each reason is explained once', () => {
     const waits = { status: 'pending', waiting: 'endpoint_busy' } as DeliveryView;
     const scheduled = { status: 'pending', waiting: null } as DeliveryView;
     expect([waits, scheduled].map(listedStatus)).toEqual(['waiting: endpoint_busy', 'pending']);
@@ -40,7 +40,7 @@ describe('renderTable', () => {
     );
   });
 
-  it('cuts names with dots from the front, where a word begins', () => {
+  it('shortens dotted names from the front, at the beginning of a word', () => {
     const named = [
       { heading: 'ID', whole: true },
       { heading: 'Event', dotted: true },
@@ -59,12 +59,12 @@ describe('renderTable', () => {
     expect(lines(28 + 14)).toEqual(['Event', '…failed', 'vae.resolved']);
   });
 
-  it('is tab-separated with its headings without a width', () => {
+  it('separates cells by tabs below headings if there is no width', () => {
     const lines = ['ID\tName\tStatus', `${id}\tAcme\tactive`];
     expect(renderTable(columns, [[id, 'Acme', 'active']])).toEqual(lines);
   });
 
-  it('turns rows into blocks where identifiers alone are too wide', () => {
+  it('prints rows as blocks if identifiers alone are too wide', () => {
     expect(renderTable(columns, [[id, 'Acme', 'active']], 30)).toEqual([
       `ID      ${id}`,
       'Name    Acme',
@@ -91,7 +91,7 @@ describe('renderListing', () => {
       width,
     });
 
-  it('leaves out the least important columns, and names them', () => {
+  it('omits the least important columns, and names them', () => {
     expect(list(160).leftOut).toEqual([]);
     expect(list(100).leftOut).toEqual(['Key ID']);
     expect(list(80).leftOut).toEqual(['Mode', 'Key ID']);
@@ -102,20 +102,20 @@ describe('renderListing', () => {
     for (const line of list(width).lines) expect(line.length).toBeLessThanOrEqual(width);
   });
 
-  it('takes a column back where one that was dropped after it made room', () => {
+  it('restores an omitted column if a later omission made enough space', () => {
     const rows = [{ a: 'x'.repeat(14), b: 'yyy', c: '1'.repeat(30), d: 'zzz', e: 'zzz' }];
     const shape = { columns: ['a', 'b', 'c', 'd', 'e'], drop: ['b', 'c'], width: 40 } as const;
     const { leftOut } = renderListing(rows, shape);
     expect(leftOut).toEqual(['C']);
   });
 
-  it('gives a pipe every column', () => {
+  it('prints every column in a pipe', () => {
     expect(list(undefined).lines[0]?.split('\t')).toHaveLength(6);
   });
 });
 
 describe('times', () => {
-  it('are local with their offset, wherever they stand', () => {
+  it('are printed in local time with their offset', () => {
     vi.stubEnv('TZ', 'Asia/Kolkata');
     onTestFinished(() => void vi.unstubAllEnvs());
     const shown = '2026-07-12 17:33:11+05:30';
@@ -128,7 +128,7 @@ describe('times', () => {
   });
 });
 
-describe('what shows that work goes on', () => {
+describe('the progress line', () => {
   it('appears after a second, counts the seconds, and disappears when the last call ends', async () => {
     const written: string[] = [];
     let tick: () => void = () => undefined;
@@ -158,21 +158,21 @@ describe('what shows that work goes on', () => {
     expect([written.at(-1), running]).toEqual(['\r\u001b[K', 0]);
   });
 
-  it('is not shown in a pipe', () => {
+  it('is not printed in a pipe', () => {
     const work = Promise.resolve();
     expect(waitingOn({ isTTY: false } as NodeJS.WriteStream)(work)).toBe(work);
   });
 });
 
 describe('formatValue', () => {
-  it('shows money in dollars, nothing as a dash, and lets no control character through', () => {
+  it('prints money in dollars, a missing value as a dash, and no control characters', () => {
     expect(formatValue('balance', -123_456_789)).toBe('-1,234,567.89');
     expect(formatValue('webhookUrl', null)).toBe('-');
     expect(formatValue('name', 'a\u001b[2Jb')).toBe('a\\x1b[2Jb');
     expect(formatValue('used', { minute: 2, hour: 7 })).toBe('minute 2, hour 7');
   });
 
-  it('labels fields as people write them', () => {
+  it('prints field names as words', () => {
     expect(['id', 'createdAt', 'webhookUrl', 'redirectUris', 'apiKey'].map(label)).toEqual([
       ...['ID', 'Created at', 'Webhook URL', 'Redirect URIs', 'API key'],
     ]);

@@ -21,13 +21,16 @@ it.each([
   { args: ['whoami', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 3 },
   { args: ['partners', 'show', 'ptr_0000000000000000000000'], code: 4 },
   { args: ['whoami'], env: { SVCADMIN_URL: 'http://127.0.0.1:1' }, code: 7 },
-])('the executable ends with $code for $args, as in this process', async ({ args, code, ...options }) => {
-  const started = await svcadmin.start(args, options);
-  expect(started.code).toBe(code);
-  expect(await svcadmin.run(args, options)).toEqual(started);
-});
+])(
+  'the executable exits with $code for $args, as a command within this process does',
+  async ({ args, code, ...options }) => {
+    const started = await svcadmin.start(args, options);
+    expect(started.code).toBe(code);
+    expect(await svcadmin.run(args, options)).toEqual(started);
+  },
+);
 
-it('a command line leaves no listener on the output of its process', async () => {
+it('a command leaves no listener on the output of its process', async () => {
   const listeners = () =>
     process.stdout.eventNames().map((name) => [name, process.stdout.listenerCount(name)]);
   const before = listeners();

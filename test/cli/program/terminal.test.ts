@@ -69,7 +69,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(await terminal.screen()).not.toContain(adminToken);
   }
 
-  it('signs in without showing the token, onboards, and lists within the width of the terminal', async () => {
+  it("signs in without showing the token, onboards a partner, and prints lists within the terminal's width", async () => {
     await login();
     await terminal.clear();
     await terminal.type(
@@ -89,7 +89,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(rows.some((row) => row.includes('…'))).toBe(true);
   });
 
-  it('asks for the id before live money moves, in red, and does nothing where another is typed', async () => {
+  it('asks for the id in red before live money moves, and does nothing if another id is typed', async () => {
     await login();
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const balance = async () =>
@@ -112,7 +112,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(await balance()).toBe(5000);
   });
 
-  it('asks before a partner is suspended, and ends with 130 where the person cancels', async () => {
+  it('asks before a partner is suspended, and exits with 130 if the operator cancels', async () => {
     await login();
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId: id });
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect((await server.admin.partners.show.query({ partnerId: id })).status).toBe('active');
   });
 
-  it('asks why data of a live user are read, and keeps the answer in the audit log', async () => {
+  it('asks why personal data of a live user are read, and records the answer in the audit log', async () => {
     await login();
     const partner = await createPartner(server);
     await verifyUser(server, partner);
@@ -153,13 +153,13 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(await terminal.screen()).not.toContain(clientSecret);
   });
 
-  it('asks for no token where no admin API answers', async () => {
+  it('asks for no token if no admin API answers', async () => {
     await terminal.type(`${svcadmin} login --url http://127.0.0.1:1; echo "exit $?"`);
     await shows(/^exit 7$/m);
     expect(await terminal.screen()).not.toContain('Operator token for');
   });
 
-  it('ends with 0 where the reader of a pipe ends early', async () => {
+  it('exits with 0 if the reader of a pipe ends early', async () => {
     await login();
     for (let n = 0; n < 3; n += 1) await server.admin.partners.create.mutate({ name: `Partner ${n}` });
     await terminal.clear();

@@ -19,25 +19,25 @@ describe('a misspelt flag', () => {
     [['partners', 'list', '--jsno'], 'Nonexistent flag: --jsno; did you mean --json?'],
     [['partners', 'suspend', 'ptr_1', '--dryrun'], 'Nonexistent flag: --dryrun; did you mean --dry-run?'],
     [['partners', 'list', '--statsu=pending'], '--status?'],
-  ])('%j is answered with the one that was probably meant', async (args, said) => {
+  ])('%j is answered with the most similar flag', async (args, said) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(said);
   });
 
-  it('gets no suggestion where it resembles no other', async () => {
+  it('causes no suggestion if it resembles no flag', async () => {
     expect((await run('partners', 'list', '--colour')).stderr).not.toContain('did you mean');
   });
 });
 
-describe('a subject that begins with a dash', () => {
+describe('an argument that begins with a dash', () => {
   const subject = `-${'h'.repeat(42)}`;
   it.each([
     [['users', 'show', subject]],
     [['users', 'show', '--json', subject]],
     [['users', 'show', subject, '--reason', subject]],
     [['users', 'show', '--', subject]],
-  ])('is no flag in %j', async (args) => {
+  ])('is not parsed as a flag in %j', async (args) => {
     const { code, stderr } = await run(...args);
     expect(stderr).toContain('No user');
     expect(code).toBe(4);
@@ -45,7 +45,7 @@ describe('a subject that begins with a dash', () => {
 });
 
 describe('the version', () => {
-  it('is shown by -v, --version and version', async () => {
+  it('is printed by -v, --version and version', async () => {
     for (const word of ['-v', '--version', 'version']) {
       const { code, stdout } = await run(word);
       expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('the version', () => {
 });
 
 describe('login', () => {
-  it('checks the address before it takes a token', async () => {
+  it('checks the address before it asks for a token', async () => {
     const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     onTestFinished(() => void other.close());
@@ -79,7 +79,7 @@ describe('login', () => {
 });
 
 describe('a pipe whose reader ends early', () => {
-  it('ends the command with 0', async () => {
+  it('ends the command with exit code 0', async () => {
     for (let n = 0; n < 3; n += 1)
       await server.admin.partners.create.mutate({ name: 'A long name '.repeat(10) });
     const { cwd, env } = await commandLine(server.adminUrl);

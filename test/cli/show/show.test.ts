@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, within(90_000));
 afterAll(() => desk.stop());
 
-describe('what a text names', () => {
+describe('the id in a text', () => {
   const kinds = ['partner', 'client', 'apiKey', 'integration', 'session', 'enrollment', 'event'] as const;
   it.each([...kinds, 'delivery', 'entry', 'operator', 'user'] satisfies IdentifierKind[])(
     'is found in a sentence and in an address: %s',
@@ -35,7 +35,7 @@ describe('what a text names', () => {
     },
   );
 
-  it('can be a wallet, an entry, a subject or a job; any other text names nothing', () => {
+  it('can be of a wallet, an entry, a subject or a job; other text has no id', () => {
     const [partner, entry] = [randomId('partner'), randomId('entry')];
     expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
     expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });
@@ -64,7 +64,7 @@ describe('what a text names', () => {
 });
 
 describe('show', () => {
-  it('leads from a session to all that belongs to it, and back', async () => {
+  it('shows a session and the commands for its related records, and these lead back', async () => {
     const { sessions, partner, enrollment, sub, entry, deliveries, refused, api } = desk;
     const { partnerId, clientId, keyId } = partner;
     const { id: deliveryId, eventId } = deliveries.failed;
@@ -93,7 +93,7 @@ describe('show', () => {
     }
   });
 
-  it('prints the value with what it leads to, for programs', async () => {
+  it('prints the value and its related records as JSON', async () => {
     const { sessions, partner } = desk;
     const shown = await svcadmin.json<Shown>('show', sessions.charged);
     expect(shown).toMatchObject({ kind: 'session', id: sessions.charged, record: { status: 'complete' } });
@@ -101,7 +101,7 @@ describe('show', () => {
     expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
   });
 
-  it('is led to by a line of a statement', async () => {
+  it('accepts a line of a statement', async () => {
     const { partner, entry, sessions, enrollment } = desk;
     const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
     const line = stdout.split('\n').find((one) => one.includes(entry));
@@ -109,7 +109,7 @@ describe('show', () => {
     expect(line?.endsWith(`,USD,,,${cause}`)).toBe(true);
   });
 
-  it('takes an address, and says what comes next', async () => {
+  it('accepts an address, and names the next commands', async () => {
     const { sessions, partner } = desk;
     const url = `https://verify.example/verify/session/${sessions.rejected}?lang=de`;
     const { code, stdout, stderr } = await desk.run(['show', url]);
@@ -137,7 +137,7 @@ describe('show', () => {
   });
 
   it.each([['show'], ['partners', 'list', '--search'], ['users', 'find'], ['error']])(
-    'sends no secret anywhere: %s %s %s',
+    'sends no secret to the server: %s %s %s',
     async (...words) => {
       const secret = desk.partner.clientSecret;
       const { code, stdout, stderr } = await desk.run([...words.filter(Boolean), secret]);
@@ -168,7 +168,7 @@ describe('error', () => {
     ['This client may no longer ask for age_18_plus', 'invalid_scope'],
     ['the user cancelled the verification', 'abandoned'],
     ['Session not found or expired', 'session_not_found'],
-  ])('finds one by its message: %s', (message, code) => {
+  ])('finds an error by its message: %s', (message, code) => {
     expect(searchErrors(message)[0]?.code).toBe(code);
   });
 
@@ -181,7 +181,7 @@ describe('error', () => {
     expect(searchErrors('the printer is out of paper')).toEqual([]);
   });
 
-  it('explains one, lists several, and needs no server', async () => {
+  it('explains one error, lists several, and needs no server', async () => {
     const env = { SVCADMIN_URL: 'http://127.0.0.1:1', SVCADMIN_TOKEN: '' };
     const run = (message: string) => svcadmin.run(['error', message, '--json'], { env });
     const one = await run('Invalid or inactive API key');

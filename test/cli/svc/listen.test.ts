@@ -83,7 +83,7 @@ it('svc listen relays the events of a verification, signed as the receiver expec
   expect(relayed?.headers['x-svc-event-id']).toBe(sent?.eventId);
 });
 
-it('svc listen says that a receiver is down or too slow, and goes on when it answers', {
+it('svc listen reports a receiver that is down or too slow, and continues when it answers', {
   timeout: within(90_000),
 }, async () => {
   const port = await freePort();
@@ -108,7 +108,7 @@ it('svc listen says that a receiver is down or too slow, and goes on when it ans
   expect(seen.output).not.toContain('whsec_');
 });
 
-it('svc listen names the next command of svc where the receiver refuses the signature', {
+it('svc listen names the next command if the receiver refuses the signature', {
   timeout: within(60_000),
 }, async () => {
   const receiver = await createReceiver((_count, _request, response) => response.writeHead(401).end('no'));
@@ -119,7 +119,7 @@ it('svc listen names the next command of svc where the receiver refuses the sign
   await interrupt();
 });
 
-it('svc listen exits with 3 when its login is ended, and relays no later event', {
+it('svc listen exits with 3 after its login has ended, and relays no later event', {
   timeout: within(60_000),
 }, async () => {
   const receiver = await createReceiver();

@@ -47,7 +47,7 @@ describe('awaitToken', () => {
   }
   const token = answer(200, { access_token: 't' });
 
-  it('waits longer after slow_down, and after each lost answer', async () => {
+  it('polls less often after slow_down, and after each lost answer', async () => {
     const { ended, waits } = await poll([
       refusal('authorization_pending'),
       refusal('slow_down'),
@@ -59,12 +59,12 @@ describe('awaitToken', () => {
     expect(waits).toEqual([5, 5, 10, 20, 40]);
   });
 
-  it('waits as long as a rate limit says', async () => {
+  it('waits as long as a rate limit demands', async () => {
     const { waits } = await poll([refusal('rate_limited', 30), token]);
     expect(waits).toEqual([5, 30, 5]);
   });
 
-  it('ends where the login is refused, used, or not confirmed in time', async () => {
+  it('fails if the login is refused, already used, or not confirmed in time', async () => {
     expect((await poll([refusal('access_denied')])).ended).toMatchObject({
       code: 'device_login_denied',
       exit: 3,
@@ -131,7 +131,7 @@ describe('svc login', () => {
   );
 
   it(
-    'fails with exit 3 where the member refuses',
+    'exits with 3 if the member refuses',
     async () => {
       const { code, stderr } = await login('deny');
       expect([code, stderr.includes('device_login_denied')]).toEqual([3, true]);
@@ -139,7 +139,7 @@ describe('svc login', () => {
     within(30_000),
   );
 
-  it('exits with 7 where the server has no portal, and where no server answers', async () => {
+  it('exits with 7 if the server has no portal, and if no server answers', async () => {
     const off = await startTestServer();
     for (const url of [off.publicUrl, 'http://127.0.0.1:1'])
       expect((await svcCommandLine(url).run(['login'])).code).toBe(7);

@@ -119,7 +119,7 @@ describe('a task that once needed a support ticket', () => {
     receiver.close();
   });
 
-  it('svc trigger flow completes the hosted pages, and svc finds the session by reference, its events and its request', async () => {
+  it('svc trigger flow completes the hosted pages, and svc finds the session, its events and its request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
         'trigger',
@@ -155,7 +155,7 @@ describe('a task that once needed a support ticket', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('svc trigger flow fails with another address of the service, and names the right one', async () => {
+  it('svc trigger flow refuses a wrong address of the service, and names the right one', async () => {
     const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
     const kept = readFileSync(profile, 'utf8');
     writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
@@ -165,7 +165,7 @@ describe('a task that once needed a support ticket', () => {
     expect([code, failure(stderr).hint]).toEqual([1, expect.stringContaining(server.baseUrl)]);
   });
 
-  it('svc trigger flow prints the code and the code verifier that the exchange needs', async () => {
+  it('svc trigger flow prints the code and the code verifier for the exchange', async () => {
     const walked = await svc.json<Record<string, string>>(
       'trigger',
       'flow',
@@ -195,7 +195,7 @@ describe('a task that once needed a support ticket', () => {
     });
   });
 
-  it('request limits stay with support', async () => {
+  it('svc cannot change request limits, and names support', async () => {
     const limit = ['--token-requests-per-minute', '1000'];
     expect((await svc.run(['clients', 'update', partner.clientId, ...limit])).code).toBe(2);
     const { clientId } = partner;
@@ -223,7 +223,7 @@ describe('a task that once needed a support ticket', () => {
     expect(await svc.json('members', 'remove', id, '--yes')).toMatchObject({ status: 'removed' });
   });
 
-  it('a leaked API key ends at once', async () => {
+  it('svc revokes a leaked API key at once', async () => {
     const { id, apiKey } = await svc.json<{ id: string; apiKey: string }>('keys', 'create', '--mode', 'test');
     await svc.json('keys', 'revoke', id, '--yes');
     const answer = await fetch(`${server.publicUrl}/api/wallet`, {
@@ -233,7 +233,7 @@ describe('a task that once needed a support ticket', () => {
   });
 });
 
-describe('svc has the habits of svcadmin', () => {
+describe('svc, as svcadmin', () => {
   it('exits with 2 for wrong usage, 3 without a sign-in and 4 for an unknown record', async () => {
     for (const [args, code] of [
       [['keys', 'conjure'], 2],
@@ -246,7 +246,7 @@ describe('svc has the habits of svcadmin', () => {
     expect([elsewhere.code, failure(elsewhere.stderr).code]).toEqual([3, 'no_token']);
   });
 
-  it('finds no record of another partner, and a viewer changes nothing', async () => {
+  it('finds no record of another partner, and refuses changes by a viewer', async () => {
     clock.advance(60_000);
     const other = await createPartner(server);
     const viewer = await memberLine(server, partner.partnerId, 'viewer');
@@ -257,7 +257,7 @@ describe('svc has the habits of svcadmin', () => {
     expect(failure(refused.stderr).hint).toContain('svc whoami');
   });
 
-  it('says what to do where the passkey is too old, and goes on after it', async () => {
+  it('explains how to renew a passkey that is too old, and then succeeds', async () => {
     const { member } = svc;
     clock.advance(30 * 60_000);
     const refused = await svc.run(['keys', 'create', '--json']);
@@ -269,7 +269,7 @@ describe('svc has the habits of svcadmin', () => {
     expect((await svc.run(['keys', 'create'])).code).toBe(0);
   });
 
-  it('shows who is signed in, and signs out at the server too', async () => {
+  it('shows the signed-in member, and signs out at the server too', async () => {
     clock.advance(60_000);
     const line = await memberLine(server, partner.partnerId, 'developer');
     expect(await line.json('whoami')).toMatchObject({ role: 'developer', partner: 'Acme Cinema' });

@@ -20,7 +20,7 @@ const libraries = findLibraries();
 const countOf = (file: Buffer, text: string): number => file.toString('latin1').split(text).length - 1;
 
 describe.runIf(libraries.length > 0)('rewriteForOlderGlibc', () => {
-  it.each(libraries)('changes nothing but the tables of symbols and versions of %s', (library) => {
+  it.each(libraries)('changes only the tables of symbols and versions of %s', (library) => {
     const original = readFileSync(library);
     const rewritten = rewriteForOlderGlibc(original);
     expect(rewritten.length).toBe(original.length);
@@ -30,26 +30,26 @@ describe.runIf(libraries.length > 0)('rewriteForOlderGlibc', () => {
     expect(changed).toBeLessThan(100);
   });
 
-  it.each(libraries)('finds nothing left to do in its own output for %s', (library) => {
+  it.each(libraries)('changes nothing in its own output for %s', (library) => {
     const once = rewriteForOlderGlibc(readFileSync(library));
     expect(rewriteForOlderGlibc(once).equals(once)).toBe(true);
   });
 });
 
-describe('rewriteForOlderGlibc on something else', () => {
+describe('rewriteForOlderGlibc on a file that is no ELF library', () => {
   it.each([Buffer.alloc(0), Buffer.from('#!/bin/sh'), Buffer.alloc(200, 0x7f)])('throws for %s', (bytes) => {
     expect(() => rewriteForOlderGlibc(bytes)).toThrow(/not an ELF library/);
   });
 });
 
-describe('needsRewrite', () => {
+describe('needsRewrite for a version of glibc', () => {
   it.each([
     ['2.36', true],
     ['2.37', true],
     ['2.38', false],
     ['2.41', false],
     [undefined, false],
-  ])('is, on glibc %s, %s', (version, expected) => {
+  ])('returns for %s: %s', (version, expected) => {
     expect(needsRewrite(version)).toBe(expected);
   });
 });

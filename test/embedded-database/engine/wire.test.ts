@@ -19,7 +19,7 @@ const cut = (stream: Buffer, sizes: number[]): Buffer[] => {
 };
 
 describe('createMessageReader', () => {
-  it('gives the same messages however the stream is cut', () => {
+  it('yields the same messages however the stream is divided', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 }),

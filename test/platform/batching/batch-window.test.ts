@@ -38,7 +38,7 @@ async function sent(items: number) {
   return batch;
 }
 
-describe('a batch', () => {
+describe('the start of a batch', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
@@ -46,14 +46,14 @@ describe('a batch', () => {
     vi.useRealTimers();
   });
 
-  it.each([1, 2, 3])('goes without a wait after one of %i', async (items) => {
+  it.each([1, 2, 3])('is immediate after a batch of %i', async (items) => {
     const batch = await sent(items);
     batch.begin(1);
     await pass(0);
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('goes as soon as it is as large as the last one', async () => {
+  it('happens as soon as the batch is as large as the last one', async () => {
     const batch = await sent(4);
     batch.begin(1);
     batch.add(2);
@@ -64,7 +64,7 @@ describe('a batch', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('goes after 2 ms where it stays smaller, and the next one expects fewer', async () => {
+  it('happens after 2 ms if the batch stays smaller, and the next batch expects fewer items', async () => {
     const batch = await sent(50);
     batch.begin(1);
     await pass(1);
@@ -76,7 +76,7 @@ describe('a batch', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('waits for fixed numbers each time, where there are any', async () => {
+  it('waits for a fixed number of items if one is configured', async () => {
     const batch = opened({ ms: 10, items: 2 });
     for (const _time of ['first', 'second']) {
       batch.begin(1);

@@ -12,7 +12,7 @@ describe('adminHostFault', () => {
     '192.168.1.1',
     'fd00::1',
     'fe80::1',
-  ])('lets %s pass', (host) => {
+  ])('accepts %s', (host) => {
     expect(adminHostFault(host)).toBeUndefined();
   });
   it.each(['0.0.0.0', '::', '8.8.8.8', '172.32.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'admin.example'])(

@@ -28,7 +28,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
 }
 
 describe('defaults', () => {
-  it('are those of a trial on one machine', () => {
+  it('suit a trial on one machine', () => {
     expect(readConfig({})).toMatchObject({
       environment: 'development',
       public: { host: '127.0.0.1', port: 8080 },
@@ -47,12 +47,12 @@ describe('defaults', () => {
     });
   });
 
-  it('hold for an empty variable as for a missing one', () => {
+  it('apply to an empty variable as to a missing one', () => {
     const names = ['SVC_PORT', 'SVC_BASE_URL', 'MONGODB_URI', 'SVC_MASTER_KEY', 'SVC_PRICE_CENTS'];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });
 
-  it('deliver to localhost in development only', () => {
+  it('allow webhooks to localhost in development only', () => {
     expect(readConfig(production).webhooks.localhost).toBe(false);
     expect(readConfig({ ...production, SVC_LOCALHOST_WEBHOOKS: 'on' }).webhooks.localhost).toBe(true);
     expect(readConfig({ SVC_LOCALHOST_WEBHOOKS: 'off' }).webhooks.localhost).toBe(false);
@@ -62,7 +62,7 @@ describe('defaults', () => {
 describe('the listener for probes and metrics', () => {
   const healthOf = (env: Record<string, string>) => readConfig(env).health;
 
-  it('is there for every process without the admin role', () => {
+  it('exists in every process without the admin role', () => {
     for (const role of ['worker', 'api']) {
       expect(healthOf({ SVC_ROLES: role })).toEqual({ host: '127.0.0.1', port: 8083, byDefault: true });
     }
@@ -70,7 +70,7 @@ describe('the listener for probes and metrics', () => {
     expect(healthOf({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' })).toBeUndefined();
   });
 
-  it('is where SVC_HEALTH_PORT says, whatever the roles', () => {
+  it('uses SVC_HEALTH_PORT with any roles', () => {
     expect(healthOf({ SVC_HEALTH_PORT: '9100' })).toEqual({
       host: '127.0.0.1',
       port: 9100,
@@ -82,7 +82,7 @@ describe('the listener for probes and metrics', () => {
 describe('the private address for other processes', () => {
   const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text }).peer;
 
-  it('is that of the machine, at a free port, unless another is set', () => {
+  it("is the machine's address with a free port, unless another is set", () => {
     expect(readConfig({}).peer).toEqual({ port: 0 });
     expect(peerOf('off')).toBeUndefined();
     expect(peerOf('10.0.0.5')).toEqual({ host: '10.0.0.5', port: 0 });
@@ -93,15 +93,15 @@ describe('the private address for other processes', () => {
   });
 
   it.each(['10.0.0.5:', ':9000', '10.0.0.5:65536', '[10.0.0.5]:1', '[fd00::5', 'http://a', 'a b', 'a:1:2'])(
-    'is not %s',
+    'cannot be %s',
     (text) => {
       expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
     },
   );
 });
 
-describe('values', () => {
-  it('are read into what they mean', () => {
+describe('values of environment variables', () => {
+  it('are parsed into typed settings', () => {
     const config = readConfig({
       SVC_PORT: '9000',
       SVC_BASE_URL: 'https://verify.example/svc//',
@@ -122,18 +122,18 @@ describe('values', () => {
     });
   });
 
-  it('may lift the limit of starts', () => {
+  it('can remove the limit of starts', () => {
     expect(readConfig({ SVC_STARTS_PER_MINUTE: '20' }).startsPerMinute).toBe(20);
     expect(readConfig({ SVC_STARTS_PER_MINUTE: 'off' }).startsPerMinute).toBeUndefined();
   });
 
-  it('wait 5 s between the end of readiness and of the listeners, outside development', () => {
+  it('set a drain delay of 5 s outside development', () => {
     expect(readConfig({}).drainDelay).toBe(0);
     expect(readConfig(production).drainDelay).toBe(5_000);
     expect(readConfig({ ...production, SVC_DRAIN_DELAY: '20s' }).drainDelay).toBe(20_000);
   });
 
-  it('follow the port in the base URL where none is given', () => {
+  it('set the port of the base URL if it has none', () => {
     expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
   });
 
@@ -142,8 +142,8 @@ describe('values', () => {
   });
 });
 
-describe('faults', () => {
-  it('are all named at once, one line each', () => {
+describe('faults of the environment', () => {
+  it('are all reported at once, one per line', () => {
     const wrong = {
       SVC_PORT: '65536',
       SVC_ADMIN_PORT: 'http',
@@ -169,7 +169,7 @@ describe('faults', () => {
     expect(new ConfigError(faults).message.split('\n')).toHaveLength(faults.length + 1);
   });
 
-  it('name what is missing beside what is malformed', () => {
+  it('name missing variables besides malformed ones', () => {
     const faults = faultsOf({
       SVC_ENVIRONMENT: 'production',
       SVC_PORT: 'http',
@@ -193,16 +193,16 @@ describe('faults', () => {
     ]);
   });
 
-  it('are none for a public admin listener that a proxy gives TLS', () => {
+  it('are none for a public admin listener behind a TLS proxy', () => {
     expect(faultsOf({ SVC_ADMIN_HOST: '0.0.0.0', SVC_ADMIN_ALLOW_PUBLIC: 'on' })).toEqual([]);
   });
 
-  it('never repeat a secret that is malformed', () => {
+  it('never contain a malformed secret', () => {
     const environment = { SVC_MASTER_KEY: 'c2VjcmV0LXRoYXQtaXMtc2hvcnQ', SVC_ADMIN_TOKEN: 'hunter2' };
     expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
   });
 
-  it.each(Object.keys(production).slice(1))('name %s where production lacks it', (name) => {
+  it.each(Object.keys(production).slice(1))('name %s if it is missing in production', (name) => {
     const { [name as keyof typeof production]: _missing, ...rest } = production;
     expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
     const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
@@ -211,7 +211,7 @@ describe('faults', () => {
     );
   });
 
-  it.each(['staging', 'production'])('name a base URL that is not https in %s', (environment) => {
+  it.each(['staging', 'production'])('name a base URL without https in %s', (environment) => {
     const given = { ...production, SVC_ENVIRONMENT: environment, SVC_BASE_URL: 'http://verify.example' };
     expect(faultsOf(given)).toEqual(['SVC_BASE_URL: must be https outside development']);
   });
@@ -226,14 +226,14 @@ describe('faults', () => {
     'https://verify.example/*',
     'https://verify.example/%7Esvc',
     'HTTPS://verify.example',
-  ])('SVC_BASE_URL is refused where it is %s, which no issuer is (RFC 8414 2)', (address) => {
+  ])('name a SVC_BASE_URL that is %s, which RFC 8414 2 forbids for an issuer', (address) => {
     expect(faultsOf({ ...production, SVC_BASE_URL: address })).toEqual([
       expect.stringMatching(/^SVC_BASE_URL: must have no query, fragment or user name/),
     ]);
   });
 
   it.each(['https://verify.example:8443/', 'http://[::1]:8080', 'https://verify.example/a/b-c_d.e~f'])(
-    'SVC_BASE_URL may be %s',
+    'are none for a SVC_BASE_URL that is %s',
     (address) => {
       expect(readConfig({ SVC_BASE_URL: address }).baseUrl).toBe(address.replace(/\/$/, ''));
     },
@@ -248,7 +248,7 @@ describe('faults', () => {
     'READCONCERNLEVEL=local',
     'wtimeoutMS=1',
     'readPreference=secondary',
-  ])('name an option of MONGODB_URI that would override the durability: %s', (option) => {
+  ])('name an option of MONGODB_URI that would weaken durability: %s', (option) => {
     const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
@@ -263,7 +263,7 @@ describe('faults', () => {
     'WAITQUEUETIMEOUTMS=1',
     'timeoutMS=100',
     'heartbeatFrequencyMS=60000',
-  ])('name an option of MONGODB_URI that would change how long an answer takes: %s', (option) => {
+  ])('name an option of MONGODB_URI that would change timeouts: %s', (option) => {
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
       `MONGODB_URI: must not set ${name}: this service decides how long it waits, so that it answers a billable request within 5 s`,
@@ -271,7 +271,7 @@ describe('faults', () => {
   });
 
   it.each(['loadBalanced=true', 'useBigInt64=true', 'raw=true', 'promoteLongs=false', 'misspelt=1'])(
-    'name any other option of MONGODB_URI that is not honoured: %s',
+    'name any other unsupported option of MONGODB_URI: %s',
     (option) => {
       const [name] = option.split('=');
       expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${option}` })).toEqual([
@@ -280,7 +280,7 @@ describe('faults', () => {
     },
   );
 
-  it('name each option of MONGODB_URI that is not honoured, by its kind', () => {
+  it('explain each unsupported option of MONGODB_URI by its kind', () => {
     const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
       expect.stringMatching(/^MONGODB_URI: must not set w, j: /),
@@ -289,7 +289,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('are none for an option of MONGODB_URI that is honoured, and each of those is documented', async () => {
+  it('are none for a supported option of MONGODB_URI, and the docs list all of these', async () => {
     const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
     const [, table = ''] = /\n\| options of `MONGODB_URI`[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
     const cell = (row: string, n: number) =>
@@ -328,24 +328,18 @@ describe('faults', () => {
     ['api', 'off'],
     ['worker', 'off'],
     ['api,worker', 'off'],
-  ])(
-    'are none for a process of the roles %s without SVC_ADMIN_TOKEN, which it does not need',
-    (roles, token) => {
-      const { SVC_ADMIN_TOKEN: _, ...others } = production;
-      expect(readConfig({ ...others, SVC_ROLES: roles }).adminToken).toBe(token);
-      expect(readConfig({ SVC_ROLES: roles }).adminToken).toBeUndefined();
-    },
-  );
+  ])('are none if SVC_ADMIN_TOKEN is missing with the roles %s, which do not need it', (roles, token) => {
+    const { SVC_ADMIN_TOKEN: _, ...others } = production;
+    expect(readConfig({ ...others, SVC_ROLES: roles }).adminToken).toBe(token);
+    expect(readConfig({ SVC_ROLES: roles }).adminToken).toBeUndefined();
+  });
 
-  it.each(['admin', 'api,admin'])(
-    'name a missing SVC_ADMIN_TOKEN of a process with the roles %s',
-    (roles) => {
-      const { SVC_ADMIN_TOKEN: _, ...others } = production;
-      expect(faultsOf({ ...others, SVC_ROLES: roles })).toEqual([
-        'SVC_ADMIN_TOKEN: required outside development',
-      ]);
-    },
-  );
+  it.each(['admin', 'api,admin'])('name a missing SVC_ADMIN_TOKEN with the roles %s', (roles) => {
+    const { SVC_ADMIN_TOKEN: _, ...others } = production;
+    expect(faultsOf({ ...others, SVC_ROLES: roles })).toEqual([
+      'SVC_ADMIN_TOKEN: required outside development',
+    ]);
+  });
 
   it('are none for a complete production', () => {
     const { environment, imprint } = readConfig(production);
@@ -358,7 +352,7 @@ describe('faults', () => {
     });
   });
 
-  it('are none for help at a web address', () => {
+  it('are none for a help page at a web address', () => {
     const SVC_HELP_ADDRESS = 'https://svc.example/help';
     expect(readConfig({ SVC_HELP_ADDRESS }).imprint.helpAddress).toBe(SVC_HELP_ADDRESS);
   });

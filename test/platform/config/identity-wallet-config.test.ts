@@ -26,7 +26,7 @@ const read = (list: object[], more: Record<string, string> = {}) =>
   readConfig({ SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(list), ...more }).identityWalletSources;
 
 describe('SVC_IDENTITY_WALLET_SOURCES', () => {
-  it('is a list of sources, each with what its profile has', () => {
+  it('is a list of sources, each with the defaults of its profile', () => {
     expect(readConfig({}).identityWalletSources).toEqual([]);
     const [first, second] = read([age, person], { EUDI_KEY: key });
     expect(first).toMatchObject({ docType: 'eu.europa.ec.av.1', scheme: 'av', modes: ['test', 'live'] });
@@ -36,7 +36,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     });
   });
 
-  it('may have its old name SVC_WALLET_SOURCES, but not both', () => {
+  it('can be set by its old name SVC_WALLET_SOURCES, but not by both', () => {
     const list = JSON.stringify([age]);
     expect(readConfig({ SVC_WALLET_SOURCES: list }).identityWalletSources).toEqual(read([age]));
     expect(() => readConfig({ SVC_WALLET_SOURCES: '[{}]' })).toThrow('SVC_WALLET_SOURCES: ');
@@ -57,7 +57,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(() => read(list)).toThrow(fault);
   });
 
-  it('is refused with a key of another certificate, and never shows it', () => {
+  it('is refused with the key of another certificate, and the fault never shows the key', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = other.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     const attempt = () => read([person], { EUDI_KEY: pem });
@@ -65,7 +65,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(attempt).not.toThrow('PRIVATE KEY');
   });
 
-  it('is refused with an access certificate that is self-signed', () => {
+  it('is refused with a self-signed access certificate', () => {
     const own = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const subject = { country: 'EU', name: 'relying party' };
     const self = buildCertificate({ subject, key: own, notBefore: now - 1000, notAfter: now + 1000 });
@@ -76,7 +76,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     );
   });
 
-  it('may have a VICAL and its providers as trust anchors, which have to be there', () => {
+  it('can have a VICAL and its providers as trust anchors, whose files must exist', () => {
     const vical = join(directory, 'list.vical');
     writeFileSync(vical, 'read later');
     const trustAnchors = { vical, providers: anchor };
@@ -90,7 +90,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(refused({ other: 1 })).toThrow();
   });
 
-  it('asks licences and photo IDs as a relying party with a certificate', () => {
+  it('requests licences and photo IDs as a relying party with a certificate', () => {
     const licence = { ...person, name: 'licence', profile: 'mdl', stableIdentifier: true };
     const photo = { ...person, name: 'photo', profile: 'photo-id' };
     const given = read([licence, photo], { EUDI_KEY: key });
@@ -101,14 +101,14 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(() => read([{ ...licence, access: undefined }])).toThrow('is required for mdl');
   });
 
-  it('shares no name with an OpenID provider', () => {
+  it('must not have a source with the name of an OpenID provider', () => {
     const oidc = [{ name: 'age-app', label: 'x', issuer: 'https://id.test', clientId: 'x' }];
     expect(() => read([age], { SVC_OIDC_SOURCES: JSON.stringify(oidc) })).toThrow('name of another source');
   });
 });
 
 describe('a file of trust anchors', () => {
-  it('is read again when it changes, and keeps the last ones while it cannot be used', () => {
+  it('is read again when it changes, and the last anchors stay while it is unusable', () => {
     const file = join(directory, 'anchors.pem');
     const lines: object[] = [];
     const logger = { info: (line: object) => lines.push(line), error: (line: object) => lines.push(line) };

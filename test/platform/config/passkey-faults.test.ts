@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { passkeyFaults } from '../../../server/platform/config/passkey-faults.ts';
 
-it('the portal is refused where browsers make no passkeys for the base URL', () => {
+it('the portal is refused if browsers support no passkeys for the base URL', () => {
   const faultOf = (SVC_BASE_URL: string, SVC_PORTAL = 'on') => passkeyFaults({ SVC_PORTAL, SVC_BASE_URL });
   expect(faultOf('http://id.example')).toEqual(['SVC_PORTAL: passkeys need a base URL with https']);
   expect(faultOf('https://192.0.2.1')).toEqual([

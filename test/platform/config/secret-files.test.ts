@@ -41,7 +41,7 @@ const production = {
 };
 
 describe('a secret in a file', () => {
-  it('is read for every secret of a production', () => {
+  it('can replace every secret variable of a production', () => {
     const config = readConfig({
       ...production,
       SVC_MASTER_KEY_FILE: fileWith(`${key}\n`),
@@ -58,13 +58,13 @@ describe('a secret in a file', () => {
     });
   });
 
-  it('is refused beside the variable itself', () => {
+  it('is refused beside the variable that it replaces', () => {
     expect(faultsOf({ SVC_MASTER_KEY: key, SVC_MASTER_KEY_FILE: fileWith(key) })).toEqual([
       'SVC_MASTER_KEY_FILE: SVC_MASTER_KEY is set too; set one of them',
     ]);
   });
 
-  it('is named once when it cannot be used, without what it holds', () => {
+  it('is named once without its content if it is unusable', () => {
     expect(
       faultsOf({
         ...production,

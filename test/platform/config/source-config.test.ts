@@ -19,7 +19,7 @@ function faultOf(sources: unknown, more: Record<string, string> = {}): string {
 }
 
 describe('SVC_OIDC_SOURCES', () => {
-  it('is a list, with what is usual where nothing is said', () => {
+  it('is a list with defaults', () => {
     expect(readConfig({}).oidcSources).toEqual([]);
     expect(readConfig({ SVC_OIDC_SOURCES: JSON.stringify([source]) }).oidcSources).toEqual([
       {
@@ -36,7 +36,7 @@ describe('SVC_OIDC_SOURCES', () => {
     ]);
   });
 
-  it('is a file, with its secrets in the environment', () => {
+  it('can be a file, with its secrets in environment variables', () => {
     const file = join(temporaryFolder('sources'), 'sources.json');
     const second = { ...source, name: 'other', clientSecret: 'in the file' };
     writeFileSync(file, JSON.stringify([{ ...source, clientSecret: { env: 'BANK_ID_SECRET' } }, second]));
@@ -67,7 +67,7 @@ describe('SVC_OIDC_SOURCES', () => {
     ],
     [[{ ...source, claims: { shoe_size: { claim: 'x' } } }], '0.claims'],
     [[{ ...source, typo: true }], 'typo'],
-  ])('%j is refused', (sources, fault) => {
+  ])('is refused as %j', (sources, fault) => {
     expect(faultOf(sources)).toContain(fault);
   });
 
@@ -82,7 +82,7 @@ describe('SVC_CLAIM_FRESHNESS', () => {
   it.each([
     ['30d', { default: 30 * day }],
     ['365d, country=30d,age_18_plus=12h', { default: 365 * day, country: 30 * day, age_18_plus: day / 2 }],
-  ])('takes %s', (text, lifetimes) => {
+  ])('accepts %s', (text, lifetimes) => {
     expect(readConfig({ SVC_CLAIM_FRESHNESS: text }).claimLifetimes).toEqual(lifetimes);
   });
 
@@ -92,13 +92,13 @@ describe('SVC_CLAIM_FRESHNESS', () => {
 });
 
 describe('SVC_DEMO_PORT', () => {
-  it('is 8082 in development, any other port, or off', () => {
+  it('is 8082 in development, and can be another port or off', () => {
     expect(readConfig({}).demoPort).toBe(8082);
     expect(readConfig({ SVC_DEMO_PORT: '9000' }).demoPort).toBe(9000);
     expect(readConfig({ SVC_DEMO_PORT: 'off' }).demoPort).toBeUndefined();
   });
 
-  it('is nothing elsewhere', () => {
+  it('has no default outside development', () => {
     const staging = {
       SVC_ENVIRONMENT: 'staging',
       SVC_BASE_URL: 'https://verify.example',

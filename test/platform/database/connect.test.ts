@@ -21,14 +21,14 @@ const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('connect', () => {
-  it('writes and reads in the database that the address names', async () => {
+  it('uses the database that the address names', async () => {
     const { db, name } = await freshDatabase();
     expect(db.databaseName).toBe(name);
     await db.collection<{ _id: string }>('things').insertOne({ _id: 'a' });
     expect(await db.collection('things').countDocuments()).toBe(1);
   });
 
-  it('uses the database svc where the address names none', async () => {
+  it('uses the database svc if the address names none', async () => {
     const { db } = await connectTo({});
     expect(db.databaseName).toBe('svc');
   });
@@ -43,7 +43,7 @@ describe('connect', () => {
     ['a sharded cluster', { msg: 'isdbgrid', logicalSessionTimeoutMinutes: 30 }, true, true],
     ['a standalone server', { logicalSessionTimeoutMinutes: 30 }, false, true],
     ['the embedded engine', {}, false, false],
-  ])('fits its options to %s', async (_, greeting, retryableWrites, expiresDocuments) => {
+  ])('adapts its options to %s', async (_, greeting, retryableWrites, expiresDocuments) => {
     const { client, features } = await connectTo(greeting);
     const sharded = 'msg' in greeting;
     expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
@@ -54,7 +54,7 @@ describe('connect', () => {
 
   const replicaSet = { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 };
 
-  it('honours the pool, the retries and the name that the address sets', async () => {
+  it('keeps the pool, the retries and the name from the address', async () => {
     const own = await connectTo(replicaSet);
     expect(own.client.options).toMatchObject({ maxPoolSize: 20, appName: 'test', retryWrites: true });
     const { client, features } = await connectTo(
@@ -86,7 +86,7 @@ describe('connect', () => {
     ['a file that does not exist', {}, '&tls=true&tlsCAFile=/nowhere/ca.pem', '/nowhere/ca.pem'],
     ['MongoDB 4.4', { maxWireVersion: 9 }, '', 'older than MongoDB 5.0, the oldest version'],
     ['MongoDB 4.2', { maxWireVersion: 8 }, '', 'maximum wire version 8'],
-  ])('refuses %s by a fault of the environment', async (_, greeting, options, reason) => {
+  ])('refuses %s as a fault of the environment', async (_, greeting, options, reason) => {
     const error = await errorOf(connectTo(greeting, options));
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).faults).toEqual([
@@ -94,27 +94,27 @@ describe('connect', () => {
     ]);
   });
 
-  it('repeats no password in the fault of an address', async () => {
+  it('repeats no password of the address in its error', async () => {
     const uri = 'mongodb://user:pass%word@127.0.0.1:1/svc?maxPoolSize=many';
     const error = await errorOf(connect({ uri, embedded: false, appName: 'test' }));
     expect(error).toBeInstanceOf(ConfigError);
     expect(String(error)).not.toMatch(/pass|word/);
   });
 
-  it('fails as unavailable when nothing listens there', async () => {
+  it('fails as unavailable if no server listens there', async () => {
     const error = await errorOf(connect({ uri: closedAddress, embedded: false, appName: 'test' }));
     expect(isUnavailable(error)).toBe(true);
   });
 });
 
 describe('isUnavailable', () => {
-  it('holds for a database that went away', async () => {
+  it('is true after a database has gone away', async () => {
     const client = new MongoClient(closedAddress, { serverSelectionTimeoutMS: 100 });
     onTestFinished(() => client.close());
     expect(isUnavailable(await errorOf(client.db().collection('a').findOne({})))).toBe(true);
   });
 
-  it('holds for a client that was closed', async () => {
+  it('is true for a closed client', async () => {
     const client = new MongoClient(inject('mongodbUri'));
     await client.connect();
     await client.close();
@@ -128,12 +128,12 @@ describe('isUnavailable', () => {
     [371, 'User writes blocked'],
     [112, 'write conflict'],
     [11_601, 'operation was interrupted'],
-  ])('holds for the server error %i, %s', (code, message) => {
+  ])('is true for the server error %i, %s', (code, message) => {
     expect(isUnavailable(new MongoServerError({ code, message }))).toBe(true);
   });
 
   it.each(['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'])(
-    'holds for a server error with the label %s, whatever its code',
+    'is true for a server error with the label %s and any code',
     (label) => {
       const error = new MongoServerError({ code: 999_999, message: 'later' });
       expect(isUnavailable(error)).toBe(false);
@@ -142,7 +142,7 @@ describe('isUnavailable', () => {
     },
   );
 
-  it('does not hold for a duplicate key, or for an error of ours', async () => {
+  it('is false for a duplicate key, and for an error of the service', async () => {
     const { db } = await freshDatabase();
     const things = db.collection<{ _id: string }>('things');
     await things.insertOne({ _id: 'a' });

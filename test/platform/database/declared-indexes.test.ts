@@ -142,6 +142,6 @@ const declared = [
   'warnings: untold sparse',
 ];
 
-it('declares these indexes and no others', () => {
+it('the database has exactly these declared indexes', () => {
   expect(indexes.map(describeIndex).toSorted()).toEqual(declared.toSorted());
 });

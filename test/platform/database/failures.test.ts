@@ -31,19 +31,22 @@ const commands: [string, 'read' | 'write', (rows: Rows) => Promise<unknown>][] =
   ['updateOne', 'write', (rows) => rows.updateOne({ _id: 'one' }, { $set: { _id: 'one' } })],
 ];
 
-it.each(commands)('%s on a connection that has just ended: a %s ends', async (_name, kind, command) => {
-  const { rows, features, end } = await breakable();
-  end();
-  const outcome = await command(rows).then(
-    () => 'done',
-    (error: unknown) => (isUnavailable(error) ? 'unavailable' : error),
-  );
-  // The driver sends a read again, and a write only to a deployment that can tell the two apart.
-  expect(outcome).toBe(kind === 'read' || features.retryableWrites ? 'done' : 'unavailable');
-  expect(await rows.findOne({ _id: 'one' })).toEqual({ _id: 'one' });
-});
+it.each(commands)(
+  '%s on a connection that has just closed: a %s returns an error and does not hang',
+  async (_name, kind, command) => {
+    const { rows, features, end } = await breakable();
+    end();
+    const outcome = await command(rows).then(
+      () => 'done',
+      (error: unknown) => (isUnavailable(error) ? 'unavailable' : error),
+    );
+    // The driver sends a read again, and a write only to a deployment that can tell the two apart.
+    expect(outcome).toBe(kind === 'read' || features.retryableWrites ? 'done' : 'unavailable');
+    expect(await rows.findOne({ _id: 'one' })).toEqual({ _id: 'one' });
+  },
+);
 
-it('a bulk write without an answer is distinguished from a refused one', async () => {
+it('a bulk write without a reply is distinguished from a refused one', async () => {
   const { rows, end } = await breakable();
   const refused: unknown = await rows.insertMany([{ _id: 'one' }]).catch((error: unknown) => error);
   expect([isDuplicateKey(refused), isUnavailable(refused)]).toEqual([true, false]);
@@ -53,20 +56,20 @@ it('a bulk write without an answer is distinguished from a refused one', async (
   expect([isDuplicateKey(broken), isUnavailable(broken)]).toEqual([false, true]);
 });
 
-it('an insert of missing documents whose reply is lost is sent again on another connection', async () => {
+it('an insert of missing documents is sent again on another connection after a lost reply', async () => {
   const { rows, end } = await breakable();
   end();
   await insertMissing(rows, [{ _id: 'one' }, { _id: 'two' }]);
   expect(await rows.countDocuments()).toBe(2);
 });
 
-it('an insert of missing documents fails if the server refuses one for another reason', async () => {
+it('an insert of missing documents fails if the server refuses one for another reason than a duplicate', async () => {
   const { rows } = await breakable();
   const refused = { _id: ['three'] as unknown as string };
   await expect(insertMissing(rows, [refused])).rejects.toThrow();
 });
 
-it('a group insert whose reply is lost is sent again on another connection', async () => {
+it('a group insert is sent again on another connection after a lost reply', async () => {
   const { rows, end } = await breakable();
   end();
   expect(await insertEach(rows, [{ _id: 'one' }, { _id: 'two' }])).toEqual(['exists', 'inserted']);

@@ -19,7 +19,7 @@ const declarations: IndexDeclaration[] = [
 ];
 
 describe('ensureIndexes', () => {
-  it('makes what is declared, and nothing the second time', async () => {
+  it('creates the declared indexes, and nothing at the second call', async () => {
     const { db } = await freshDatabase();
     expect(await reportIndexDrift(db, declarations)).toHaveLength(3);
     await ensureIndexes(db, declarations);
@@ -28,7 +28,7 @@ describe('ensureIndexes', () => {
     expect(await reportIndexDrift(db, declarations)).toEqual([]);
   });
 
-  it('asks again for a unique index that is listed, because another process may still be building it', async () => {
+  it('requests an existing unique index again, because another process may still be building it', async () => {
     const { db, uri } = await freshDatabase();
     await ensureIndexes(db, declarations);
     const { client, db: watched } = await connect({
@@ -47,7 +47,7 @@ describe('ensureIndexes', () => {
   });
 
   // The embedded engine cannot change it; there the sweep deletes, by the declaration.
-  it('changes how long documents are kept in place', async () => {
+  it('changes how long documents are kept without a new index', async () => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);
     const changed = { collection: 'codes', key: { expiresAt: 1 }, expireAfterSeconds: 60 } as const;
@@ -64,7 +64,7 @@ describe('ensureIndexes', () => {
     ]);
   });
 
-  it('leaves an index that does the same under another name', async () => {
+  it('keeps an equivalent index with another name', async () => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);
     await ensureIndexes(db, [{ collection: 'codes', key: { hash: 1 }, unique: true, name: 'by_hash' }]);
@@ -74,14 +74,14 @@ describe('ensureIndexes', () => {
   it.each<[string, IndexDeclaration]>([
     ['options', { collection: 'codes', key: { hash: 1 } }],
     ['order of fields', { collection: 'entries', key: { at: -1, wallet: 1 }, name: 'open_entries' }],
-  ])('never drops an index, also not one whose %s changed', async (_, changed) => {
+  ])('never drops an index, even if its %s changed', async (_, changed) => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);
     await expect(ensureIndexes(db, [changed])).rejects.toThrow('not dropped under running processes');
     expect(await reportIndexDrift(db, declarations)).toEqual([]);
   });
 
-  it('may run twice at once', async () => {
+  it('can run twice simultaneously', async () => {
     const { db } = await freshDatabase();
     await Promise.all([ensureIndexes(db, declarations), ensureIndexes(db, declarations)]);
     expect(await reportIndexDrift(db, declarations)).toEqual([]);
@@ -89,7 +89,7 @@ describe('ensureIndexes', () => {
 });
 
 describe('reportIndexDrift', () => {
-  it('names what is missing, what differs and what is not declared', async () => {
+  it('names missing, different and undeclared indexes', async () => {
     const { db } = await freshDatabase();
     await db.collection('codes').createIndex({ hash: 1 });
     await db.collection('codes').createIndex({ stray: 1 });

@@ -42,8 +42,8 @@ const cat = (...ids: string[]) => ({
   projection: { color: 1 as const },
 });
 
-describe('reads of the same turn', () => {
-  it('are one command, and each gets its own documents', async () => {
+describe('reads in the same turn of the event loop', () => {
+  it('share one command, and each gets its own documents', async () => {
     const { commands, read } = await harness();
     const [people, cats, none, more] = await Promise.all([
       read(person('a', 'b')),
@@ -59,7 +59,7 @@ describe('reads of the same turn', () => {
     expect(commands).toHaveLength(1);
   });
 
-  it('fail together, with the error of the database', async () => {
+  it("fail together with the database's error", async () => {
     const { read } = await harness({ fail: () => new MongoServerError({ message: 'no', code: 13 }) });
     const results = await Promise.allSettled([read(person('a')), read(cat('a'))]);
     expect(results).toMatchObject([{ reason: { code: 13 } }, { reason: { code: 13 } }]);
@@ -67,14 +67,14 @@ describe('reads of the same turn', () => {
 });
 
 describe('a read', () => {
-  it('is a command of its own where nothing else is read', async () => {
+  it('has a command of its own if it is the only one', async () => {
     const { commands, read } = await harness();
     expect(await read(person('b'))).toEqual([{ _id: 'b', name: 'Bo' }]);
     expect(await read(cat('c'))).toEqual([{ _id: 'c', color: 'white' }]);
     expect(commands.map((command) => Object.keys(command)[0])).toEqual(['find', 'find']);
   });
 
-  it('finds more documents than a first batch of the database usually has', async () => {
+  it("returns more documents than the database's usual first batch", async () => {
     const { read } = await harness();
     const { db } = await freshDatabase();
     const ids = Array.from({ length: 500 }, (_, n) => `id ${n}`);
@@ -89,19 +89,19 @@ describe('a read', () => {
   it.each([
     ['its connection ends', new MongoNetworkError('connection closed')],
     ['the server serves no more', new MongoServerError({ message: 'not primary', code: 10_107 })],
-  ])('is sent once more where %s', async (_, error) => {
+  ])('is sent once more if %s', async (_, error) => {
     const { commands, read } = await harness({ fail: (n) => (n === 1 ? error : undefined) });
     expect(await read(person('a'))).toEqual([{ _id: 'a', name: 'Ada' }]);
     expect(commands).toHaveLength(2);
   });
 
-  it('fails where that happens twice', async () => {
+  it('fails if that happens twice', async () => {
     const { commands, read } = await harness({ fail: () => new MongoNetworkError('connection closed') });
     await expect(read(person('a'))).rejects.toThrow('connection closed');
     expect(commands).toHaveLength(2);
   });
 
-  it('asks for what a majority has, where the database has several members', async () => {
+  it('uses read concern majority if the database has several members', async () => {
     const sent: Document[] = [];
     const readConcern = { level: 'majority' };
     const command = async (command: Document) => {

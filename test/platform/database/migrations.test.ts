@@ -22,7 +22,7 @@ async function people() {
   return { db, documents, migrator };
 }
 
-it('a migration goes on where the process before it ended, and changes each document once', async () => {
+it('a migration continues where the process before it ended, and changes each document once', async () => {
   const { documents, migrator } = await people();
   for (let page = 1; page <= 5; page += 1) {
     await migrator({ budget: 0 }).work([migration]);
@@ -35,7 +35,7 @@ it('a migration goes on where the process before it ended, and changes each docu
   expect(await migrator().states([migration])).toMatchObject([{ changed: count, done: true }]);
 });
 
-it('one process at a time works on a migration, and the lease of a dead process ends', async () => {
+it("one process at a time works on a migration, and a crashed process's lease expires", async () => {
   const { documents, migrator } = await people();
   await Promise.all([migrator(), migrator(), migrator()].map((each) => each.work([migration])));
   await migrator().work([migration]);
@@ -53,7 +53,7 @@ it('one process at a time works on a migration, and the lease of a dead process 
   expect(await documents.countDocuments({ times: 1 })).toBe(count);
 });
 
-it('a document that an older build writes behind it is found when it is worked on again', async () => {
+it('a document that an older build writes during a migration is migrated by the next pass', async () => {
   const { documents, migrator } = await people();
   await migrator().work([migration]);
   await documents.insertOne({ _id: '00000-late', name: 'LATE' });

@@ -31,7 +31,7 @@ function operatorsOf(source: string): string[] {
   return patterns.flatMap((pattern) => [...code.matchAll(pattern)].map(([, name = '']) => name));
 }
 
-it('every operator that is sent to the database exists in the oldest version that the docs name', () => {
+it('every database operator in use exists in the oldest documented database version', () => {
   const [, oldest = ''] = /^MongoDB (\d\.\d) is the oldest version that works/m.exec(page) ?? [];
   expect(Number(oldest)).toBeGreaterThan(4);
   const files = readdirSync(server, { recursive: true, encoding: 'utf8' }).filter((path) =>

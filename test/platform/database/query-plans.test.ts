@@ -23,7 +23,7 @@ const ownCommands = () =>
 const isFew =
   /^find (jobs|processes)|"(eventId|sub|userId|sessionId|requestId|use)":|"nextAttemptAt":\{"\$(gte|lte)"/;
 
-it('every request, webhook and sweep avoids reading a whole collection', async () => {
+it('every request, webhook and sweep avoids a read of a whole collection', async () => {
   const { admin, baseUrl } = server;
   const partner = await createPartner(server);
   const { keyId, apiKey, partnerId } = partner;
@@ -75,7 +75,7 @@ it('every request, webhook and sweep avoids reading a whole collection', async (
   expect(scans).toEqual([]);
 });
 
-it('every query of an operator, a scrape or the page of ops avoids reading or sorting a whole collection', async () => {
+it('every query of an operator, a scrape and /ops avoids a read or sort of a whole collection', async () => {
   const { admin, adminUrl, db } = server;
   const headers = { authorization: `Bearer ${adminToken}` };
   const [enrollment] = await db.collection('enrollments').find().toArray();
@@ -113,7 +113,7 @@ it('every query of an operator, a scrape or the page of ops avoids reading or so
   expect(faults).toEqual([]);
 });
 
-it('every query of the admin API is asked above', async () => {
+it('every query of the admin API has such a test', async () => {
   const procedures = Object.entries(
     server.services.admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>,
   );

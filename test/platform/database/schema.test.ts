@@ -18,7 +18,7 @@ const collections = async () => {
 };
 
 describe('the schema version', () => {
-  it('is written into a new database, once however many processes start', async () => {
+  it('is written into a new database once, even if many processes start', async () => {
     await Promise.all([requireSchema(database.db, versions), requireSchema(database.db, versions)]);
     await requireSchema(database.db, versions);
     expect(await database.db.collection('meta').find().toArray()).toEqual([
@@ -27,7 +27,7 @@ describe('the schema version', () => {
   });
 
   it.each(['wallets', 'accesses'])(
-    'a database with the collection %s is refused and left as it was',
+    'a database with the collection %s is refused and left unchanged',
     async (name) => {
       await database.db.collection(name).insertOne({ old: true });
       await expect(requireSchema(database.db, versions)).rejects.toThrow(
@@ -37,7 +37,7 @@ describe('the schema version', () => {
     },
   );
 
-  it('a database of the build before is used, and one of an older build is refused and left as it was', async () => {
+  it('a database of the previous build is used, and one of an older build is refused unchanged', async () => {
     const meta = database.db.collection<{ _id: string; version: number }>('meta');
     await meta.insertOne({ _id: 'schema', version: versions.oldest });
     await requireSchema(database.db, versions);
@@ -67,7 +67,7 @@ describe('the schema version', () => {
     return db;
   }
 
-  it('a database that does not name the unique index of a refusal is refused', async () => {
+  it('a database whose duplicate errors do not name the index is refused', async () => {
     await requireSchema(database.db, versions);
     const unnamed = await answering({ code: 11_000, codeName: 'DuplicateKey', by: 'document' });
     await expect(requireSchema(unnamed, versions)).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('the schema version', () => {
   });
 
   it.each(['command', 'document'] as const)(
-    'a database that takes no writes now (by %s) is not refused for that',
+    'a database that cannot be written now (by %s) is not refused for that',
     async (by) => {
       await requireSchema(database.db, versions);
       const full = await answering({ code: 14_031, codeName: 'OutOfDiskSpace', by });

@@ -5,14 +5,14 @@ import { freshDatabase } from '../../harness/database.ts';
 import { startDeployment } from './deployment.ts';
 
 describe('readServerTime', () => {
-  it('goes forward with the clock of the database', async () => {
+  it("advances with the database's clock", async () => {
     const { db } = await freshDatabase();
     const first = await readServerTime(db);
     expect(await readServerTime(db)).toBeGreaterThanOrEqual(first);
     expect(first).toBeGreaterThan(Date.UTC(2020));
   });
 
-  it('has a server write its time down where a router answers queries by its own clock', async () => {
+  it('writes the time to a document if a router would answer queries with its own clock', async () => {
     const { db } = await freshDatabase();
     const first = await readServerTime(db, true);
     const [document] = await db.collection<{ _id: string; at: Date }>('meta').find().toArray();
@@ -21,7 +21,7 @@ describe('readServerTime', () => {
     expect(first).toBeGreaterThan(Date.UTC(2020));
   });
 
-  it('asks a database without $documents for its greeting', async () => {
+  it('uses the hello command if the database does not support $documents', async () => {
     const localTime = new Date('2030-01-01T00:00:00.123Z');
     const uri = await startDeployment({ localTime });
     const { db, client } = await connect({ uri, embedded: false, appName: 'test' });

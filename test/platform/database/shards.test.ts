@@ -120,7 +120,7 @@ function faultsOf(events: readonly CommandStartedEvent[]): { faults: string[]; s
   return { faults: [...faults], shapes };
 }
 
-it('every collection is sharded by a declared key, or stays unsharded for a reason', async () => {
+it('every collection is sharded by a declared key, or stays unsharded for a documented reason', async () => {
   const { db } = await freshDatabase();
   const declared = new Set(indexes.map(({ collection }) => collection));
   const named = [...shardKeys.map(({ collection }) => collection), ...Object.keys(unsharded)];
@@ -129,7 +129,7 @@ it('every collection is sharded by a declared key, or stays unsharded for a reas
   expect(await reportShards(db)).toEqual({ sharded: false, differences: [], unread: [] });
 });
 
-it('unique rules of sharded collections begin with the shard key', () => {
+it('unique indexes of sharded collections begin with the shard key', () => {
   for (const { collection, key } of shardKeys) {
     const fields = Object.keys(key);
     for (const index of indexes.filter((each) => each.collection === collection && each.unique))
@@ -137,7 +137,7 @@ it('unique rules of sharded collections begin with the shard key', () => {
   }
 });
 
-it('the check names what differs in a cluster', async () => {
+it('the check names differences in a cluster', async () => {
   const { db } = await freshDatabase();
   const { db: config } = await freshDatabase();
   const collections = config.collection<{ _id: string; key: Document; unsplittable?: boolean }>(
@@ -174,7 +174,7 @@ function refusing(code: number): Db {
 }
 
 it.each([13, 115, 8000])(
-  'the check names what it may not read, and fails nothing: error %i',
+  'the check names what it has no permission to read, without a fault: error %i',
   async (code) => {
     const { db } = await freshDatabase();
     const cluster = { router: Promise.resolve(true), config: refusing(code) };
@@ -195,7 +195,7 @@ it.each([13, 115, 8000])(
   },
 );
 
-it('the requests of the journey go to no shard that they need not go to', {
+it('the requests of the journey reach only the shards that they need', {
   timeout: within(120_000),
 }, async () => {
   const events: CommandStartedEvent[] = [];

@@ -18,7 +18,7 @@ const declarations: IndexDeclaration[] = [
 ];
 
 describe('sweepExpired', () => {
-  it('deletes what is past its time, and only that', async () => {
+  it('deletes only expired documents', async () => {
     const { db } = await freshDatabase();
     await db
       .collection('sessions')
@@ -39,7 +39,7 @@ describe('sweepExpired', () => {
     expect(await db.collection('events').distinct('name')).toEqual(['old but open', 'young']);
   });
 
-  it('stays short: at most 1,000 documents of an index in one call', async () => {
+  it('deletes at most 1,000 documents of an index in one call', async () => {
     const { db } = await freshDatabase();
     const expired = Array.from({ length: 1_200 }, (_, id) => ({ id, expiresAt: secondsAgo(5) }));
     await db.collection('sessions').insertMany(expired);

@@ -62,7 +62,7 @@ const withField = (name: string) =>
 const show = () => server.admin.schema.show.query();
 
 describe('an upgrade', () => {
-  it('migrates in the background, and lets the build before run until it is finished', async () => {
+  it('migrates in the background, and the previous build runs until it is finished', async () => {
     const old = await start(before);
     await server.sweep();
     expect([await withField('region'), await withField('title')]).toEqual([2, 0]);
@@ -84,7 +84,7 @@ describe('an upgrade', () => {
     await old.stop();
   });
 
-  it('is finished once, and a process of the older build stops its work and logs why', async () => {
+  it('is finished once, and a process of the older build then stops its work and logs why', async () => {
     const old = await start(before);
     const partner = await createPartner(old);
     const code = await verifyUser(old, partner);
@@ -107,7 +107,7 @@ describe('an upgrade', () => {
     await expect(start(before)).rejects.toThrow('start a newer build');
   });
 
-  it('makes what the build before could not read, keeps both forms for 75 minutes, then drops the old indexes', async () => {
+  it('writes what the previous build cannot read, keeps both forms for 75 minutes, and then drops old indexes', async () => {
     const indexes = async () => (await database.db.collection('partners').indexes()).map(({ name }) => name);
     clock.advance(2 * minute);
     await server.sweep();

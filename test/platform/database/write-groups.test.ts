@@ -27,38 +27,38 @@ const next = (_id: string, version = 1) => ({
 });
 
 describe('a group insert', () => {
-  it('has a result for each document: one that exists does not fail the others', async () => {
+  it('returns a result for each document, and an existing document does not fail the others', async () => {
     const group = [item('a'), item('old'), item('b', 'old'), item('c'), item('c')];
     expect(await insertEach(items, group)).toEqual(['inserted', 'exists', 'exists', 'inserted', 'exists']);
     expect(await stored()).toEqual(['a', 'c', 'old']);
   });
 
-  it('is sent again when its command was lost', async () => {
+  it('is sent again after a lost command', async () => {
     losses.push('command');
     expect(await insertEach(items, [item('a'), item('old')])).toEqual(['inserted', 'exists']);
   });
 
-  it('doubles nothing and fails nothing when its reply was lost', async () => {
+  it('inserts each document once and fails none after a lost reply', async () => {
     losses.push('reply');
     expect(await insertEach(items, [item('a'), item('b')])).toEqual(['exists', 'exists']);
     expect(await stored()).toEqual(['a', 'b', 'old']);
   });
 
-  it('is unknown where the second reply is lost as well', async () => {
+  it('fails if the second reply is lost as well', async () => {
     losses.push('reply', 'reply');
     await expect(insertEach(items, [item('a')])).rejects.toThrow('the reply is lost');
   });
 });
 
 describe('a group of updates', () => {
-  it('says whether all matched', async () => {
+  it('reports whether all statements matched', async () => {
     expect((await updateEach(items, [next('old')])).allMatched).toBe(true);
     const some = await updateEach(items, [next('old', 1), next('old', 2)]);
     expect(some.allMatched).toBe(false);
     expect((await items.findOne({ _id: 'old' }))?.version).toBe(3);
   });
 
-  it('names the statement that was refused, and makes the others', async () => {
+  it('names a refused statement, and applies the others', async () => {
     await insertEach(items, [item('a'), item('b')]);
     const taken = { updateOne: { filter: { _id: 'a' }, update: { $set: { name: 'old' } } } };
     const { allMatched, refused } = await updateEach(items, [taken, next('b')]);
@@ -67,7 +67,7 @@ describe('a group of updates', () => {
     expect((await items.findOne({ _id: 'b' }))?.version).toBe(2);
   });
 
-  it('is made once when its reply was lost', async () => {
+  it('is applied once after a lost reply', async () => {
     losses.push('reply');
     expect((await updateEach(items, [next('old')])).allMatched).toBe(false);
     expect((await items.findOne({ _id: 'old' }))?.version).toBe(2);

@@ -23,13 +23,13 @@ describe('X-SVC-Error', () => {
     ['the start, for programs', '/verify/start', {}, 'invalid_request'],
     ['the start, for browsers', '/verify/start', { accept: 'text/html' }, 'invalid_request'],
     ['an unknown path', '/api/none', {}, 'route_not_found'],
-  ])('has the code of an error of %s', async (_name, path, headers, code) => {
+  ])('has the error code for %s', async (_name, path, headers, code) => {
     const answer = await fetch(`${server.publicUrl}${path}`, { headers });
     await answer.text();
     expect(answer.headers.get('x-svc-error')).toBe(code);
   });
 
-  it('is also sent where the request is not HTTP', async () => {
+  it('is also sent for a malformed HTTP request', async () => {
     expect(await raw('nonsense\r\n\r\n')).toMatch(/\r\nx-svc-error: malformed_http\r\n/);
   });
 

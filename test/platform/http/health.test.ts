@@ -33,14 +33,14 @@ async function scrape(name: string): Promise<Record<string, number>> {
 
 // A database that is away is in database-away.test.ts.
 describe('health, on both listeners', () => {
-  it('is ok while the process lives, and ready while it can serve', async () => {
+  it('is healthy while the process lives, and ready while it can serve', async () => {
     for (const base of [server.baseUrl, server.adminUrl]) {
       expect(await call(base, '/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
       expect(await call(base, '/readyz')).toEqual({ status: 200, body: { ready: true, reasons: [] } });
     }
   });
 
-  it('is not ready where all places for requests are taken and none was given back for 10 s', async () => {
+  it('is not ready if all places for requests are taken and none was freed for 10 s', async () => {
     const { capacity } = server.services;
     let taken = 0;
     while (capacity.take('authenticated')) taken += 1;
@@ -55,7 +55,7 @@ describe('health, on both listeners', () => {
     expect((await call(server.baseUrl, '/readyz')).status).toBe(200);
   });
 
-  it('is not ready, and says why, while its clock is not trusted', async () => {
+  it('is not ready and gives the reason while its clock is not trusted', async () => {
     clock.distrust();
     for (const base of [server.baseUrl, server.adminUrl]) {
       expect(await call(base, '/readyz')).toEqual({
@@ -66,7 +66,7 @@ describe('health, on both listeners', () => {
     }
   });
 
-  it('is a metric for each reason, and so is the offset of the clock', async () => {
+  it('is a metric for each reason, as is the offset of the clock', async () => {
     const others = ['stopping', 'starting', 'outdated', 'database', 'writes', 'requests'];
     const ready = Object.fromEntries(others.map((reason) => [`{reason="${reason}"}`, 1]));
     expect(await scrape('svc_ready')).toEqual({ ...ready, '{reason="clock"}': 0 });

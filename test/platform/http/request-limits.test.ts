@@ -33,7 +33,7 @@ async function watched() {
 const documents = (db: Db) => db.collection<{ _id: string; used: number }>('requestWindows').find().toArray();
 
 describe('request limits', () => {
-  it('are exact over two processes, whatever arrives at once', async () => {
+  it('are exact over two processes with simultaneous requests', async () => {
     const { limits } = await twoProcesses();
     const requests = Array.from({ length: 100 }, (_, n) =>
       (limits[n % 2] ?? limits[0])('token', 'cli_1', 30),
@@ -44,7 +44,7 @@ describe('request limits', () => {
     expect(again.map(({ allowed }) => allowed)).toEqual([false, false]);
   });
 
-  it('are exact for several ids that share their batches', async () => {
+  it('are exact for several ids in shared batches', async () => {
     const { limits } = await twoProcesses();
     const ids = ['a', 'b', 'c'];
     const answers = await Promise.all(
@@ -57,7 +57,7 @@ describe('request limits', () => {
     for (const id of ids) expect(answers.flat().filter((each) => each === id)).toHaveLength(20);
   });
 
-  it('are exact where requests come in many batches', async () => {
+  it('are exact for requests in many batches', async () => {
     const { limits } = await twoProcesses();
     let allowed = 0;
     for (let n = 0; n < 40; n += 1) {
@@ -67,7 +67,7 @@ describe('request limits', () => {
     expect(allowed).toBe(30);
   });
 
-  it('say when the minute is over', async () => {
+  it('return the time until the minute ends', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
     for (let n = 0; n < 3; n += 1)
@@ -76,7 +76,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1 });
   });
 
-  it('begin again with each minute of the wall clock', async () => {
+  it('start again with each minute of the wall clock', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
@@ -96,7 +96,7 @@ describe('request limits', () => {
     expect(await Promise.all(calls)).toEqual([true, true, false, false, true, true, false, false]);
   });
 
-  it('take a limit that was raised in the same minute', async () => {
+  it('apply a limit that was raised in the same minute', async () => {
     const { limits } = await twoProcesses();
     const [limit] = limits;
     await limit('token', 'a', 1);
@@ -104,7 +104,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true });
   });
 
-  it('ask the database no more once a minute is known to be full', async () => {
+  it('query the database no more after the minute is known to be full', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
@@ -112,7 +112,7 @@ describe('request limits', () => {
     expect(await documents(db)).toMatchObject([{ used: 3 }]);
   });
 
-  it('are exact where one batch holds more requests than the limit allows', async () => {
+  it('are exact if one batch holds more requests than the limit', async () => {
     const { limits } = await twoProcesses();
     for (const id of ['a', 'b']) {
       const answers = await Promise.all(
@@ -122,7 +122,7 @@ describe('request limits', () => {
     }
   });
 
-  it('are exact where some ids of a batch are at their limits and others are not', async () => {
+  it('are exact if only some ids of a batch are at their limits', async () => {
     const { limits } = await twoProcesses();
     const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`);
     const granted = new Map(ids.map((id) => [id, 0]));
@@ -140,7 +140,7 @@ describe('request limits', () => {
     expect([...granted.values()]).toEqual(ids.map((_, n) => 5 + (n % 3) * 4));
   });
 
-  it('check each request against its own limit, even in one batch', async () => {
+  it('compare each request with its own limit, even in one batch', async () => {
     const { limits } = await twoProcesses();
     const [limit] = limits;
     const maxima = [2, 2, 5, 5, 5, 2];
@@ -148,33 +148,30 @@ describe('request limits', () => {
     expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false]);
   });
 
-  it.each([499, 1_000, 5_000])(
-    'hold for two processes together: %i requests are used up, and never exceeded',
-    async (max) => {
-      const { limits } = await twoProcesses();
-      let allowed = 0;
-      for (let sent = 0; sent < max * 1.2; sent += 100) {
-        const requests: Promise<Allowance>[] = [];
-        for (let n = 0; n < 10; n += 1) {
-          for (const limit of limits)
-            requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
-          // What comes while a batch is under way goes with the next.
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-        allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;
-        expect(allowed).toBeLessThanOrEqual(max);
+  it.each([499, 1_000, 5_000])('apply to two processes together: exactly %i requests pass', async (max) => {
+    const { limits } = await twoProcesses();
+    let allowed = 0;
+    for (let sent = 0; sent < max * 1.2; sent += 100) {
+      const requests: Promise<Allowance>[] = [];
+      for (let n = 0; n < 10; n += 1) {
+        for (const limit of limits)
+          requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
+        // What comes while a batch is under way goes with the next.
+        await new Promise((resolve) => setImmediate(resolve));
       }
-      expect(allowed).toBe(max);
-    },
-  );
+      allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;
+      expect(allowed).toBeLessThanOrEqual(max);
+    }
+    expect(allowed).toBe(max);
+  });
 
-  it('below 500 are counted one by one', async () => {
+  it('reserve one request at a time below a limit of 500', async () => {
     const { db, limits } = await twoProcesses();
     await limits[0]('token', 'a', 499);
     expect(await documents(db)).toMatchObject([{ used: 1 }]);
   });
 
-  it('are asked of the database once for a five-hundredth of a large limit', async () => {
+  it('reserve one five-hundredth of a large limit at a time', async () => {
     const { limit, commands } = await watched();
     for (let n = 0; n < 101; n += 1) await limit('token', 'a', 50_000);
     expect(commands()).toEqual(['insert']);
@@ -182,7 +179,7 @@ describe('request limits', () => {
     expect(commands()).toEqual(['update']);
   });
 
-  it('go on where the database has lost its counters', async () => {
+  it('continue after the database has lost its counters', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     await limit('token', 'a', 3);
@@ -192,7 +189,7 @@ describe('request limits', () => {
     expect(answers).toEqual([true, true, true, false, false]);
   });
 
-  it('forget a minute that is over by the time it is counted', async () => {
+  it('discard a minute that has ended before it is counted', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
     const late = limit('token', 'a', 1);
@@ -201,7 +198,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
   });
 
-  it('fail alone: a counter that cannot be changed delays no other', async () => {
+  it('fail separately: a counter that cannot be changed delays no other', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
@@ -216,14 +213,14 @@ describe('request limits', () => {
     expect(answers.filter((each) => each.status === 'fulfilled' && each.value.allowed)).toHaveLength(70);
   });
 
-  it.each(['a.b.c', '$inc', '', '0', '__proto__', 'é\0'])('take %j for an id', async (id) => {
+  it.each(['a.b.c', '$inc', '', '0', '__proto__', 'é\0'])('accept %j as an id', async (id) => {
     const { limits } = await twoProcesses();
     const answers: boolean[] = [];
     for (const limit of [...limits, ...limits]) answers.push((await limit('token', id, 3)).allowed);
     expect(answers).toEqual([true, true, true, false]);
   });
 
-  it('keep a small document for each counter, however many ids come in a minute', async () => {
+  it('keep one small document for each counter, with any number of ids in a minute', async () => {
     const { db, limits } = await twoProcesses();
     const ids = Array.from({ length: 500 }, (_, n) => `id-${n}`);
     for (const limit of [...limits, ...limits])
@@ -233,7 +230,7 @@ describe('request limits', () => {
     expect(Math.max(...found.map((each) => BSON.calculateObjectSize(each)))).toBeLessThan(160);
   });
 
-  it('send two commands for a batch at most, however many ids it has', async () => {
+  it('send at most two commands for a batch, with any number of ids', async () => {
     const { limit, commands } = await watched();
     const some = Array.from({ length: 100 }, (_, n) => `id-${n}`);
     await Promise.all(some.map((id) => limit('token', id, 30)));
@@ -242,7 +239,7 @@ describe('request limits', () => {
     expect(commands().toSorted()).toEqual(['insert', 'update']);
   });
 
-  it('name ids by a digest that differs with the key', async () => {
+  it('store ids as a digest that depends on the key', async () => {
     const { db, clock } = await twoProcesses();
     const ip = '203.0.113.7';
     for (const secret of [key, Buffer.alloc(32, 8)])
@@ -252,7 +249,7 @@ describe('request limits', () => {
     for (const id of ids) expect(id).toMatch(/^[\w-]{22}:\d+$/);
   });
 
-  it('leave nothing behind: counters can be purged two minutes later', async () => {
+  it('leave no data: counters can be deleted two minutes later', async () => {
     const { db, clock, limits } = await twoProcesses();
     await limits[0]('token', 'a', 2);
     const [counter] = await db.collection('requestWindows').find().toArray();

@@ -14,7 +14,7 @@ async function two() {
 }
 
 describe('the list of processes', () => {
-  it('lists processes with a heartbeat in the last 45 s, and none that has stopped', async () => {
+  it('contains processes with a heartbeat in the last 45 s, and no stopped process', async () => {
     const { clock, one, other } = await two();
     await one.beat();
     clock.ahead = 44_000;
@@ -26,7 +26,7 @@ describe('the list of processes', () => {
     expect(await one.list()).toEqual([]);
   });
 
-  it('has no private listeners, and the list of these has no processes', async () => {
+  it('is separate from the list of private listeners', async () => {
     const { one, other } = await two();
     await one.beat();
     await other.join('10.0.0.1:8084');
@@ -36,7 +36,7 @@ describe('the list of processes', () => {
     expect(await one.peers()).toEqual([]);
   });
 
-  it('has a private listener for 10 s after its last heartbeat', async () => {
+  it('contains a private listener for 10 s after its last heartbeat', async () => {
     const { clock, one } = await two();
     await one.join('10.0.0.1:8084');
     clock.ahead = 9_000;

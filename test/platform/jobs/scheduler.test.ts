@@ -29,7 +29,7 @@ const soon = (ms: number) => new Date(Date.now() + ms);
 const far = () => soon(3_600_000);
 
 describe('the scheduler', () => {
-  it('knows how long ago it looked for work, once it runs', async () => {
+  it('reports how long ago it polled for work, once it runs', async () => {
     const { scheduler } = await setUp();
     scheduler.define('greet', async () => undefined);
     expect(scheduler.tickAge()).toBeUndefined();
@@ -44,7 +44,7 @@ describe('the scheduler', () => {
     await expect.poll(looked, { interval: 5 }).toBe(true);
   });
 
-  it('runs a job when it is due, once, and removes it', async () => {
+  it('runs a due job once, and then removes it', async () => {
     const { db, scheduler } = await setUp();
     const ran = recorder(scheduler, 'greet', 2);
     const due = soon(200);
@@ -63,7 +63,7 @@ describe('the scheduler', () => {
     await expect.poll(() => db.collection('jobs').countDocuments()).toBe(0);
   });
 
-  it('schedules without being started', async () => {
+  it('schedules jobs without being started', async () => {
     const { scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     expect(await scheduler.list({ limit: 10 })).toMatchObject([
@@ -71,7 +71,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('makes a new job where the job of that name is running', async () => {
+  it('creates a new job while the job of that name is running', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     await db.collection('jobs').updateOne({}, { $set: { lockedAt: new Date() } });
@@ -79,7 +79,7 @@ describe('the scheduler', () => {
     expect(await scheduler.list({ limit: 10 })).toHaveLength(2);
   });
 
-  it('runs a job again whose process died', async () => {
+  it('runs a job again after its process has crashed', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', soon(-120_000), 'a');
     await db.collection('jobs').updateOne({}, { $set: { lockedAt: soon(-61_000), nextRunAt: null } });
@@ -88,7 +88,7 @@ describe('the scheduler', () => {
     expect(await ran).toEqual(['a']);
   });
 
-  it('keeps a job that failed, with the reason', async () => {
+  it('keeps a failed job with the reason', async () => {
     const { scheduler } = await setUp();
     scheduler.define('greet', () => Promise.reject(new Error('no voice')));
     await scheduler.at('greet', soon(0), 'a');
@@ -96,7 +96,7 @@ describe('the scheduler', () => {
     await expect.poll(async () => (await scheduler.list({ limit: 1 }))[0]?.failReason).toBe('no voice');
   });
 
-  it('waits for what runs when it is stopped, and gives back the rest', async () => {
+  it('waits for running jobs when it is stopped, and releases the others', async () => {
     const { scheduler } = await setUp();
     let finish: (() => void) | undefined;
     let finished = false;
@@ -116,8 +116,8 @@ describe('the scheduler', () => {
   });
 });
 
-describe('for operators', () => {
-  it('lists by due time and in pages, shows, moves and cancels', async () => {
+describe('the scheduler, for operators', () => {
+  it('lists jobs by due time in pages, and shows, moves and cancels them', async () => {
     const { scheduler } = await setUp();
     for (const [key, ms] of [
       ['c', 3000],
@@ -145,7 +145,7 @@ describe('for operators', () => {
     expect(await scheduler.move('not an id', soon(0), 'moved')).toBe(false);
   });
 
-  it('sweeps what is left of old jobs, and nothing else', async () => {
+  it('deletes only what old jobs left', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', far(), 'waits');
     await scheduler.at('greet', far(), 'ran');

@@ -39,7 +39,7 @@ async function tokens(): Promise<{ kids: (string | undefined)[]; tokens: (string
 }
 
 describe('keyring rotate', () => {
-  it('publishes a signing key in every process before any signs with it; older tokens verify', async () => {
+  it('publishes a signing key in every process before any process signs with it; older tokens stay valid', async () => {
     const { first, second } = pair;
     const [oldKid = ''] = await publishedAt(first);
     const before = await tokens();
@@ -79,7 +79,7 @@ describe('keyring rotate', () => {
     });
   });
 
-  it('derives new codes under a new key, and codes that were issued before stay usable', async () => {
+  it('derives new codes from a new key, and earlier codes stay usable', async () => {
     const { first, second } = pair;
     const early = await pair.verifyUser(partner);
     await first.admin.keyring.rotate.mutate({ use: 'code' });
@@ -99,7 +99,7 @@ describe('keyring rotate', () => {
 });
 
 describe('keyring retire', () => {
-  it('is refused until no token of the key lives; then no process publishes or accepts it', async () => {
+  it('is refused while a token of the key is valid; afterwards no process publishes or accepts the key', async () => {
     const { first, second, clock } = pair;
     const retire = (id: string) => first.admin.keyring.retire.mutate({ id });
     const told = (key: string) => retire(key).catch((error: Error) => error.message);
@@ -144,7 +144,7 @@ describe('keyring retire', () => {
 });
 
 describe('keyring reseal', () => {
-  it('is refused while a process seals under another master key, or lacks the old one', async () => {
+  it('is refused while a process seals with another master key, or lacks the old one', async () => {
     const { first } = pair;
     await first.sweep();
     const shared = { MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
@@ -170,7 +170,7 @@ describe('keyring retire --compromised', () => {
   const untilRead = async () =>
     expect.poll(() => kids(pair.second), { timeout: within(20_000) }).toBe(await kids(pair.first));
 
-  it('refuses every token of the key that signs at once, in every process, and signs with a new one', async () => {
+  it('refuses every token of the signing key at once in every process, and signs with a new key', async () => {
     const { first, second } = pair;
     await untilRead();
     const before = await tokens();
@@ -213,7 +213,7 @@ describe('keyring retire --compromised', () => {
     expect(await refusal(retire(current?.id ?? ''))).toBe('not_found');
   });
 
-  it('takes out a key that a newer one has replaced, though its tokens live', async () => {
+  it('removes a replaced key even if its tokens are still valid', async () => {
     const { first, second, clock } = pair;
     const old = await tokens();
     await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 60 });
@@ -230,7 +230,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual(present.kids);
   });
 
-  it('replaces a key that does not sign yet by one for the same time, and its number is not given again', async () => {
+  it('replaces a key that does not sign yet by one for the same time, with a new number', async () => {
     const { first, clock } = pair;
     const signing = (await tokens()).kids;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
@@ -246,7 +246,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual([newKid, newKid]);
   });
 
-  it('leaves a pending rotation at its planned time', async () => {
+  it('keeps the planned time of a pending rotation', async () => {
     const { first, clock } = pair;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
     const pendingKid = (await publishedAt(first)).at(-1);
@@ -263,7 +263,7 @@ describe('keyring retire --compromised', () => {
     expect(await keyNamed('signing-10')).toMatchObject({ state: 'old', retirableAt: expect.any(String) });
   });
 
-  it('makes one key only, where two owners ask at the same time', async () => {
+  it('creates only one key if two owners ask simultaneously', async () => {
     const { first, second } = pair;
     const calls = [first, second].flatMap(({ admin }) =>
       Array.from({ length: 4 }, () =>
@@ -280,12 +280,12 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual([newKid, newKid]);
   });
 
-  it('is refused for keys of other uses', async () => {
+  it('is refused for keys of other purposes', async () => {
     for (const key of ['code-1', 'id-1', 'pairwise-1']) expect(await refusal(retire(key))).toBe('refused');
   });
 });
 
-it('a process reads the keys many times between two heartbeats', async () => {
+it('a process reads the keys several times between two heartbeats', async () => {
   const counts = { keys: 0, heartbeats: 0 };
   const server = await startTestServer({
     env: { SVC_PEER_ADDRESS: 'off' },

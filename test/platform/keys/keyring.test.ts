@@ -7,7 +7,7 @@ import { freshDatabase } from '../../harness/database.ts';
 const sealing = createSealing([new Uint8Array(32).fill(1)]);
 
 describe('the keyring', () => {
-  it('is one for all processes that start at once: the first insert of each key wins', async () => {
+  it('is the same for all processes that start simultaneously: the first insert of each key wins', async () => {
     const { db } = await freshDatabase();
     const rings = await Promise.all(Array.from({ length: 6 }, () => loadKeyring(db, sealing)));
     const shared = rings.map(({ signing, code, id, pairwise, publicKeys }) => ({
@@ -22,7 +22,7 @@ describe('the keyring', () => {
     expect(await loadKeyring(db, sealing)).toMatchObject({ signing: { kid: rings[0]?.signing.kid } });
   });
 
-  it('keeps four different keys, and none of them readable in the database', async () => {
+  it('keeps four different keys, and none is readable in the database', async () => {
     const { db } = await freshDatabase();
     const { id, pairwise, code } = await loadKeyring(db, sealing);
     const bytes = [id, pairwise, code.current.bytes].map((each) => Buffer.from(each).toString('base64url'));
@@ -33,14 +33,14 @@ describe('the keyring', () => {
     expect(stored).not.toContain('"d"');
   });
 
-  it('is not opened with another master key', async () => {
+  it('cannot be opened with another master key', async () => {
     const { db } = await freshDatabase();
     await loadKeyring(db, sealing);
     const other = createSealing([new Uint8Array(32).fill(2)]);
     await expect(loadKeyring(db, other)).rejects.toThrow('SVC_MASTER_KEY');
   });
 
-  it('publishes the public halves alone, named by their thumbprint (RFC 7638)', async () => {
+  it('publishes only the public keys, named by their thumbprint (RFC 7638)', async () => {
     const { db } = await freshDatabase();
     const { signing, publicKeys } = await loadKeyring(db, sealing);
     const [jwk = {}] = publicKeys;
@@ -50,7 +50,7 @@ describe('the keyring', () => {
     await jwtVerify(token, await importJWK(jwk, 'ES256'));
   });
 
-  it('signs with the newest signing key, and still verifies with the older ones', async () => {
+  it('signs with the newest signing key, and verifies with older ones', async () => {
     const { db } = await freshDatabase();
     const before = await loadKeyring(db, sealing);
     const keys = db.collection<{ _id: string; createdAt: Date }>('keys');

@@ -14,7 +14,7 @@ const old = createSealing([oldKey]);
 const sealing = createSealing([newKey, oldKey]);
 const field = { collection: 'things', field: 'about.secret', counted: true };
 
-it('reseals a value, and leaves one alone that was replaced after it was read', async () => {
+it('a value is resealed, unless it was replaced after it was read', async () => {
   const { db } = await freshDatabase();
   const things = db.collection<Thing>('things');
   for (const _id of ['kept', 'rotated'])

@@ -4,7 +4,7 @@ import { createSealing } from '../../../server/platform/keys/sealing.ts';
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 
 describe('sealing', () => {
-  it('opens what it has sealed, and shows nothing of it', async () => {
+  it('opens a sealed value, which reveals nothing of its content', async () => {
     const sealing = createSealing([key(1)]);
     const sealed = await sealing.seal('whsec_secret');
     expect(await sealing.open(sealed)).toBe('whsec_secret');
@@ -13,14 +13,14 @@ describe('sealing', () => {
     expect(await sealing.seal('whsec_secret')).not.toBe(sealed);
   });
 
-  it('is a compact JWE whose header names the master key by its fingerprint only', async () => {
+  it('produces a compact JWE whose header names the master key only by its fingerprint', async () => {
     const sealed = await createSealing([key(1)]).seal('x');
     const header = JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString());
     expect(header).toEqual({ alg: 'dir', enc: 'A256GCM', kid: expect.stringMatching(/^[A-Za-z0-9_-]{12}$/) });
     expect(sealed).not.toContain(Buffer.from(key(1)).toString('base64url'));
   });
 
-  it('rotates: the first key seals, all of them open', async () => {
+  it('seals with the first of several keys, and opens with all of them', async () => {
     const old = await createSealing([key(1)]).seal('old');
     const both = createSealing([key(2), key(1)]);
     expect(await both.open(old)).toBe('old');
@@ -30,7 +30,7 @@ describe('sealing', () => {
     await expect(createSealing([key(1)]).open(fresh)).rejects.toThrow('SVC_MASTER_KEY does not list');
   });
 
-  it('does not open what was altered, nor what is no seal', async () => {
+  it('refuses an altered value, and text that was never sealed', async () => {
     const sealing = createSealing([key(1)]);
     const parts = (await sealing.seal('a longer secret text')).split('.');
     const flipped = `${parts[3]?.startsWith('A') ? 'B' : 'A'}${parts[3]?.slice(1)}`;

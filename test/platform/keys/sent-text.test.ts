@@ -4,7 +4,7 @@ import { secretPrefixes } from '../../../contracts/identifiers.ts';
 import { nearestOf, showSent } from '../../../server/platform/keys/sent-text.ts';
 
 describe('showSent', () => {
-  it('shows printable ASCII of RFC 6749 5.2 alone, and little of a long text', () => {
+  it('returns only printable ASCII (RFC 6749 5.2), and a short part of a long text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (text) => {
         expect(showSent(text)).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]{0,123}$/);
@@ -12,23 +12,20 @@ describe('showSent', () => {
     );
   });
 
-  it('shows a usual address as it is', () => {
+  it('returns a usual address unchanged', () => {
     expect(showSent('http://localhost:3000/Callback/?a=1&b=%20')).toBe(
       'http://localhost:3000/Callback/?a=1&b=%20',
     );
   });
 
-  it.each([...Object.values(secretPrefixes), 'eyJ'])(
-    'shows nothing of a secret that begins with %s',
-    (prefix) => {
-      const shown = showSent(`https://a.example/?token=${prefix}AAAA.BBBB-CC&x=${prefix}DDDD`);
-      expect(shown).toBe(`https://a.example/?token=${prefix}...&x=${prefix}...`);
-    },
-  );
+  it.each([...Object.values(secretPrefixes), 'eyJ'])('hides a secret that begins with %s', (prefix) => {
+    const shown = showSent(`https://a.example/?token=${prefix}AAAA.BBBB-CC&x=${prefix}DDDD`);
+    expect(shown).toBe(`https://a.example/?token=${prefix}...&x=${prefix}...`);
+  });
 });
 
 describe('nearestOf', () => {
-  it('is the one that begins most like the text, whatever the case', () => {
+  it('returns the text with the longest common prefix, in any letter case', () => {
     const known = ['https://a.example/cb', 'http://localhost:3000/callback', 'http://localhost:3000/other'];
     expect(nearestOf('http://LOCALHOST:3000/callback/', known)).toBe(known[1]);
     expect(nearestOf('', known)).toBe(known[0]);

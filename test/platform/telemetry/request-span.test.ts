@@ -57,7 +57,7 @@ async function spanOf(path: string, { method = 'GET', headers = {} } = {}) {
 const [unset, failed] = [0, 2];
 
 describe('the span of a request, by the stable conventions for HTTP servers', () => {
-  it('has the template of its route, and no identifier of its path', async () => {
+  it('has the template of its route, and no identifier from its path', async () => {
     const span = await spanOf('/things/ses_0123456789?code=svc_code_x');
     expect(span).toEqual({
       name: 'GET /things/:id',
@@ -72,7 +72,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('has the scheme that a trusted proxy was called by', async () => {
+  it('has the scheme with which a trusted proxy was called', async () => {
     const span = await spanOf('/things/1', { headers: { 'x-forwarded-proto': 'https' } });
     expect(span).toMatchObject({ 'url.scheme': 'https' });
     const odd = await spanOf('/things/1', { headers: { 'x-forwarded-proto': 'gopher' } });
@@ -84,13 +84,13 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     ['/.well-known/nothing', '/.well-known/nothing'],
     ['/verify/svc_code_x/%61/../x1', '/verify/*/*/*/*'],
     ['/', '/'],
-  ])('has no route for %s, and of the path only words', async (path, shown) => {
+  ])('has no route for %s, and only the known words of its path', async (path, shown) => {
     const span = await spanOf(path);
     expect(span).toMatchObject({ name: 'GET', 'url.path': shown, 'http.response.status_code': 404 });
     expect(span).not.toHaveProperty(['http.route']);
   });
 
-  it('says _OTHER for a method that the conventions do not know', async () => {
+  it('has the method _OTHER if the conventions do not list the method', async () => {
     expect(await spanOf('/things/1', { method: 'PROPFIND' })).toMatchObject({
       name: 'HTTP',
       'http.request.method': '_OTHER',
@@ -99,7 +99,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('is no error for a 4xx, and names the refusal', async () => {
+  it('is not an error for a 4xx, and names the refusal', async () => {
     const span = await spanOf('/refused');
     expect(span).toMatchObject({
       status: unset,
@@ -120,7 +120,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('has an error.type, and no status code, where the caller left before the answer', async () => {
+  it('has an error.type and no status code if the caller disconnected before the answer', async () => {
     const span = await spanOf('/slow');
     expect(span).toMatchObject({ 'error.type': 'client_disconnected' });
     expect(span).not.toHaveProperty(['http.response.status_code']);

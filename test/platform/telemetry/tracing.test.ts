@@ -37,7 +37,7 @@ afterAll(async () => {
 const attributeOf = (span: ReceivedSpan, key: string) => attributesOf(span)[key];
 
 describe('a trace', () => {
-  it('has the request, its page insert, its database batch and its webhook, below the caller', async () => {
+  it("contains the request, its page insert, its database batch and its webhook, below the caller's span", async () => {
     const receiver = await createReceiver();
     await verifyUser(server, partner, 'teen');
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
@@ -73,7 +73,7 @@ describe('a trace', () => {
     expect(JSON.stringify(collector.resources()[0]?.resource.attributes)).toContain('svc-gateway');
   });
 
-  it('begins here where the caller has none, and the log names it', async () => {
+  it('starts here if the caller has none, and the log names it', async () => {
     const answer = await fetch(`${server.baseUrl}/api/oauth/userinfo`);
     const requestId = answer.headers.get('x-request-id');
     const of = () => spans().find((span) => attributeOf(span, 'svc.request_id') === requestId);
@@ -84,14 +84,14 @@ describe('a trace', () => {
     expect(log.of(requestId)[0]).toMatchObject({ traceId: of()?.traceId });
   });
 
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     const text = JSON.stringify(spans());
     expect(spans().length).toBeGreaterThan(10);
     expect(text).not.toMatch(/svc_(code|secret|test|live|admin)_|whsec_|eyJ/);
   });
 });
 
-it('the SDK is not loaded at all without a collector', () => {
+it('the telemetry SDK is not loaded without a collector', () => {
   const start = new URL('../../../dist/server/start.js', import.meta.url).href;
   const loadedBy = (modules: readonly string[]): string => {
     const program = `

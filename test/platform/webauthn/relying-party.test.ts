@@ -62,7 +62,7 @@ async function created(authenticator: TestAuthenticator): Promise<PasskeyKey> {
 }
 
 describe('a new passkey', () => {
-  it('is accepted with its key, counter and transports', async () => {
+  it('is accepted, and yields its key, counter and transports', async () => {
     const authenticator = new TestAuthenticator(origin);
     const passkey = await created(authenticator);
     expect(passkey).toMatchObject({ credentialId: authenticator.id, counter: 0, transports: ['internal'] });
@@ -70,7 +70,7 @@ describe('a new passkey', () => {
     expect((await created(new TestAuthenticator(origin, { counts: false }))).synced).toBe(true);
   });
 
-  it('is accepted with an attestation by its own key', async () => {
+  it('is accepted with an attestation signed by its own key', async () => {
     expect(await passkeyOf(new TestAuthenticator(origin), { attestation: 'self' })).toBeDefined();
   });
 
@@ -106,7 +106,7 @@ describe('a new passkey', () => {
     expect(asked).toBe(0);
   });
 
-  it('asks for a discoverable key with user verification and no attestation', () => {
+  it('is requested as a discoverable key with user verification and without attestation', () => {
     expect(party.creationOptions(challenge, user, ['abc'])).toMatchObject({
       attestation: 'none',
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -124,7 +124,7 @@ describe('an assertion', () => {
     return answer && party.verifyAssertion(answer, challenge, passkey);
   }
 
-  it('is accepted, and tells the counter', async () => {
+  it('is accepted, and yields the counter', async () => {
     expect(await used({})).toEqual({ counter: 1, synced: false });
   });
 
@@ -143,7 +143,7 @@ describe('an assertion', () => {
   });
 
   it.each(['', 'null', '[]', '{"id":"a"}', '{"id":"a b","response":{}}', `{"id":"${'a'.repeat(2_000)}"}`])(
-    'is not read from %j',
+    'is refused as the malformed text %j',
     (text) => {
       expect(readAssertion(text)).toBeUndefined();
       expect(readCreation(text)).toBeUndefined();
@@ -155,7 +155,7 @@ describe('a challenge', () => {
   let now = 1_800_000_000_000;
   const challenges = createChallenges(randomBytes(32), { now: () => now });
 
-  it('holds for what it was issued for, for two minutes', () => {
+  it('is valid for two minutes, for its own purpose only', () => {
     const issued = challenges.issue(['session', 1]);
     expect(challenges.check(['session', 1], issued)).toBe(now);
     expect(challenges.check(['session', 2], issued)).toBeUndefined();
@@ -165,11 +165,11 @@ describe('a challenge', () => {
     expect(challenges.check(['session', 1], issued)).toBeUndefined();
   });
 
-  it.each(['', 'AAAA', 'A'.repeat(51), '%%%'])('is not taken from %j', (text) => {
+  it.each(['', 'AAAA', 'A'.repeat(51), '%%%'])('is refused as the malformed text %j', (text) => {
     expect(challenges.check([], text)).toBeUndefined();
   });
 
-  it('is refused from another key, or from the future', () => {
+  it('is refused if another key issued it, or its time is in the future', () => {
     const other = createChallenges(randomBytes(32), { now: () => now });
     expect(challenges.check([], other.issue([]))).toBeUndefined();
     const issued = challenges.issue([]);
@@ -191,7 +191,7 @@ describe('a relying party', () => {
     ['127.0.0.1', 'http://127.0.0.1:8080', false],
     ['[::1]', 'http://[::1]:8080', false],
     ['id.example.com', 'http://id.example.com', false],
-  ])('has the id %s at %s: %s', (id, at, isGood) => {
+  ])('can have the id %s at %s: %s', (id, at, isGood) => {
     expect(relyingPartyFault(id, at) === undefined).toBe(isGood);
   });
 });
