@@ -44,8 +44,8 @@ const actsOn = (html: string) => [
   ),
 ];
 
-describe('a page', () => {
-  it('is stored by no cache, framed by no site, and loads nothing from elsewhere', async () => {
+describe('a page of the portal', () => {
+  it('cannot be stored by a cache or framed by a site, and loads nothing from other hosts', async () => {
     for (const path of paths()) {
       clock.advance(1_000);
       const { status, response, html } = await owner.browser.open(path);
@@ -62,14 +62,14 @@ describe('a page', () => {
     }
   });
 
-  it('is in the language of the reader where there is no such page', async () => {
+  it("is a 404 in the reader's language for an unknown path", async () => {
     const { status, html } = await owner.browser.open('/nothing/here?x=1', { 'accept-language': 'fr' });
     expect(status).toBe(404);
     expect(html).toContain('<html lang="fr"');
     expect(html).toContain('Le portail n’a pas cette page.');
   });
 
-  it('has a preview that no other site frames, and that neither runs scripts nor sends forms', async () => {
+  it('has a preview that no other site can frame, without scripts and forms', async () => {
     const path = `/clients/${partner.clientId}/preview?brandName=%3Cb%3E&brandColor=%23zz`;
     const { status, html, response } = await owner.browser.open(path);
     expect(status).toBe(200);
@@ -85,8 +85,8 @@ describe('a page', () => {
 /** What a viewer may: choose own e-mails, and have a statement signed. */
 const harmless: Record<string, string[]> = { '/warnings': ['wish'], '/wallet': ['sign'] };
 
-describe('a form', () => {
-  it('is refused when a viewer sends it, although no page shows it to viewers', async () => {
+describe('a form of the portal', () => {
+  it('is refused if a viewer sends it, even without a page that shows it', async () => {
     let tried = 0;
     for (const path of paths()) {
       clock.advance(15_000);
@@ -105,7 +105,7 @@ describe('a form', () => {
     expect(tried).toBeGreaterThan(15);
   });
 
-  it('is not found for a member of another partner, whose records stay as they are', async () => {
+  it('is a 404 for a member of another partner, whose records stay unchanged', async () => {
     const stranger = await signedIn(server, other.partnerId, 'owner', 'stranger');
     const csrf = fieldIn((await stranger.browser.open('/')).html, 'csrf');
     for (const path of paths().filter((one) => one.split('/').length > 2)) {
@@ -125,7 +125,7 @@ describe('a form', () => {
     expect(await server.admin.members.show.query({ memberId: viewer.id })).toMatchObject({ role: 'viewer' });
   });
 
-  it('is refused and changes nothing where it is too large, repeats its token or is no form', async () => {
+  it('is refused without a change if it is too large, repeats its token or is not a form', async () => {
     clock.advance(60_000);
     const keys = () => server.admin.keys.count.query({ partnerId: partner.partnerId });
     const before = await keys();
@@ -148,8 +148,8 @@ describe('a form', () => {
   });
 });
 
-describe('a member', () => {
-  it('causes the same reads for the id of another partner as for an unknown id', async () => {
+describe('a member of a partner', () => {
+  it('causes the same reads for an id of another partner as for an unknown id', async () => {
     // The first request of a minute inserts its counter, later ones update it: all comparisons are within one minute.
     clock.advance(60_000 - (clock.now() % 60_000));
     await owner.browser.open('/');
@@ -179,7 +179,7 @@ describe('a member', () => {
     }
   });
 
-  it('cannot leave a partner without an owner: of two who remove each other at once, one stays', async () => {
+  it('cannot leave a partner without an owner, even if two owners remove each other simultaneously', async () => {
     clock.advance(60_000);
     for (let round = 0; round < 6; round += 1) {
       const { partnerId } = await createPartner(server);
@@ -200,7 +200,7 @@ describe('a member', () => {
     }
   });
 
-  it('cannot invite by an address that smuggles a header, nor into another partner', async () => {
+  it('cannot invite an address with a header injection, nor into another partner', async () => {
     clock.advance(60_000);
     const { api } = owner;
     const { partnerId } = partner;
@@ -216,7 +216,7 @@ describe('a member', () => {
     expect(await refusal(api.members.invite.mutate(elsewhere))).toBe('not_found');
   });
 
-  it('chooses own e-mails, and not those of another member', async () => {
+  it("chooses only the member's own e-mails", async () => {
     const { api, id: memberId } = viewer;
     clock.advance(60_000);
     expect(await api.members.setWishes.mutate({ memberId, warnings: true })).toEqual({
@@ -230,7 +230,7 @@ describe('a member', () => {
   });
 });
 
-it('a stolen cookie ends where its owner signs in again', async () => {
+it('a stolen cookie stops working when its owner signs in again', async () => {
   clock.advance(60_000);
   const thief = createPortalBrowser(server);
   for (const [name, value] of owner.browser.cookies) thief.cookies.set(name, value);
@@ -240,7 +240,7 @@ it('a stolen cookie ends where its owner signs in again', async () => {
   expect((await thief.open('/')).status).toBe(303);
 });
 
-it('neither invitations nor sessions nor new secrets are in a log', async () => {
+it('logs contain no invitation, no session and no new secret', async () => {
   clock.advance(60_000);
   const csrf = fieldIn((await owner.browser.open('/keys')).html, 'csrf');
   const made = await owner.browser.post('/keys', { csrf, act: 'create', mode: 'test' });

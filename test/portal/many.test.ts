@@ -65,9 +65,9 @@ async function walk(path: string, pattern: RegExp): Promise<{ ids: Set<string>; 
 /** Sorts of what is few: jobs, and what one user, session or event has. */
 const isFew = /^find jobs|"(eventId|sub|userId|sessionId|requestId)":/;
 
-describe('a list', () => {
+describe('a list of the portal', () => {
   it(
-    'has each of many deliveries once, page by page',
+    'contains each of many deliveries once, page by page',
     async () => {
       const { ids, pages } = await walk('/deliveries?status=delivered', /dlv_\w{22}/g);
       expect([ids.size, pages]).toEqual([many.deliveries, many.deliveries / 50 + 1]);
@@ -76,7 +76,7 @@ describe('a list', () => {
   );
 
   it(
-    'has each of many clients and members once',
+    'contains each of many clients and members once',
     async () => {
       clock.advance(60_000);
       expect((await walk('/clients', /cli_\w{22}/g)).ids.size).toBe(many.clients + 1);
@@ -86,7 +86,7 @@ describe('a list', () => {
   );
 });
 
-it('a page of the portal never reads a whole collection', async () => {
+it('every page of the portal avoids a read of a whole collection', async () => {
   clock.advance(60_000);
   commands.length = 0;
   for (const path of [

@@ -21,7 +21,7 @@ const stored = (memberId: string) =>
   server.db.collection<{ _id: string }>('members').findOne({ _id: memberId });
 
 describe('members', () => {
-  it('are invited by a link that is shown once, kept as a hash and valid for 48 hours', async () => {
+  it('are invited by a link that is shown once, stored as a hash and valid for 48 hours', async () => {
     const { link, ...member } = await invite('Kim@Shop.Example ');
     expect(member).toMatchObject({ email: 'kim@shop.example', role: 'owner', status: 'invited' });
     expect(member.invitedUntil).toBe(new Date(clock.now() + 48 * 3_600_000).toISOString());
@@ -37,7 +37,7 @@ describe('members', () => {
     expect(shown.invitedUntil).toBeNull();
   });
 
-  it('are the same ones where an address is invited again, and the earlier link ends', async () => {
+  it('are not duplicated by a second invitation of the same address, and the earlier link ends', async () => {
     const first = await invite('twice@shop.example', 'viewer');
     const second = await invite('twice@shop.example');
     expect(second).toMatchObject({ id: first.id, role: 'owner' });
@@ -48,7 +48,7 @@ describe('members', () => {
     expect(new Set(both.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('are two where two partners invite one address', async () => {
+  it('are separate if two partners invite one address', async () => {
     const other = await createPartner(server);
     const here = await invite('both@shop.example');
     const there = await server.admin.members.invite.mutate({
@@ -62,7 +62,7 @@ describe('members', () => {
     });
   });
 
-  it('lose the e-mail address when they are removed, and the audit log has none', async () => {
+  it('lose the e-mail address at their removal, also in the audit log', async () => {
     const { id: memberId } = await invite('gone@shop.example');
     await server.admin.members.setRole.mutate({ memberId, role: 'finance' });
     const removed = await server.admin.members.remove.mutate({ memberId });
@@ -107,7 +107,7 @@ describe('members', () => {
     expect(await members.remove.mutate({ memberId })).toMatchObject({ status: 'removed' });
   });
 
-  it('keep an owner where two operators remove both owners simultaneously', async () => {
+  it('keep an owner if two operators remove both owners simultaneously', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const both = [
@@ -129,7 +129,7 @@ describe('members', () => {
     expect(await refusal(server.admin.members.show.query({ memberId: 'mem_x' }))).toBe('not_found');
   });
 
-  it('cannot be invited where the portal is off', async () => {
+  it('cannot be invited if the portal is off', async () => {
     const off = await startTestServer();
     onTestFinished(() => off.stop());
     const { partnerId } = await createPartner(off);
@@ -137,7 +137,7 @@ describe('members', () => {
     expect(await refusal(off.admin.members.invite.mutate(wanted))).toBe('refused');
   });
 
-  it('have neither invitations nor sessions nor logins in a restored database, which keeps the rest', async () => {
+  it('have no invitations, sessions and logins in a restored database, but keep all other data', async () => {
     const restored = await startTestServer({ env: { SVC_PORTAL: 'on' } });
     onTestFinished(() => restored.stop());
     const { partnerId } = await createPartner(restored);

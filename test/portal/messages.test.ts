@@ -15,28 +15,28 @@ const keys = Object.keys(en) as (keyof typeof en)[];
 const international = /^(name|direction)$/;
 
 describe.each(Object.entries(languages).filter(([code]) => code !== 'en'))(
-  'the words of %s',
+  'the texts of the portal in %s',
   (code, words) => {
-    it('are complete, and name nothing that English does not', () => {
+    it('are complete, and have the same keys as in English', () => {
       expect(Object.keys(words).toSorted()).toEqual(keys.toSorted());
       for (const key of keys) expect([key, words[key].trim() === '']).toEqual([key, false]);
     });
 
-    it('are translated: a text of several words is never the English one', () => {
+    it('are translated: no text of several words equals the English one', () => {
       const same = keys.filter((key) => words[key] === en[key] && !international.test(key));
       expect(same.filter((key) => en[key].includes(' '))).toEqual([]);
       // Single words are alike in related languages, and never many.
       expect([code, same.length < keys.length / 8]).toEqual([code, true]);
     });
 
-    it('end sentences as English does', () => {
+    it('end with the same punctuation as in English', () => {
       const differing = keys.filter((key) => /[.:]$/.test(en[key]) !== /[.:]$/.test(words[key].trim()));
       expect(differing).toEqual([]);
     });
   },
 );
 
-it('every word is used by a page, and pages use no other', () => {
+it('every text is used by a page, and every text that a page uses exists', () => {
   const used = new Set([...sources.matchAll(/\bm\.(\w+)|'(\w+)'/g)].map(([, a, b]) => a ?? b));
   expect(keys.filter((key) => !used.has(key))).toEqual([]);
   const asked = [...sources.matchAll(/\bm\.([a-z]\w+)\b/g)].map(([, key = '']) => key);

@@ -49,8 +49,8 @@ const owner = () => {
   return members.owner;
 };
 
-describe('a page', () => {
-  it('is shown to the roles that may call its procedure, and offered to no other', async () => {
+describe('a page of the portal', () => {
+  it('is shown and linked only to roles that may call its procedure', async () => {
     for (const [role, { browser }] of Object.entries(members)) {
       const { html } = await browser.open('/');
       for (const [path, may] of Object.entries(pages)) {
@@ -61,7 +61,7 @@ describe('a page', () => {
     }
   });
 
-  it('redirects a visitor who is not signed in to the sign-in page, and back afterwards', async () => {
+  it('redirects a visitor without a session to the sign-in page, and back after the sign-in', async () => {
     clock.advance(60_000);
     const stranger = createPortalBrowser(server);
     const { status, response } = await stranger.open('/clients/cli_x');
@@ -70,7 +70,7 @@ describe('a page', () => {
     expect((await stranger.post('/clients', { act: 'create' })).status).toBe(303);
   });
 
-  it('escapes what partners and operators wrote, and has a strict policy', async () => {
+  it('escapes text from partners and operators, and has a strict policy', async () => {
     const { html, response } = await owner().browser.open('/');
     expect(html).toContain('Acme &lt;b&gt;Cinema&lt;/b&gt;');
     expect(html).not.toContain('<script');
@@ -79,7 +79,7 @@ describe('a page', () => {
     expect(response.headers.get('x-frame-options')).toBe('DENY');
   });
 
-  it('is not found for a record of another partner', async () => {
+  it('is a 404 for a record of another partner', async () => {
     const { browser } = owner();
     for (const path of [`/clients/${other.clientId}`, `/keys/${other.keyId}`, `/webhooks/${other.keyId}`]) {
       const { status, html } = await browser.open(path);
@@ -108,7 +108,7 @@ describe('a page', () => {
   });
 });
 
-describe('a form', () => {
+describe('a form of the portal', () => {
   it('is refused from another site, or without its token', async () => {
     const { browser } = owner();
     const csrf = fieldIn((await browser.open('/keys')).html, 'csrf');
@@ -124,7 +124,7 @@ describe('a form', () => {
     expect(await server.admin.keys.count.query({ partnerId: partner.partnerId })).toEqual(before);
   });
 
-  it('is refused to a viewer, and not shown', async () => {
+  it('is refused to a viewer, and is not shown', async () => {
     clock.advance(60_000);
     for (const [path, act] of [
       ['/keys', 'create'],
@@ -137,7 +137,7 @@ describe('a form', () => {
     }
   });
 
-  it('shows its fault on the page, with what was typed', async () => {
+  it('shows its fault and the entered values on the page', async () => {
     const path = `/clients/${partner.clientId}`;
     const { status, html } = await submit(owner(), path, { act: 'addUri', uri: 'http://evil.example/"x' });
     expect(status).toBe(422);
@@ -146,7 +146,7 @@ describe('a form', () => {
   });
 });
 
-describe('a developer', () => {
+describe('a developer in the portal', () => {
   it('adds and removes redirect URIs, sets the branding and rotates a secret', async () => {
     const path = `/clients/${partner.clientId}`;
     const uri = 'http://localhost:9999/second';
@@ -175,7 +175,7 @@ describe('a developer', () => {
     expect(secrets).toHaveLength(2);
   });
 
-  it('makes a key and a client, which exchanges', async () => {
+  it('creates a key and a client, and the client exchanges a code', async () => {
     const key = await submit(owner(), '/keys', { act: 'create', mode: 'test' });
     expect(secretOn(key.html)).toMatch(/^svc_test_/);
     const [, keyId = ''] = /(key_\w{22})/.exec(key.html) ?? [];
@@ -209,7 +209,7 @@ describe('a developer', () => {
     expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}\?done$/);
   });
 
-  it('rotates the secret of an integration, with and without the old one, which a viewer may not', async () => {
+  it("rotates an integration's secret, with and without the old one, and a viewer cannot", async () => {
     const { partnerId, keyId } = partner;
     const { id: clientId } = await server.admin.clients.create.mutate({
       ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
@@ -236,7 +236,7 @@ describe('a developer', () => {
     expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(atOnce.html));
   });
 
-  it('sends a time span again, and sees the progress', async () => {
+  it('sends the events of a time span again, and sees the progress', async () => {
     await server.db
       .collection('deliveries')
       .updateMany(
@@ -253,7 +253,7 @@ describe('a developer', () => {
     expect((await submit(members.owner, '/deliveries', malformed)).status).toBe(400);
   });
 
-  it('finds sessions and requests, with what an error means', async () => {
+  it('finds sessions and requests, with the meaning of an error', async () => {
     const [session] = (await server.admin.sessions.list.query({ partnerId: partner.partnerId })).rows;
     const found = await owner().browser.open(`/sessions?id=${session?.id}`);
     expect(found.html).toContain(`/portal/sessions/${session?.id}`);
@@ -270,8 +270,8 @@ describe('a developer', () => {
   });
 });
 
-describe('finance', () => {
-  it('sees balance, statement and usage, and signs the statement', async () => {
+describe('a member of the role finance', () => {
+  it('sees balance, statement and usage, and gets a signed statement', async () => {
     clock.advance(60_000);
     const { html } = await members.finance.browser.open('/wallet?mode=test');
     expect(html).toContain('-0.50 USD');
@@ -285,7 +285,7 @@ describe('finance', () => {
     expect(secretOn(signed.html).split('.')).toHaveLength(3);
   });
 
-  it('offers the statement of svc as a CSV file, to the roles that see the wallet', async () => {
+  it('gets the same CSV statement as from svc, as do other roles that see the wallet', async () => {
     clock.advance(60_000);
     const period = 'mode=test&from=2020-01-01&to=2100-01-01';
     const page = await members.finance.browser.open(`/wallet?${period}`);
@@ -328,7 +328,7 @@ describe('finance', () => {
   });
 });
 
-it('an owner invites, changes and removes members, after a passkey of the last 30 minutes', async () => {
+it('an owner with a passkey of the last 30 minutes invites, changes and removes members', async () => {
   const invited = await submit(owner(), '/members', {
     act: 'invite',
     email: 'new@shop.example',

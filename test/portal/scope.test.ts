@@ -195,9 +195,9 @@ function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: 
 /** As an id of this kind that nothing has. */
 const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
 
-describe('a member', () => {
+describe("a member's scope", () => {
   it(
-    'may call what the table says, and nothing else exists',
+    'allows exactly the procedures of the table, and all others do not exist',
     async () => {
       const found: Record<string, string> = {};
       const none = await ask(own.members.owner, 'none.at.all', {});
@@ -221,7 +221,7 @@ describe('a member', () => {
   );
 
   it(
-    'finds no record of another partner by any procedure, as one that does not exist',
+    "answers every procedure for another partner's record as for an unknown one",
     async () => {
       const faults: string[] = [];
       let asked = 0;
@@ -245,7 +245,7 @@ describe('a member', () => {
   );
 
   it(
-    'reads own records by every query, and nothing of another partner',
+    "returns the partner's own records to every query, and no others",
     async () => {
       const since = new Date(clock.now() - 86_400_000).toISOString();
       const foreign = Object.values(other.ids);
@@ -268,7 +268,7 @@ describe('a member', () => {
     within(60_000),
   );
 
-  it('sees neither claims nor subjects of users', async () => {
+  it('contains neither claims nor subjects of users', async () => {
     const [sub] = (await server.admin.enrollments.list.query({ partnerId: own.shop.partnerId })).map(
       (one) => one.sub,
     );
@@ -285,7 +285,7 @@ describe('a member', () => {
     expect(shown).not.toContain(sub);
   });
 
-  it('cannot give fields that are the operators’', async () => {
+  it('refuses fields that only operators may set', async () => {
     const { api } = own.members.owner;
     const clientId = own.ids.client;
     const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };
@@ -296,7 +296,7 @@ describe('a member', () => {
     expect(await api.clients.update.mutate({ clientId, name: 'Box' })).toMatchObject({ name: 'Box' });
   });
 
-  it('leaves every change and every refusal in the audit log, with the own name', async () => {
+  it("records every change and every refusal in the audit log with the member's name", async () => {
     const { id, api } = own.members.developer;
     const before = await server.admin.auditLog.list.query({ actor: id });
     await api.clients.update.mutate({ clientId: own.ids.client, name: 'Bar' });
@@ -316,7 +316,7 @@ describe('a member', () => {
     expect(acts.some(({ operatorId }) => operatorId.startsWith('opr_'))).toBe(false);
   });
 
-  it('removes and changes other members, but not their own membership', async () => {
+  it('allows removing and changing other members, but not the own membership', async () => {
     const { api, id: memberId } = own.members.owner;
     await expect(api.members.remove.mutate({ memberId })).rejects.toThrow('Another owner');
     await expect(api.members.setRole.mutate({ memberId, role: 'viewer' })).rejects.toThrow('Another owner');
@@ -326,7 +326,7 @@ describe('a member', () => {
   });
 });
 
-it('the portal does not exist where SVC_PORTAL is off', async () => {
+it('the portal does not exist if SVC_PORTAL is off', async () => {
   const off = await startTestServer();
   for (const path of ['/portal', '/portal/', '/portal/sign-in', '/portal/trpc/partners.show'])
     expect((await fetch(`${off.publicUrl}${path}`)).status).toBe(404);

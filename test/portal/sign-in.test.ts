@@ -31,7 +31,7 @@ const member = (role: 'owner' | 'developer' | 'viewer' = 'owner') => {
 const authenticator = () => new TestAuthenticator(new URL(server.baseUrl).origin);
 
 describe('an invitation', () => {
-  it('makes a passkey, signs in and is used up', async () => {
+  it('lets a member make a passkey, signs in and is used up', async () => {
     const { link, api, browser } = await member();
     expect(await api.partners.show.query({ partnerId: partner.partnerId })).toMatchObject({
       name: 'Acme Cinema',
@@ -41,7 +41,7 @@ describe('an invitation', () => {
     expect((await createPortalBrowser(server).open(path)).status).toBe(404);
   });
 
-  it('makes one passkey where two browsers use it at once', async () => {
+  it('makes one passkey if two browsers use it simultaneously', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'race@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -52,7 +52,7 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
-  it('is refused with the answer of another browser, site or challenge, and stays usable', async () => {
+  it('is refused for an answer of another browser, site or challenge, and stays usable', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -68,7 +68,7 @@ describe('an invitation', () => {
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
   });
 
-  it('replaces the passkey of a member, and ends the sessions of the old one', async () => {
+  it("replaces a member's passkey, and ends the sessions of the old one", async () => {
     const lost = await member();
     const wanted = { partnerId: partner.partnerId, email: lost.email, role: 'owner' } as const;
     const again = await server.admin.members.invite.mutate(wanted);
@@ -83,8 +83,8 @@ describe('an invitation', () => {
   });
 });
 
-describe('a passkey', () => {
-  it('signs in again, and a challenge is answered once', async () => {
+describe("a member's passkey", () => {
+  it('signs in again, and each challenge is accepted once', async () => {
     const { authenticator: own } = await member();
     clock.advance(1);
     const browser = createPortalBrowser(server);
@@ -97,7 +97,7 @@ describe('a passkey', () => {
     expect((await browser.post('/sign-in', form)).status).toBe(401);
   });
 
-  it('is refused after two minutes, from another browser, and where its counter goes back', async () => {
+  it('is refused after two minutes, from another browser, and if its counter goes back', async () => {
     const { authenticator: own } = await member();
     clock.advance(1);
     const late = createPortalBrowser(server);
@@ -118,7 +118,7 @@ describe('a passkey', () => {
     expect((await signInBy(createPortalBrowser(server), authenticator())).status).toBe(401);
   });
 
-  it('leads to pages of the portal only', async () => {
+  it('redirects only to pages of the portal', async () => {
     const { authenticator: own } = await member();
     for (const [next, to] of [
       ['/wallet', '/portal/wallet'],
@@ -138,7 +138,7 @@ describe('a passkey', () => {
   });
 });
 
-describe('a session', () => {
+describe('a session of the portal', () => {
   const show = (browser: { open(path: string): Promise<{ status: number }> }) =>
     browser.open('/trpc/partners.show?input={}');
 
@@ -154,7 +154,7 @@ describe('a session', () => {
     expect((await show(browser)).status).toBe(401);
   });
 
-  it('ends with the removal of the member, even where its cookie was stolen', async () => {
+  it('ends at the removal of the member, even with a stolen cookie', async () => {
     const { id: memberId, browser } = await member();
     const thief = createPortalBrowser(server);
     for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
@@ -165,7 +165,7 @@ describe('a session', () => {
     expect(await server.db.collection('memberSessions').countDocuments({ memberId })).toBe(0);
   });
 
-  it('takes over another role at once', async () => {
+  it("has the member's new role at once", async () => {
     const { id: memberId, api } = await member('viewer');
     const wanted = { keyId: partner.keyId };
     expect(await refusal(api.webhooks.resume.mutate(wanted))).toBe('not_permitted');
@@ -173,7 +173,7 @@ describe('a session', () => {
     expect(await api.webhooks.resume.mutate(wanted)).toMatchObject(wanted);
   });
 
-  it('changes secrets for 30 minutes after the passkey, and again after another sign-in', async () => {
+  it('can change secrets for 30 minutes after the passkey, and again after another sign-in', async () => {
     const { api, browser, authenticator: own } = await member('developer');
     const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
     expect(await api.keys.create.mutate(wanted)).toMatchObject({ partnerId: partner.partnerId });
@@ -184,7 +184,7 @@ describe('a session', () => {
     expect(await memberApi(server, browser).api.keys.create.mutate(wanted)).toMatchObject(wanted);
   });
 
-  it('ends with the sign-out', async () => {
+  it('ends at the sign-out', async () => {
     const { browser, csrf } = await member();
     expect((await browser.post('/sign-out', { csrf: 'forged' })).status).toBe(403);
     const copy = createPortalBrowser(server);
@@ -193,7 +193,7 @@ describe('a session', () => {
     expect((await show(copy)).status).toBe(401);
   });
 
-  it('is none for a made-up cookie, and too many requests of an address are refused', async () => {
+  it('is refused for a forged cookie, and too many requests of an address are refused', async () => {
     clock.advance(minute);
     const browser = createPortalBrowser(server);
     browser.cookies.set('svc_portal', 'svc_member_x');
@@ -204,7 +204,7 @@ describe('a session', () => {
   });
 });
 
-it('a call that changes something needs the token of its own page', async () => {
+it('a changing call needs the token of its own page', async () => {
   const { browser, csrf } = await member();
   const call = (headers: Record<string, string>) =>
     fetch(`${server.publicUrl}/portal/trpc/webhooks.resume`, {

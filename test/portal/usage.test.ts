@@ -5,7 +5,7 @@ const now = Date.parse('2026-07-03T00:30:00Z');
 const entry = (at: string, amount: number, kind = 'token') => ({ at, amount, kind });
 
 describe('usage by day', () => {
-  it('counts charges by the day of UTC, with days of none', () => {
+  it('counts charges for each day in UTC, including days without charges', () => {
     const entries = [
       entry('2026-06-30T23:59:59.999Z', -50),
       entry('2026-07-01T00:00:00.000Z', -50),
@@ -20,7 +20,7 @@ describe('usage by day', () => {
     ]);
   });
 
-  it('has bars within the chart, the highest for the most charges', () => {
+  it('has bars within the chart, and the highest bar has the most charges', () => {
     const days = [0, 5, 10].map((charges) => ({ day: '2026-07-01', charges, cents: 0 }));
     const bars = barsOf(days, { width: 300, height: 100, labelOf: ({ charges }) => `${charges}` });
     expect(bars.map(({ height }) => height)).toEqual([0, 45, 90]);

@@ -5,11 +5,11 @@ import { renderPython } from './python-types.ts';
 import { renderTypeScript } from './typescript-types.ts';
 
 describe('the types of the client libraries', () => {
-  it('are those of the contract in TypeScript', () =>
+  it('match the contract in TypeScript', () =>
     expectGenerated('sdk/typescript/src/contract.ts', renderTypeScript()));
 
-  it('are those of the contract in Python', () =>
+  it('match the contract in Python', () =>
     expectGenerated('sdk/python/svc_gateway/contract.py', renderPython()));
 
-  it('are those of the contract in PHP', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
+  it('match the contract in PHP', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
 });

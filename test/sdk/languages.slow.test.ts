@@ -98,7 +98,7 @@ describe('the client for Python', () => {
     expect(printed).toMatch(/\nRan 15 tests in .*\n\nOK\n$/);
   });
 
-  it('has types that mypy finds no fault in', async ({ skip }) => {
+  it('passes the type check of mypy', async ({ skip }) => {
     if (!hasProgram('mypy')) skip('this machine has no mypy');
     const cache = `--cache-dir=${temporaryFolder('mypy')}`;
     expect(await run('mypy', ['--strict', cache, join(sdk, 'python/svc_gateway')])).toContain(

@@ -23,7 +23,9 @@ describe.each([
   { page: 'sdk-python.md', program: 'python3' },
   { page: 'sdk-php.md', program: 'php' },
 ])('docs/$page', ({ page, program }) => {
-  it('leads from an empty folder to the first verified webhook, typed as it stands', async ({ skip }) => {
+  it('leads from an empty folder to the first verified webhook, if every line is typed exactly', async ({
+    skip,
+  }) => {
     if (!hasProgram(program)) skip(`this machine has no ${program}`);
     const [cwd, port] = [temporaryFolder('sdk'), await freePort()];
     const adapted = (text: string) => text.replaceAll('3000', String(port));

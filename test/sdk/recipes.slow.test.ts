@@ -92,7 +92,7 @@ async function expectReceiver(app: Program, url: string): Promise<void> {
 }
 
 describe('docs/recipes.md', () => {
-  it.for(recipes)('has $file, which gets the claims of its own visitor alone', async (recipe, { skip }) => {
+  it.for(recipes)('has $file, which gets only the claims of its own visitor', async (recipe, { skip }) => {
     const program = programFor(recipe);
     if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
     const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
@@ -110,7 +110,7 @@ describe('docs/recipes.md', () => {
     await expectApp({ ...recipe, port }, server.baseUrl);
   });
 
-  it.for(receivers)('has $file, which verifies what the service sends alone', async (recipe, { skip }) => {
+  it.for(receivers)('has $file, which accepts only events of the service', async (recipe, { skip }) => {
     const program = programFor(recipe);
     if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
     const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
@@ -125,7 +125,7 @@ describe('docs/recipes.md', () => {
     await expectReceiver(app, url);
   });
 
-  it('has handlers for Next, which get the claims of their own visitor alone, and verify events', async () => {
+  it("has handlers for Next, which get only their own visitor's claims, and verify events", async () => {
     const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
     for (const file of handlers) save(cwd, file, fileBlock('recipes.md', file));
     save(cwd, 'package.json', '{"type":"module"}');
@@ -145,7 +145,7 @@ describe('docs/recipes.md', () => {
     await expectReceiver(app, url);
   });
 
-  it('has no file that no test runs', () => {
+  it('has no file without a test', () => {
     const files = codeBlocks('recipes.md').flatMap(({ file }) => file ?? []);
     const named = (some: Recipe[]) => some.map(({ file }) => file);
     expect([...named(recipes), ...handlers, ...named(receivers)]).toEqual(files);

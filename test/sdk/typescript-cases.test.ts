@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import { allCases, callbackCases, errorCases, typescript } from './cases.ts';
 
-it.each(callbackCases)('a redirect with %s is answered as by every SDK', async (_about, given, answer) => {
-  expect(await typescript.callback(given)).toEqual(answer);
-});
+it.each(callbackCases)(
+  'a redirect with %s has the same result as in every SDK',
+  async (_about, given, answer) => {
+    expect(await typescript.callback(given)).toEqual(answer);
+  },
+);
 
 it.each(errorCases)(
   'a refusal with %s becomes the same error as in every SDK',
@@ -12,7 +15,7 @@ it.each(errorCases)(
   },
 );
 
-it('every case at random is answered, and not by an error of the language', async () => {
+it('every random case has a result, and never an error of the language', async () => {
   const { callbacks, deliveries, errors } = await allCases();
   expect([callbacks, deliveries, errors].map(({ length }) => length > 400)).toEqual([true, true, true]);
 });

@@ -58,7 +58,7 @@ async function runShop(program: string, parameters: string[]): Promise<unknown> 
 }
 
 describe('the package @svc/sdk', () => {
-  it('has no dependency, and nothing but its built code', () => {
+  it('has no dependency, and contains only its built code', () => {
     expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
       '@svc',
     ]);
@@ -100,7 +100,7 @@ describe('the package @svc/sdk', () => {
     expect(await runShop(runtime, parameters)).toEqual({ isAdult: true });
   });
 
-  it(`is under ${mostBytes / 1000} kB when it is minified`, async () => {
+  it(`is smaller than ${mostBytes / 1000} kB when it is minified`, async () => {
     const bundle = await rolldown({ input: join(folder, 'node_modules/@svc/sdk/dist/index.js') });
     const { output } = await bundle.generate({ minify: true, format: 'esm' });
     expect(output).toHaveLength(1);

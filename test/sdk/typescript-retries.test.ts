@@ -46,7 +46,7 @@ describe('calls of the TypeScript SDK, by interface 7.6', () => {
     expect(left).toEqual([]);
   });
 
-  it('ends after three attempts', async () => {
+  it('end after three attempts', async () => {
     const { client, waits, seen } = scripted([json(500), json(500), json(500), info()]);
     const error = await client.userinfo('token').catch(failure);
     expect(error).toBeInstanceOf(ServiceError);
@@ -57,14 +57,14 @@ describe('calls of the TypeScript SDK, by interface 7.6', () => {
     expect(silent).toMatchObject({ code: 'no_answer', retryable: true, cause: lost });
   });
 
-  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])('never repeats a %i', async (status) => {
+  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])('never repeat a %i', async (status) => {
     const { client, waits } = scripted([json(status, { 'retry-after': '7' })]);
     const error = await client.userinfo('token').catch(failure);
     expect(error).toMatchObject({ status, retryAfterSeconds: 7, retryable: status === 429 });
     expect(waits).toEqual([]);
   });
 
-  it('does not wait for a Retry-After beyond its limit, and reads dates', async () => {
+  it('do not wait for a Retry-After above their limit, and accept dates in it', async () => {
     const { client, waits } = scripted([json(503, { 'retry-after': '3600' })]);
     expect(await client.userinfo('token').catch(failure)).toMatchObject({ retryAfterSeconds: 3600 });
     expect(waits).toEqual([]);
@@ -75,14 +75,14 @@ describe('calls of the TypeScript SDK, by interface 7.6', () => {
     expect(dated.waits[0]).toBeLessThanOrEqual(11_000);
   });
 
-  it('sends a signed call again with the same bytes', async () => {
+  it('repeat a signed call with the same bytes', async () => {
     const { client, seen } = scripted([json(500), Response.json({ verified: true })]);
     const request = { code: 'svc_code_1', redirect_uri: 'r', shop_domain: 's', customer_id: 'ü' };
     await client.exchangeStorefront(request);
     expect(seen.map(({ body }) => body)).toEqual([JSON.stringify(request), JSON.stringify(request)]);
   });
 
-  it('follows no redirect, and does not take a page for an answer', async () => {
+  it('follow no redirect, and refuse an HTML page as an answer', async () => {
     const moved = new Response(null, { status: 302, headers: { location: 'https://evil.example' } });
     const { client, seen } = scripted([moved]);
     const error = await client.revoke('token').catch(failure);

@@ -20,11 +20,11 @@ const codeOf = async (call: Promise<unknown>): Promise<string> =>
   );
 
 describe('verifyWebhook of the TypeScript SDK', () => {
-  it.each(deliveryCases)('answers %s as every SDK does', async (_about, given, answer) => {
+  it.each(deliveryCases)('has the same result for %s as every SDK', async (_about, given, answer) => {
     expect(await typescript.delivery(given)).toEqual(answer);
   });
 
-  it('takes bytes and text, and headers in any form', async () => {
+  it('accepts bytes and text, and headers in any form', async () => {
     const headers = headersOf();
     const upper = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
@@ -71,14 +71,14 @@ describe('verifyWebhook of the TypeScript SDK', () => {
     );
   });
 
-  it('compares no time with a clock that has none', async () => {
+  it('refuses every event if its clock returns no number', async () => {
     const now = () => Number.NaN;
     expect(await codeOf(verifyWebhook({ body, headers: headersOf() }, { secret, now }))).toBe(
       'timestamp_out_of_tolerance',
     );
   });
 
-  it('refuses what a framework has parsed', async () => {
+  it('refuses a body that a framework has parsed', async () => {
     // A program without types passes an object.
     const parsed = JSON.parse(body) as string;
     expect(await codeOf(verifyWebhook({ body: parsed, headers: headersOf() }, settings))).toBe(

@@ -48,7 +48,7 @@ const failureOf = async (call: Promise<unknown> | (() => unknown)): Promise<unkn
 };
 
 describe('a client of the TypeScript SDK', () => {
-  it('goes from the first address to a revoked token', async () => {
+  it('completes all calls from the authorization URL to a revoked token', async () => {
     const client = createClient(account.settings);
     const { end, state, codeVerifier } = await verifyUser(client);
     const { code } = client.callback(end, { state });
@@ -62,14 +62,14 @@ describe('a client of the TypeScript SDK', () => {
     await client.revoke(token.access_token);
   });
 
-  it('reads the address, the path and the query of a redirect alike', async () => {
+  it('accepts the URL, the path and the query of a redirect alike', async () => {
     const client = createClient(account.settings);
     const { end, state, code } = await verifyUser(client);
     for (const form of [end, end.href, end.pathname + end.search, end.search, end.searchParams])
       expect(client.callback(form, { state }).code).toBe(code);
   });
 
-  it('tells why a user was not verified', async () => {
+  it('returns the reason why a user was not verified', async () => {
     const client = createClient(account.settings);
     const { end, state } = await verifyUser(client, 'rejected');
     const error = await failureOf(() => client.callback(end, { state }));
@@ -104,7 +104,7 @@ describe('a client of the TypeScript SDK', () => {
     if (person === 'minute-cap') expect((error as RateLimitError).retryAfterSeconds).toBeGreaterThan(0);
   });
 
-  it('reads the status of a session', async () => {
+  it('returns the status of a session', async () => {
     const client = createClient(account.settings);
     const { url } = await client.authorizationUrl({ scope });
     const { headers } = await fetch(url, { redirect: 'manual' });
@@ -120,7 +120,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(refused).toMatchObject({ code: 'invalid_api_key', status: 401 });
   });
 
-  it('exchanges the code of a shop, and repeats the same bytes', async () => {
+  it('exchanges a storefront code, and repeats the same bytes', async () => {
     const settings = await createShopAccount(server);
     const client = createClient(settings);
     const { code } = await verifyUser(client);
@@ -147,7 +147,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(nothing).toMatchObject({ code: 'no_positive_claim', status: 422 });
   });
 
-  it('takes its settings from the environment, and names the one that is missing', async () => {
+  it('reads its settings from the environment, and names the missing one', async () => {
     const { baseUrl, clientId, redirectUri } = account.settings;
     const env = { SVC_BASE_URL: `${baseUrl}/`, SVC_CLIENT_ID: clientId, SVC_REDIRECT_URI: redirectUri };
     const client = createClient(settingsFrom(env));
@@ -158,7 +158,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(await failureOf(() => createClient(settingsFrom({})))).toBeInstanceOf(ConfigurationError);
   });
 
-  it('names no secret in its errors', async () => {
+  it('never contains a secret in its errors', async () => {
     const client = createClient({ ...account.settings, clientSecret: 'svc_secret_of_nobody' });
     const error = (await failureOf(
       client.exchange({ code: 'svc_code_x', codeVerifier: 'v'.repeat(43) }),
@@ -170,8 +170,8 @@ describe('a client of the TypeScript SDK', () => {
   });
 });
 
-describe('an exchange whose answer is lost', () => {
-  it('is charged once, and the error of its second use names the charge', async () => {
+describe('an exchange with a lost answer', () => {
+  it('is charged once, and the error of a second exchange names the charge', async () => {
     const { partner, settings } = await createAccount(server);
     let lost = 0;
     const lossy: typeof fetch = async (...parameters) => {
@@ -197,7 +197,7 @@ describe('an exchange whose answer is lost', () => {
 });
 
 describe('walkFlow', () => {
-  it('lists the sandbox users for an unknown one, and quotes the page where the flow stops', async () => {
+  it('lists the sandbox users for an unknown one, and quotes the page if the flow stops', async () => {
     const client = createClient(account.settings);
     const { url } = await client.authorizationUrl({ scope });
     const unknown = await failureOf(walkFlow(url, { person: 'grandmother' }));
@@ -212,7 +212,7 @@ describe('walkFlow', () => {
   });
 });
 
-it('a delivery of the service is verified, and its event is typed by its name', async () => {
+it('a webhook delivery is verified, and its event has the type of its name', async () => {
   const receiver = await startReceiver();
   const { partner, settings } = await createAccount(server);
   const { signingSecret } = await server.admin.webhooks.set.mutate({

@@ -8,7 +8,7 @@ import { within } from '../harness/time-limits.ts';
 const seed = fileURLToPath(new URL('../../dist/test/seed/main.js', import.meta.url));
 
 it(
-  'the seed leaves partners, sessions, entries and failing deliveries for svcadmin and /ops',
+  'the seed creates partners, sessions, entries and failing deliveries for svcadmin and /ops',
   async () => {
     const server = await startTestServer({ env: { SVC_LOCALHOST_WEBHOOKS: 'on' } });
     onTestFinished(() => server.stop());

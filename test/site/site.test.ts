@@ -38,7 +38,7 @@ const visible = (html: string) => asText(html).replaceAll(/\s/g, '');
 const article = (html: string) => /<article>([\s\S]*)<\/article>/.exec(html)?.[1] ?? '';
 
 describe.each([...names, 'reference'])('/docs/: %s', (name) => {
-  it('is a page under a strict policy that loads its own style sheet and script and nothing else', async () => {
+  it('has a strict policy, and loads only its own style sheet and script', async () => {
     const { status, headers, html } = await open(addressOf(name));
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -61,7 +61,7 @@ describe.each([...names, 'reference'])('/docs/: %s', (name) => {
 });
 
 describe.each(names)('docs/%s.md', (name) => {
-  it('has every code block byte for byte, and no mark of the source', async () => {
+  it('has every code block byte for byte, and no Markdown syntax', async () => {
     const html = article((await open(addressOf(name))).html);
     const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, code = '']) =>
       asText(code),
@@ -71,7 +71,7 @@ describe.each(names)('docs/%s.md', (name) => {
     expect(prose).not.toMatch(/\*\*|`|\]\(|^\||^#+ |\|--/m);
   });
 
-  it('has every word on its page', async () => {
+  it('has every word of the source on its page', async () => {
     const all = visible(article((await open(addressOf(name))).html));
     const source = readDoc(`${name}.md`).replaceAll(/^```.*$/gm, '');
     const words = source
@@ -85,7 +85,7 @@ describe.each(names)('docs/%s.md', (name) => {
     expect(words.filter((word) => !all.includes(word))).toEqual([]);
   });
 
-  it('is served as Markdown too, and its page says where', async () => {
+  it('is also served as Markdown, and its page links to it', async () => {
     const { status, headers, html } = await open(`/docs/${name}.md`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
     expect(html).toBe(readDoc(`${name}.md`));
@@ -94,7 +94,7 @@ describe.each(names)('docs/%s.md', (name) => {
   });
 });
 
-it('every link of every page leads somewhere on this server, with its anchor', async () => {
+it('every link of every page and its anchor exist on this server', async () => {
   const addresses = [...names, 'reference'].map(addressOf);
   const opened = addresses.map(async (address) => [address, await open(address)] as const);
   const pages = new Map(await Promise.all(opened));
@@ -111,7 +111,7 @@ it('every link of every page leads somewhere on this server, with its anchor', a
   }
 });
 
-it('partners and operators have pages of their own, and neither sees those of maintainers', async () => {
+it('partners and operators have separate pages, without those of maintainers', async () => {
   const listed = async (path: string) => {
     const { html } = await open(path);
     const [, nav = ''] = /<nav class="contents"([\s\S]*?)<\/nav>/.exec(html) ?? [];
@@ -125,17 +125,17 @@ it('partners and operators have pages of their own, and neither sees those of ma
   for (const name of notOnSite) expect((await open(`/docs/${name}`)).status).toBe(404);
 });
 
-it('every code of an error has an anchor on the page of errors', async () => {
+it('every error code has an anchor on the page of errors', async () => {
   const { html } = await open('/docs/errors');
   for (const code of Object.keys(errorTable)) expect(html).toContain(`<h3 id="${code}">`);
 });
 
-it('code is coloured by classes', async () => {
+it('code has colours by CSS classes', async () => {
   const { html } = await open('/docs/quickstart');
   expect(html).toContain('<span class="hljs-keyword">import</span>');
 });
 
-it('a guide has the same in several languages together, and all of it is there without a script', async () => {
+it('code in several languages is in one tab group, and all of it is readable without a script', async () => {
   const { html } = await open('/docs/webhooks');
   const [, group = ''] = /<div class="tabs">([\s\S]*?)<\/section><\/div>/.exec(html) ?? [];
   const labels = [...group.matchAll(/<section data-label="(\w+)"/g)].map(([, label]) => label);
@@ -175,7 +175,7 @@ describe('/docs/reference', () => {
 describe('/', () => {
   const browser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 
-  it('shows browsers the first page', async () => {
+  it('is the first page for browsers', async () => {
     const { status, headers, html } = await open('/', browser);
     expect(status).toBe(200);
     expect(headers.get('vary')).toContain('accept');
@@ -183,7 +183,7 @@ describe('/', () => {
     expect(html).toContain('href="/docs/quickstart"');
   });
 
-  it.each(['*/*', 'application/json'])('answers programs (%s) as an unknown path', async (accept) => {
+  it.each(['*/*', 'application/json'])('answers programs (%s) like an unknown path', async (accept) => {
     const [first, unknown] = await Promise.all(
       ['/', '/nowhere'].map((path) => open(path, { headers: { accept } })),
     );
@@ -194,7 +194,7 @@ describe('/', () => {
 });
 
 describe('answers of the site', () => {
-  it('are compressed where the caller takes gzip, and are the same', async () => {
+  it('are compressed if the caller accepts gzip, with the same content', async () => {
     const url = `${server.baseUrl}/docs/cli`;
     const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
@@ -209,7 +209,7 @@ describe('answers of the site', () => {
     await refused.arrayBuffer();
   });
 
-  it('have the client libraries as files, byte for byte', async () => {
+  it('include the client libraries as files, byte for byte', async () => {
     for (const name of ['svc-sdk', 'svc-gateway-python', 'svc-gateway-php']) {
       const response = await fetch(`${server.baseUrl}/docs/downloads/${name}-0.8.0.tgz`);
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
@@ -222,7 +222,7 @@ describe('answers of the site', () => {
     }
   });
 
-  it('are 304 where the browser has them', async () => {
+  it("are 304 for an unchanged page in the browser's cache", async () => {
     const { headers } = await open('/docs/site.css');
     const again = await open('/docs/site.css', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect([again.status, again.html]).toEqual([304, '']);
@@ -230,7 +230,7 @@ describe('answers of the site', () => {
     expect(other.status).toBe(200);
   });
 
-  it('are 405 to a POST', async () => {
+  it('are 405 for a POST', async () => {
     expect((await open('/docs/quickstart', { method: 'POST' })).status).toBe(405);
   });
 });
@@ -240,21 +240,21 @@ it.each([
   ['/docs/guides', '/docs/'],
   ['/docs/guides/', '/docs/'],
   ['/docs/guides/errors', '/docs/errors'],
-])('%s leads to %s', async (from, to) => {
+])('%s redirects to %s', async (from, to) => {
   const response = await fetch(`${server.baseUrl}${from}`);
   await response.arrayBuffer();
   expect([response.status, response.url]).toEqual([200, `${server.baseUrl}${to}`]);
 });
 
 it.each(['nothing', '..%2F..%2Fpackage', '..%2Findex', 'quickstart.html', 'guides/nothing'])(
-  'answers 404 for /docs/%s',
+  'the site answers 404 for /docs/%s',
   async (name) => {
     expect((await open(`/docs/${name}`)).status).toBe(404);
   },
 );
 
 describe('/llms.txt', () => {
-  it('lists the Markdown of every page by its whole address', async () => {
+  it('lists the Markdown address of every page', async () => {
     const { status, headers, html } = await open('/llms.txt');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     const listed = [...html.matchAll(/\]\((http[^)]+\.md)\)/g)].map(([, url = '']) => url);
@@ -269,7 +269,7 @@ describe('the search index', () => {
     words: Record<string, string>;
   }
 
-  it('leads from a word to the sections that have it', async () => {
+  it('finds the sections that contain a word', async () => {
     const { pages, sections, words } = JSON.parse((await open('/docs/search.json')).html) as Index;
     const found = (word: string) =>
       (words[word] ?? '').split(' ').map((id) => {
@@ -284,7 +284,7 @@ describe('the search index', () => {
   });
 });
 
-it('the address of the service is put in, also below a path', async () => {
+it("the service's address is inserted into pages, also with a path", async () => {
   const below = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080/auth' } });
   const read = async (path: string) => (await fetch(`${below.publicUrl}${path}`)).text();
   const pages = await Promise.all(['/docs/', '/docs/errors', '/llms.txt', '/docs/site.css'].map(read));
@@ -296,7 +296,7 @@ it('the address of the service is put in, also below a path', async () => {
   expect(llms).toContain('(http://localhost:8080/auth/docs/quickstart.md)');
 });
 
-it('raw HTML in a page ends the build', () => {
+it('raw HTML in a page fails the build', () => {
   const renderer = new URL('../../.config/site/markdown.mjs', import.meta.url).href;
   const program = `const { renderMarkdown } = await import(${JSON.stringify(renderer)});
     const attempt = (text) => { try { return renderMarkdown(text, () => undefined).html; } catch ({ message }) { return message; } };

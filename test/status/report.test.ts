@@ -28,14 +28,14 @@ function hourOf(
 const full = 2 ** 30 - 1;
 
 describe('a report of the service', () => {
-  it('says nothing where nothing is recorded', () => {
+  it('is empty if nothing is recorded', () => {
     expect(reportOf([], begin)).toEqual({
       recordedSince: undefined,
       ...{ spans: [], incidents: [], days: [], hasErrors: false },
     });
   });
 
-  it('counts from the first minute that was recorded, and leaves out the last one and the present one', () => {
+  it('counts from the first recorded minute, without the last and the present one', () => {
     const records = [hourOf(0, { down: Array.from({ length: 10 }, (_, n) => n) })];
     const { recordedSince, spans, incidents } = reportOf(records, begin + 20 * minute + 5_000);
     expect(recordedSince).toEqual(new Date(begin + 10 * minute));
@@ -43,7 +43,7 @@ describe('a report of the service', () => {
     expect(incidents).toEqual([]);
   });
 
-  it('names each time without a break in which no minute was recorded, over the ends of hours', () => {
+  it('names each unbroken time without a recorded minute, even across hours', () => {
     const records = [hourOf(0, { down: [5, 58, 59] }), hourOf(1, { down: [0, 1, 2] }), hourOf(2)];
     const { spans, incidents, days } = reportOf(records, begin + 3 * hour + minute);
     expect(incidents).toEqual([
@@ -65,14 +65,14 @@ describe('a report of the service', () => {
     expect(days).toEqual([expect.objectContaining({ day: '2026-03-04', unavailableMinutes: 6 })]);
   });
 
-  it('takes hours without a record for an outage that has no end yet', () => {
+  it('reports hours without a record as an outage that has not ended', () => {
     const { incidents } = reportOf([hourOf(0)], begin + 5 * hour);
     expect(incidents).toEqual([
       { kind: 'unavailable', from: '2026-03-04T01:00:00.000Z', until: null, minutes: 239 },
     ]);
   });
 
-  it('names hours of many errors, those that follow each other as one', () => {
+  it('reports hours with many errors, and joins consecutive ones', () => {
     const busy = { requests: 1_000, errors: 10 };
     const quiet = { requests: 20, errors: 9 };
     const diluted = { requests: 5_000, errors: 49 };
@@ -87,7 +87,7 @@ describe('a report of the service', () => {
     expect(reportOf(records.slice(0, 4), begin + 4 * hour).hasErrors).toBe(false);
   });
 
-  it('has 90 days at most, and a day for each since the records begin', () => {
+  it('has 90 days at most, and one day for each since the first record', () => {
     const records = Array.from({ length: 91 * 24 }, (_, at) => hourOf(at));
     const { days, spans } = reportOf(records, begin + 91 * 24 * hour - minute);
     expect([days.length, days[0]?.day, days.at(-1)?.day]).toEqual([90, '2026-03-05', '2026-06-02']);
@@ -95,7 +95,7 @@ describe('a report of the service', () => {
     expect(spans.map(({ hours }) => hours)).toEqual([24, 168, 2160]);
   });
 
-  it('adds up: unavailable minutes of the incidents are those of the days', () => {
+  it('has as many unavailable minutes in the incidents as in the days', () => {
     const bits = fc.integer({ min: 0, max: full });
     fc.assert(
       fc.property(fc.array(fc.tuple(bits, bits), { minLength: 1, maxLength: 60 }), (masks) => {

@@ -24,7 +24,7 @@ describe('/status', () => {
   }
   const hours = () => server.db.collection<{ _id: string; errors: number; requests: number }>('serviceHours');
 
-  it('is a page for browsers, of the site, and the same as JSON for programs', async () => {
+  it('is an HTML page for browsers, and the same content as JSON for programs', async () => {
     const page = await open('/status', browser);
     const html = await page.text();
     expect([page.status, page.headers.get('vary')]).toEqual([200, expect.stringContaining('accept')]);
@@ -35,7 +35,7 @@ describe('/status', () => {
     expect(ServiceStatus.parse(await json.json()).status).toBe('operational');
   });
 
-  it('counts requests and faults of the service, but for those that a rehearsal asks for', async () => {
+  it('counts requests and errors of the service, without rehearsed ones', async () => {
     const partner = await createPartner(server);
     for (const person of ['adult', 'unavailable'])
       await exchangeCode(server, partner, await verifyUser(server, partner, person)).then((r) =>
@@ -57,7 +57,7 @@ describe('/status', () => {
     await hours().updateOne({ _id: hour?._id ?? '' }, { $inc: { errors: -10 } });
   });
 
-  it('has no name or id of a partner', async () => {
+  it('contains no name or id of a partner', async () => {
     const { partnerId, clientId } = await createPartner(server);
     const [json, html] = await Promise.all(
       [open('/status.json'), open('/status', browser)].map(async (answer) => (await answer).text()),
@@ -68,7 +68,7 @@ describe('/status', () => {
     }
   });
 
-  it('shows a time in which nothing was recorded as an incident', async () => {
+  it('reports a time without records as an incident', async () => {
     await server.sweep();
     clock.ahead += 10 * minute;
     await server.sweep();
@@ -81,7 +81,7 @@ describe('/status', () => {
 });
 
 describe('/status while the database is away', () => {
-  it('says so, since when, and what was recorded before', async () => {
+  it('reports the outage with its start, and the earlier records', async () => {
     const { server, proxy, stop } = await startBehindProxy();
     try {
       const read = async () =>

@@ -31,7 +31,7 @@ async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: n
 }
 
 describe('200', () => {
-  it('gives claims, level and enrollment, and bills once', async () => {
+  it('returns claims, level and enrollment, and charges once', async () => {
     const before = await balance();
     const answer = await send(fields(await codeFor(server, shop)));
     expect(answer.status).toBe(200);
@@ -47,7 +47,7 @@ describe('200', () => {
     expect(stored?.['customerHash']).toMatch(/^[\w-]{43}$/);
   });
 
-  it('answers a replayed call the same, unbilled, also with a new signature', async () => {
+  it('returns the same answer to a repeated call without a charge, even with a new signature', async () => {
     const body = fields(await codeFor(server, shop));
     const first = await send(body);
     const before = await balance();
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('answers a replayed call the same, even where a new call would be refused', async () => {
+  it('returns the same answer to a repeated call, even if a new call would be refused', async () => {
     const body = fields(await codeFor(server, shop));
     const first = await send(body);
     const enrollmentId = StorefrontResponse.parse(first.body).enrollment_id;
@@ -68,7 +68,7 @@ describe('200', () => {
     await server.admin.enrollments.unblock.mutate({ enrollmentId });
   });
 
-  it('bills simultaneous copies once', async () => {
+  it('charges simultaneous copies once', async () => {
     nextMinute();
     const before = await balance();
     const body = fields(await codeFor(server, shop));
@@ -78,12 +78,12 @@ describe('200', () => {
     expect(await balance()).toBe(before - 50);
   });
 
-  it('takes any of the shops of the integration, in any case', async () => {
+  it('accepts any shop of the integration, in any letter case', async () => {
     const body = fields(await codeFor(server, shop), { shop_domain: 'Spirits.Example' });
     expect((await send(body)).status).toBe(200);
   });
 
-  it('sends no vae.resolved, also for a returning user', async () => {
+  it('sends no vae.resolved, even for a returning user', async () => {
     await send(fields(await codeFor(server, shop)));
     await server.sweep();
     expect(await server.db.collection('events').countDocuments({ type: 'vae.resolved' })).toBe(0);
@@ -105,7 +105,7 @@ describe('400', () => {
     expect((await send(fields(code))).status).toBe(200);
   });
 
-  it('refuses a body that is no JSON, or whose content type is not JSON', async () => {
+  it('refuses a body that is not JSON, or has another content type', async () => {
     const headers = sign(shop, '{', clock.now());
     await expectRefusal(await call(server, '{', headers), 400, /JSON/);
     await expectRefusal(
@@ -116,10 +116,10 @@ describe('400', () => {
   });
 });
 
-describe('the texts', () => {
+describe('the texts of storefront errors', () => {
   const elsewhere = /form\b|urlencoded|token|client_secret|credential/i;
 
-  it('speak of JSON and fields in a 400, not of forms and tokens', async () => {
+  it('mention JSON and fields in a 400, not forms and tokens', async () => {
     const bodies: [body: string, text: RegExp][] = [
       ['[]', /^The request body must be a JSON object$/],
       ['null', /^The request body must be a JSON object$/],
@@ -138,7 +138,7 @@ describe('the texts', () => {
     await expectRefusal(answer, 400, /^The request body is larger than 64 KiB$/);
   });
 
-  it('name what the shop did not get in a 402', async () => {
+  it('say in a 402 that the shop did not get the claims', async () => {
     const poor = await createShop(server, { funds: 0 });
     const answers = [
       await send(fields(await codeFor(server, poor)), poor),
@@ -161,7 +161,7 @@ describe('401', () => {
     },
   );
 
-  it('refuses a signature of other bytes', async () => {
+  it('refuses the signature of another body', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const headers = sign(shop, raw, clock.now());
     await expectRefusal(await call(server, `${raw} `, headers), 401, /^Invalid signature/);
@@ -173,7 +173,7 @@ describe('401', () => {
     await expectRefusal(await call(server, raw, later), 401, /^Invalid signature/);
   });
 
-  it('refuses a timestamp more than 300 seconds off, either way, and not at 300', async () => {
+  it('refuses a timestamp more than 300 seconds off in either direction, but accepts exactly 300', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const at = (seconds: number) => call(server, raw, sign(shop, raw, clock.now() + seconds * 1000));
     for (const seconds of [-301, 301]) await expectRefusal(await at(seconds), 401, /Timestamp/);
@@ -206,12 +206,12 @@ describe('401', () => {
   });
 });
 
-describe('what another process changed a moment ago', () => {
+describe('a change that another process has just made', () => {
   /** As another process would: this one, which has just answered, is not told. */
   const change = (collection: string, id: string, set: Record<string, unknown>) =>
     server.db.collection(collection).updateOne({ _id: id as never }, { $set: set });
 
-  it('holds at once for the claims of the client, withdrawn and given', async () => {
+  it('takes effect at once for the claims of the client, removed or added', async () => {
     const own = await createShop(server);
     const codes = [await codeFor(server, own), await codeFor(server, own), await codeFor(server, own)];
     const claims = async (code = '') => (await send(fields(code), own)).body['claims'];
@@ -227,7 +227,7 @@ describe('what another process changed a moment ago', () => {
     ['partners', 'partnerId', { status: 'suspended' }],
     ['apiKeys', 'keyId', { status: 'revoked' }],
     ['integrations', 'integrationId', { status: 'disabled' }],
-  ] as const)('holds at once for the status of %s', async (collection, name, status) => {
+  ] as const)('takes effect at once for the status of %s', async (collection, name, status) => {
     const own = await createShop(server);
     expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
     const code = await codeFor(server, own);
@@ -245,7 +245,7 @@ describe('404', () => {
     await expectRefusal(await send(fields(code, { shop_domain: 'other.example' })), 404, /Shop/);
   });
 
-  it('refuses any other use of a used code: another body, another integration of the same client', async () => {
+  it('refuses a used code with another body, or from another integration of the same client', async () => {
     const body = fields(await codeFor(server, shop));
     expect((await send(body)).status).toBe(200);
     await expectRefusal(await send({ ...body, customer_id: 'another' }), 404, /code/);
@@ -257,7 +257,7 @@ describe('404', () => {
     await expectRefusal(await send(body, { ...shop, integrationId: id, integrationSecret }), 404, /code/);
   });
 
-  it('refuses an expired code, even one that was used before', async () => {
+  it('refuses an expired code, even if it was used before', async () => {
     const [used, unused] = [fields(await codeFor(server, shop)), fields(await codeFor(server, shop))];
     expect((await send(used)).status).toBe(200);
     clock.advance(10 * 60_000);
@@ -265,7 +265,7 @@ describe('404', () => {
     await expectRefusal(await send(unused), 404, /code/);
   });
 
-  it('refuses codes of other clients and of OAuth clients; the token endpoint refuses codes of this one', async () => {
+  it('refuses codes of other clients and OAuth clients, and the token endpoint refuses storefront codes', async () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);
@@ -279,7 +279,7 @@ describe('404', () => {
 });
 
 describe('422', () => {
-  it('is returned where no claim is positive: not billed, the code not used up', async () => {
+  it('is the answer if no claim is positive: without a charge, and the code stays usable', async () => {
     const before = await balance();
     const body = fields(await codeFor(server, shop, 'teen', 'age_18_plus age_21_plus'));
     await expectRefusal(await send(body), 422, /no positive claim/);
@@ -287,7 +287,7 @@ describe('422', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('is returned where the enrollment is blocked, until it is unblocked', async () => {
+  it('is the answer if the enrollment is blocked, until it is unblocked', async () => {
     const own = await createShop(server);
     const body = fields(await codeFor(server, own, 'duplicate'));
     await expectRefusal(await send(body, own), 422, /blocked/);
@@ -305,15 +305,18 @@ describe('402, 429, 503', () => {
     ['minute-cap', 429, /minute bucket/],
     ['hour-cap', 429, /hour bucket/],
     ['unavailable', 503, /./],
-  ] as const)('%s is rehearsed as %i, and the code stays usable', async (person, status, message) => {
-    const body = fields(await codeFor(server, shop, person));
-    const answer = await send(body);
-    await expectRefusal(answer, status, message);
-    expect(answer.headers.has('retry-after')).toBe(status !== 402);
-    expect((await send(body)).status).toBe(status);
-  });
+  ] as const)(
+    'the sandbox user %s rehearses the refusal %i, and the code stays usable',
+    async (person, status, message) => {
+      const body = fields(await codeFor(server, shop, person));
+      const answer = await send(body);
+      await expectRefusal(answer, status, message);
+      expect(answer.headers.has('retry-after')).toBe(status !== 402);
+      expect((await send(body)).status).toBe(status);
+    },
+  );
 
-  it('are 402 with an empty wallet, and 200 once it is funded', async () => {
+  it('answer 402 for an empty wallet, and 200 after a funding', async () => {
     const poor = await createShop(server, { funds: 0 });
     const body = fields(await codeFor(server, poor));
     await expectRefusal(await send(body, poor), 402);
@@ -322,7 +325,7 @@ describe('402, 429, 503', () => {
     expect((await send(body, poor)).status).toBe(200);
   });
 
-  it('are 429 over 60 signed calls in a minute of one integration; unsigned ones do not count', async () => {
+  it('answer 429 after 60 signed calls in a minute of one integration, without counting unsigned ones', async () => {
     const busy = await createShop(server);
     nextMinute();
     const unsigned = sign(busy, 'other bytes', clock.now());

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => hosted.close());
 
 describe('sessions show', () => {
-  it('tells how far a session came and what became of its code', async () => {
+  it('returns the last step of a session and the state of its code', async () => {
     const partner = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, partner.clientId, 'adult');
     const shown = await hosted.admin.sessions.show.query({ sessionId });
@@ -32,7 +32,7 @@ describe('sessions show', () => {
     });
   });
 
-  it('tells of failure, expiry and a code that met five wrong verifiers', async () => {
+  it('reports failure, expiry and a code with five wrong verifiers', async () => {
     const { clientId } = await onboard(hosted);
     const { sessionId: rejected } = await verifyAs(hosted, clientId, 'rejected');
     expect(await hosted.admin.sessions.show.query({ sessionId: rejected })).toMatchObject({
@@ -62,7 +62,7 @@ describe('sessions show', () => {
     });
   });
 
-  it('an unknown session, or something else, is refused', async () => {
+  it('refuses an unknown session and other ids', async () => {
     await expect(hosted.admin.sessions.show.query({ sessionId: 'ses_1' })).rejects.toThrow(
       'No session ses_1',
     );
@@ -98,7 +98,7 @@ describe('enrollments', () => {
     expect(await hosted.admin.enrollments.list.query({ partnerId: other.partnerId, sub })).toEqual([]);
   });
 
-  it('are blocked and unblocked, with an audit entry each, and grants follow', async () => {
+  it('can be blocked and unblocked with an audit entry each, and exchanges follow the status', async () => {
     const { clientId } = await onboard(hosted);
     const { answer } = await verifyAs(hosted, clientId, 'adult');
     const code = returned(answer.location)['code'] ?? '';

@@ -35,7 +35,7 @@ async function deliveriesOf(sessionId: string) {
 }
 
 describe('the events of a session', () => {
-  it('go to the key that owns it, also after its client moved to another', async () => {
+  it('are sent to the key that owns the session, even after its client moved to another key', async () => {
     const { owner, finish, sessionId } = await movedClient();
     await finish();
     expect(await deliveriesOf(sessionId)).toEqual([
@@ -44,7 +44,7 @@ describe('the events of a session', () => {
     ]);
   });
 
-  it("go to the client's present key where the owner was revoked", async () => {
+  it("are sent to the client's present key if the owning key was revoked", async () => {
     const { owner, present, finish, sessionId } = await movedClient();
     await server.admin.keys.revoke.mutate({ keyId: owner });
     await finish();
@@ -57,7 +57,7 @@ describe('the events of a session', () => {
   });
 });
 
-describe('the delivery of a key without a URL', () => {
+describe('the delivery for a key without a URL', () => {
   it('is stored as skipped, without an attempt', async () => {
     const { finish, sessionId } = await movedClient();
     await finish();

@@ -49,8 +49,8 @@ const refusals: [string, (pair: Pair) => Promise<unknown>][] = [
   ['a cancel at the computer', ({ computer }) => computer.press({ decision: 'cancel' })],
 ];
 
-describe('before "this is my computer"', () => {
-  it('nothing of the user is sent or kept for the partner', async () => {
+describe('a hand-off before "this is my computer"', () => {
+  it('sends and stores nothing about the user for the partner', async () => {
     const { sessionId } = await atQuestion();
     expect(await created()).toEqual([]);
     expect(await enrollments()).toEqual([]);
@@ -59,7 +59,7 @@ describe('before "this is my computer"', () => {
     expect(await sessionOf(sessionId)).not.toHaveProperty('sub');
   });
 
-  it('a document that will be rejected is not reported', async () => {
+  it('reports no failure for a document that will be rejected', async () => {
     const { computer, phone, sessionId } = await atQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();
@@ -68,7 +68,7 @@ describe('before "this is my computer"', () => {
     expect(returned(end.location)['error_description']).toMatch(/^document_rejected/);
   });
 
-  it.each(refusals)('%s shares nothing, for good', async (_what, refuse) => {
+  it.each(refusals)('shares nothing permanently if %s', async (_what, refuse) => {
     const pair = await atQuestion();
     await refuse(pair);
     const end = await pair.computer.open(`/verify/session/${pair.sessionId}`);
@@ -83,7 +83,7 @@ describe('before "this is my computer"', () => {
     expect(JSON.stringify(sent.map(({ body }) => body as unknown))).not.toMatch(/user_id|enr_/);
   });
 
-  it('a user who was erased is not enrolled by the tap', async () => {
+  it('enrolls no erased user at the confirmation', async () => {
     const { phone, sessionId } = await atQuestion();
     const { userId = '' } = await sessionOf(sessionId);
     await hosted.admin.users.erase.mutate({ userId });
@@ -92,8 +92,8 @@ describe('before "this is my computer"', () => {
   });
 });
 
-describe('from "this is my computer" on', () => {
-  it('the user is enrolled, and consents when the session completes', async () => {
+describe('a hand-off after "this is my computer"', () => {
+  it('enrolls the user, and consent is recorded when the session completes', async () => {
     const { computer, phone, sessionId } = await atQuestion();
     await phone.press({ decision: 'confirm' });
     await expect.poll(created).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('from "this is my computer" on', () => {
     expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
   });
 
-  it('a user who said no before is not a returning user', async () => {
+  it('treats a user who refused before as a new user', async () => {
     const first = await atQuestion();
     await first.phone.press({ decision: 'deny' });
     const { sessionId } = await verifyAs(hosted, own.clientId, 'adult');
@@ -114,14 +114,14 @@ describe('from "this is my computer" on', () => {
   });
 });
 
-describe('consent', () => {
-  it('does not count in a session that ends without a code', async () => {
+describe('consent to share claims', () => {
+  it('is not recorded in a session that ends without a code', async () => {
     await verifyAs(hosted, own.clientId, 'rejected');
     await expect.poll(created).toHaveLength(1);
     expect(await consents()).toEqual([[]]);
   });
 
-  it('counts for more claims from the session that completes with them', async () => {
+  it('covers more claims after a session with them completes', async () => {
     const adult = openBrowser(hosted);
     await adult.start(own.clientId, { scope: 'age_18_plus' });
     await adult.press({ decision: 'accept' });
@@ -136,7 +136,7 @@ describe('consent', () => {
     expect(await consents()).toEqual([['age_18_plus', 'country']]);
   });
 
-  it('is written by the next look or by the sweep when a crash cut it off', async () => {
+  it('is recorded by the next request or the sweep if a crash interrupted it', async () => {
     const { browser, sessionId, answer } = await verifyAs(hosted, own.clientId, 'adult');
     const sessions = hosted.db.collection<{ _id: string }>('sessions');
     const isSettled = () => expect.poll(() => sessionOf(sessionId)).not.toHaveProperty('enrollmentDueAt');
@@ -161,7 +161,7 @@ describe('consent', () => {
     }
   });
 
-  it('an authentication that a crash cut off is an enrollment and an event after the sweep', async () => {
+  it('an interrupted authentication becomes an enrollment and an event at the next sweep', async () => {
     const { sessionId, phone } = await atQuestion();
     const enroll = hosted.stores.enrollments.enroll;
     hosted.stores.enrollments.enroll = async () => Promise.reject(new Error('cut off'));
@@ -182,7 +182,7 @@ describe('the page about a session that ended without a code', () => {
   it.each([
     ['before the user authenticated', 'decline', 'Nothing about you was shared.'],
     ['after', 'accept', 'None of the answers was shared.'],
-  ])('%s: %s', async (_when, decision, text) => {
+  ])('says for a session that ended %s: %s', async (_when, decision, text) => {
     const browser = openBrowser(hosted);
     await browser.start(own.clientId);
     const sessionId = browser.sessionId();
@@ -193,8 +193,8 @@ describe('the page about a session that ended without a code', () => {
   });
 });
 
-describe('a cancel beside the form that authenticates', () => {
-  it('enrolls the user exactly where the session has authenticated them', async () => {
+describe('a cancel that is sent with the authentication form', () => {
+  it('enrolls the user only if the session has authenticated the user', async () => {
     const partners = await Promise.all(Array.from({ length: 12 }, () => onboard(hosted)));
     for (const [round, partner] of partners.entries()) {
       own = partner;
@@ -214,7 +214,7 @@ describe('a cancel beside the form that authenticates', () => {
   });
 });
 
-describe('a duplicate', () => {
+describe('a duplicate identity', () => {
   it('is blocked at each client of the partner, until an operator unblocks the enrollment', async () => {
     const second = await addClient(hosted, own);
     await verifyAs(hosted, own.clientId, 'duplicate');

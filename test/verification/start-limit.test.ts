@@ -26,7 +26,7 @@ async function statuses(clientId: string, addresses: readonly string[]): Promise
 const sessions = () => hosted.db.collection('sessions');
 
 describe('429 for too many starts', () => {
-  it('is in the formats of the 400, with Retry-After, and stores nothing', async () => {
+  it('has the formats of the 400 and Retry-After, and stores nothing', async () => {
     const { clientId } = await onboard(hosted);
     expect(await statuses(clientId, Array(3).fill('192.0.2.1'))).toEqual([302, 302, 302]);
 
@@ -45,7 +45,7 @@ describe('429 for too many starts', () => {
     expect(await sessions().countDocuments({ clientId })).toBe(3);
   });
 
-  it('counts each client and address by itself, until the minute is over', async () => {
+  it('counts each client and address separately, until the minute ends', async () => {
     const { clientId } = await onboard(hosted);
     const another = await onboard(hosted);
     expect(await statuses(clientId, Array(4).fill('192.0.2.7'))).toEqual([302, 302, 302, 429]);
@@ -69,7 +69,7 @@ describe('429 for too many starts', () => {
   });
 });
 
-it('starts at once are stored together', async () => {
+it('simultaneous starts are stored together', async () => {
   const { clientId } = await onboard(hosted);
   const addresses = Array.from({ length: 100 }, (_, n) => `192.0.2.${n + 1}`);
   const spies = [vi.spyOn(Collection.prototype, 'insertOne'), vi.spyOn(Collection.prototype, 'insertMany')];
@@ -83,7 +83,7 @@ it('starts at once are stored together', async () => {
   expect(writes).toBeLessThan(50);
 });
 
-describe('a person whom the sandbox invents', () => {
+describe('a user whom the sandbox creates', () => {
   async function verify(person: string, clientId: string): Promise<void> {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
@@ -94,7 +94,7 @@ describe('a person whom the sandbox invents', () => {
   /** A user has a document, and their identity another one. */
   const people = async () => [await count('users'), await count('enrollments')];
 
-  it('is deleted after a day, with the enrollment; the others stay', async () => {
+  it('is deleted after a day with the enrollment, while other users stay', async () => {
     const { clientId } = await onboard(hosted);
     await verify('adult', clientId);
     const [users = 0, enrollments = 0] = await people();
@@ -119,7 +119,7 @@ describe('the network of an address', () => {
     ['fe80::1%eth0', 'fe80::/48'],
     ['nonsense', 'unknown'],
     ['', 'unknown'],
-  ])('%s lies in %s', (address, network) => {
+  ])('contains %s: %s', (address, network) => {
     expect(networkOf(address, prefixes)).toBe(network);
   });
 });

@@ -43,7 +43,7 @@ async function audit({ partnerId }: TestPartner, { sinceCheckpoint = false } = {
 const findings = async (partner: TestPartner, options = {}) => (await audit(partner, options)).findings;
 
 describe('wallets audit', () => {
-  it('finds nothing in a wallet that was only ever used', async () => {
+  it('finds no fault in a normally used wallet', async () => {
     const report = await audit(await busyPartner());
     expect(report).toMatchObject({ fromPage: 0, lastPage: 5, entries: 6, balance: 9_900, findings: [] });
   });
@@ -59,7 +59,7 @@ describe('wallets audit', () => {
     expect(await findings(partner)).toEqual([]);
   });
 
-  it('goes on from the last clean audit where it is asked to, and reads the whole chain where not', async () => {
+  it('continues from the last clean audit on request, and otherwise reads the whole chain', async () => {
     const partner = await busyPartner();
     expect(await audit(partner, { sinceCheckpoint: true })).toMatchObject({ fromPage: 0, entries: 6 });
     await charge(partner);
@@ -280,7 +280,7 @@ describe('wallets audit of a chain with a fault', () => {
     });
   }
 
-  it('names a history that was written again from the beginning, after an audit had seen it', async () => {
+  it('reports a history that was rewritten from the beginning after an earlier audit', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await forge(partner, 1, (page) => ({ ...page, attempt: 'another' }));
@@ -291,7 +291,7 @@ describe('wallets audit of a chain with a fault', () => {
     expect((await findings(partner, { sinceCheckpoint: true }))[0]?.problem).toContain('is not the one');
   });
 
-  it('names a last page that was removed, after an audit had seen it', async () => {
+  it('reports a missing last page that an earlier audit had seen', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await pages().deleteOne({ _id: partner.pages[5]?._id ?? '' });
@@ -301,7 +301,7 @@ describe('wallets audit of a chain with a fault', () => {
     });
   });
 
-  it('names a checkpoint that was moved', async () => {
+  it('reports a checkpoint that was moved', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await checkpoints().updateOne(

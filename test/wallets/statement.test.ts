@@ -25,7 +25,7 @@ const read = (
 const midnight = '2026-02-01T00:00:00.000Z';
 
 describe('wallets statement', () => {
-  it('opens, moves and closes to the cent for any range', async () => {
+  it('has entries that add up from the opening to the closing balance, for any range', async () => {
     const whole = await read();
     expect(whole.entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
     expect([whole.opening, whole.closing]).toEqual([0, 9_800]);
@@ -47,13 +47,13 @@ describe('wallets statement', () => {
     }
   });
 
-  it('opens a month with what closed the month before', async () => {
+  it('opens a month with the closing balance of the month before', async () => {
     const [before, after] = await Promise.all([read({ to: midnight }), read({ from: midnight })]);
     expect([before.closing, after.opening]).toEqual([9_850, 9_850]);
     expect([before.entries.length, after.entries.length]).toEqual([4, 1]);
   });
 
-  it('goes on page by page, each opening where the one before closed', async () => {
+  it('continues page by page, and each page opens with the previous closing balance', async () => {
     const first = await read({ limit: 2 });
     expect(first.more).toBe(true);
     const last = first.entries.at(-1)?.seq ?? 0;
@@ -63,15 +63,15 @@ describe('wallets statement', () => {
     expect(second.more).toBe(false);
   });
 
-  it('leaves entries out that move no money, and the balance as it is', async () => {
+  it('omits entries that move no money', async () => {
     await server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', perMinute: 1_000 });
     const { entries, closing } = await read();
     expect([entries.length, closing]).toEqual([5, 9_800]);
   });
 });
 
-describe('a statement over several pages of the ledger', () => {
-  it('is read in parts of any size, each opening where the one before closed', async () => {
+describe('a statement over several ledger pages', () => {
+  it('can be read in parts of any size, and each part opens with the previous closing balance', async () => {
     const { partnerId } = await createPartner(server, { funds: 5_000 });
     await addFullPages(server.db, `${partnerId}:test`, { pages: 3, at: clock.now() });
     const part = (page: { limit: number; afterSeq?: number; untilSeq?: number }) =>
@@ -92,7 +92,7 @@ describe('a statement over several pages of the ledger', () => {
     }
   });
 
-  it('ends where it ended when it was begun, whatever is written since', async () => {
+  it('keeps its end from its first part, even if entries are added meanwhile', async () => {
     const { partnerId } = await createPartner(server, { funds: 5_000 });
     await addFullPages(server.db, `${partnerId}:test`, { pages: 1, at: clock.now() });
     const wanted = { partnerId, limit: 100 };
@@ -113,7 +113,7 @@ describe('a signed statement', () => {
   const sign = async (range: { from?: string; to?: string } = {}) =>
     (await server.admin.wallets.signedStatement.query({ partnerId: partner.partnerId, ...range })).jws;
 
-  it('is verified by the published keys, and names the page that its last line is on', async () => {
+  it('is verified by the published keys, and names the ledger page of its last line', async () => {
     const keys = (await (await fetch(`${server.baseUrl}/.well-known/jwks.json`)).json()) as {
       keys: object[];
     };
@@ -133,7 +133,7 @@ describe('a signed statement', () => {
     expect(pages[page]?.entries.map(({ seq }) => seq)).toContain(4);
   });
 
-  it('is not accepted as an access token', async () => {
+  it('is refused as an access token', async () => {
     const headers = { authorization: `Bearer ${await sign()}` };
     expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(401);
   });

@@ -14,21 +14,21 @@ const day = 86_400_000;
 const now = Date.UTC(2026, 5, 30, 12);
 const ago = (days: number): Date => new Date(now - days * day);
 
-describe('what a wallet spends', () => {
-  it('is sampled at ever greater distances, and at the first page', () => {
+describe('the spending rate of a wallet', () => {
+  it('is sampled at increasing distances and at the first page', () => {
     expect(sampledPages(0)).toEqual([]);
     expect(sampledPages(1)).toEqual([0]);
     expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);
   });
 
-  it('is counted from the page nearest to seven days ago', () => {
+  it('is computed from the page nearest to seven days ago', () => {
     const sample = (n: number, days: number) => ({ n, at: ago(days), balance: 0 });
     expect(baselineOf([sample(9, 0.01), sample(8, 5), sample(6, 20)], now)?.n).toBe(8);
     expect(baselineOf([sample(9, 0.01), sample(8, 40)], now)?.n).toBe(8);
     expect(baselineOf([], now)).toBeUndefined();
   });
 
-  it('leaves out what operators moved, and takes a day at least', () => {
+  it('ignores manual entries, and covers at least one day', () => {
     const base = { n: 2, at: ago(5), balance: 1_000 };
     const last = { n: 9, at: ago(0), balance: 5_500 };
     const moves = [
@@ -117,7 +117,7 @@ const usual: readonly Steps[] = [
 ];
 
 describe('wallets list', () => {
-  it('has all wallets by their ids, in pages, with what they spend', async () => {
+  it('contains all wallets by their ids, in pages, with their spending rates', async () => {
     const list = await walletsWith(usual);
     const live = await list({ mode: 'live' });
     expect(live.map(({ id }) => id)).toEqual(
@@ -134,7 +134,7 @@ describe('wallets list', () => {
     for (const unused of [idle, none]) expect(unused).toMatchObject({ spentPerDay: 0, daysLeft: null });
   });
 
-  it('finds who runs out next', async () => {
+  it('finds the wallets that run out of money next', async () => {
     const list = await walletsWith(usual);
     const soon = await list({ mode: 'live', daysLeft: 30 });
     expect(soon.map(({ partnerId }) => partnerId)).toEqual(['ptr_low', 'ptr_ending']);
@@ -143,7 +143,7 @@ describe('wallets list', () => {
     expect((await list({ daysLeft: 0.01 })).map(({ id }) => id)).toEqual(['ptr_low:test']);
   });
 
-  it('includes unfunded wallets in both lists where they cannot pay', async () => {
+  it('includes unfunded wallets that cannot pay in both lists', async () => {
     const list = await walletsWith(usual, ['ptr_none:live', 'ptr_rich:live']);
     const [first, ...others] = await list({ mode: 'live', daysLeft: 30 });
     expect(first).toMatchObject({ id: 'ptr_none:live', balance: 0, unpaid: 3, daysLeft: null });
@@ -157,7 +157,7 @@ describe('wallets list', () => {
     expect(rich).toMatchObject({ id: 'ptr_rich:live', unpaid: 3 });
   });
 
-  it('finds those that were never funded', async () => {
+  it('finds the wallets that were never funded', async () => {
     const list = await walletsWith([...usual, { name: 'ptr_none:test', steps: [] }]);
     const unfunded = await list({ unfunded: true });
     expect(unfunded.map(({ id }) => id)).toEqual(['ptr_none:live', 'ptr_none:test']);
@@ -166,7 +166,7 @@ describe('wallets list', () => {
     expect(await list.count({ unfunded: true })).toEqual({ total: 2, exact: true });
   });
 
-  it('finds those that hold less, the emptiest first, and not those never used', async () => {
+  it('finds wallets below an amount, emptiest first, without unused ones', async () => {
     const list = await walletsWith(usual);
     const low = await list({ below: 2_000 });
     expect(low.map(({ id, balance }) => [id, balance])).toEqual([

@@ -43,7 +43,7 @@ async function ledgerOf(walletIds: readonly string[]) {
 
 const funding = (id: string, amount: number) => ({ id, amount, kind: 'funding' as const });
 
-it('are made for wallets that have none, and follow what another process wrote', async () => {
+it('summaries are created for wallets without one, and follow changes by another process', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const { sweep } = process();
   await move(a, funding('txn_1', 500));
@@ -54,14 +54,14 @@ it('are made for wallets that have none, and follow what another process wrote',
   expect(await balances()).toEqual([500, 700]);
 });
 
-it('are made for more wallets than one group has, in one sweep', async () => {
+it('summaries are created in one sweep for more wallets than one group has', async () => {
   const ids = Array.from({ length: 230 }, (_, n) => walletIdOf(`ptr_${String(n).padStart(3, '0')}`, 'test'));
   const { process, balances } = await ledgerOf(ids);
   await process().sweep.sweep();
   expect(await balances()).toHaveLength(230);
 });
 
-it('the summary of a written wallet is read again by a flush alone', async () => {
+it('a flush alone updates the summary of a written wallet', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -72,7 +72,7 @@ it('the summary of a written wallet is read again by a flush alone', async () =>
   expect(await balances()).toEqual([500, 0]);
 });
 
-it('are never replaced by an older look of another process', async () => {
+it('summaries are never replaced by an older read of another process', async () => {
   const { process, store, use, move, balances } = await ledgerOf([a]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -85,7 +85,7 @@ it('are never replaced by an older look of another process', async () => {
   expect(await use.heads([a])).toMatchObject([{ balance: 500 }]);
 });
 
-it('a summary that is newer than a restored ledger is mended', async () => {
+it('a summary that is newer than a restored ledger is corrected', async () => {
   const { process, collection, balances } = await ledgerOf([a]);
   const { sweep } = process();
   await sweep.sweep();
@@ -94,7 +94,7 @@ it('a summary that is newer than a restored ledger is mended', async () => {
   expect(await balances()).toEqual([0]);
 });
 
-it('summaries are read again with the next flush after a failure', async () => {
+it('summaries are updated by the next flush after a failed one', async () => {
   const { process, store, move, balances } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -110,7 +110,7 @@ it('summaries are read again with the next flush after a failure', async () => {
   expect(await balances()).toEqual([500]);
 });
 
-it('a flush ends although the wallets are written all the time', async () => {
+it('a flush ends even if wallets are written continuously', async () => {
   const { process, store } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -128,7 +128,7 @@ it('a flush ends although the wallets are written all the time', async () => {
   expect(flushes).toBe(2);
 });
 
-it('name the spend cap that is reached, until its window ends', async () => {
+it('summaries name a reached spend cap until its window ends', async () => {
   const { process, move, collection } = await ledgerOf([a, b]);
   const charge = (id: string) => ({ id, amount: 0, kind: 'token' as const });
   const caps = (perMinute: number, perHour: number) => ({

@@ -89,8 +89,8 @@ const raised = ({ partnerId }: Pick<TestPartner, 'partnerId'>, state: 'raised' |
   server.admin.warnings.list.query({ partnerId, state });
 const subjects = () => mail.mails.map(({ text }) => /^Subject: (.*(?:\r\n .*)*)/m.exec(text)?.[1] ?? '');
 
-describe('a low balance', () => {
-  it('is sent once to each address, and once when it is over', async () => {
+describe('a warning of a low balance', () => {
+  it('is sent once to each address, and once again when it ends', async () => {
     const partner = await live(5_000);
     const { partnerId } = partner;
     const emails = ['dev@shop.example', 'ops@shop.example'];
@@ -123,7 +123,7 @@ describe('a low balance', () => {
     expect(await raised(partner, 'over')).toMatchObject([{ kind: 'low_balance', state: 'over' }]);
   });
 
-  it('causes a warning some days before it is used up, unless the partner turns that off', async () => {
+  it('is sent some days before the balance is used up, unless the partner turns it off', async () => {
     const partner = await live(100_000);
     const { partnerId } = partner;
     const summaries = server.db.collection<{ _id: string }>('walletSummaries');
@@ -148,7 +148,7 @@ describe('a low balance', () => {
     expect(mail.mails).toEqual([]);
   });
 
-  it('is sent to the members who want it, once each, and says where to end that', async () => {
+  it('is sent once to each member who wants it, with instructions to stop it', async () => {
     const partner = await live(5_000);
     const { partnerId } = partner;
     const wanting = await signedIn(server, partnerId, 'viewer', 'wanting');
@@ -186,7 +186,7 @@ describe('a low balance', () => {
     expect(await raised({ partnerId })).toMatchObject([{ told: true }]);
   });
 
-  it('is refused with addresses that are none, and with too many', async () => {
+  it('cannot be sent to malformed addresses or to too many', async () => {
     const { partnerId } = await live(0);
     for (const emails of [['x'], ['a@b.example\r\nBcc: c@d.example'], Array(11).fill('a@b.example')]) {
       expect(await refusal(server.admin.warnings.set.mutate({ partnerId, emails }))).toBe('bad_input');
@@ -197,8 +197,8 @@ describe('a low balance', () => {
   });
 });
 
-describe('a notice', () => {
-  it('goes to the keys that have opted in, once, beside the events of the interface', async () => {
+describe('a notice event', () => {
+  it('is sent once to keys that have opted in, in addition to the events of the interface', async () => {
     const hooks = await createReceiver((_count, _request, response) => response.end());
     const partner = await createPartner(server);
     const { partnerId, keyId } = partner;
@@ -244,7 +244,7 @@ describe('a notice', () => {
     expect(listed).toEqual([]);
   });
 
-  it('tells of a failing endpoint since when, and what it answers', async () => {
+  it("reports a failing endpoint, the start of the failure and the endpoint's answers", async () => {
     const hooks = await createReceiver((_count, _request, response) => response.writeHead(503).end());
     const partner = await createPartner(server, { funds: 0 });
     const { keyId } = partner;
@@ -263,7 +263,7 @@ describe('a notice', () => {
     );
   });
 
-  it('names an old secret that ends while it is still in use, and is over when it has ended', async () => {
+  it('names an old secret that is still used shortly before it ends, and is over after its end', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { keyId, apiKey, clientId } = partner;
     await server.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 7_200 });

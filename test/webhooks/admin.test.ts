@@ -27,7 +27,7 @@ async function unsent(count: number) {
 }
 
 describe('events', () => {
-  it('are listed newest first, in pages, by their subject and with the state of their deliveries', async () => {
+  it('are listed newest first, in pages, with their subject and the state of their deliveries', async () => {
     const receiver = await answering(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
@@ -52,7 +52,7 @@ describe('events', () => {
     await rejects(events.show({ eventId: 'evt_none' }), 'not_found');
   });
 
-  it('tell their life, and what to do', async () => {
+  it('describe their history and possible commands', async () => {
     const receiver = await answering(410);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
@@ -71,7 +71,7 @@ describe('events', () => {
     expect(cancelled.advice).toContain(`svcadmin deliveries resend ${_id}`);
   });
 
-  it('advise only what the role may do, and say who may do the rest', async () => {
+  it('suggest only commands that the role may run, and otherwise name the roles that may', async () => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason: 'no_url' });
     await system.publish([draft('key_off')]);
@@ -83,7 +83,7 @@ describe('events', () => {
     expect(await advice('ops')).toBe(`Set a URL: ask support or an owner for: ${set}, then: ${resend}`);
   });
 
-  it('are sent again, cancelled and moved by support, with live keys too', async () => {
+  it('can be sent again, cancelled and rescheduled by support, also for live keys', async () => {
     const system = await createSystem({ worker: false });
     const keyId = system.key('https://partner.example/');
     const endpoint = system.endpoints.get(keyId);
@@ -106,7 +106,7 @@ describe('events', () => {
     ['no_url', 'svcadmin webhooks set'],
     ['partner_suspended', 'svcadmin partners activate'],
     ['key_revoked', 'revoked key'],
-  ] as const)('advise where they were skipped: %s', async (reason, words) => {
+  ] as const)('suggest a command if they were skipped: %s', async (reason, words) => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason });
     await system.publish([draft('key_off')]);
@@ -116,7 +116,7 @@ describe('events', () => {
 });
 
 describe('deliveries', () => {
-  it('are sent again as often as asked, with the same event and bytes', async () => {
+  it('can be sent again repeatedly, with the same event and bytes', async () => {
     const receiver = await answering(200);
     const system = await createSystem();
     await system.publish([draft(system.key(receiver.url))]);
@@ -139,7 +139,7 @@ describe('deliveries', () => {
     expect((await events.why({ eventId })).story.join('\n')).toContain('an operator had');
   });
 
-  it('are sent again beside an automatic attempt, which stays', async () => {
+  it('can be sent again beside an automatic attempt, which stays', async () => {
     const receiver = await answering(500);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
@@ -149,7 +149,7 @@ describe('deliveries', () => {
     expect(await stored(system).findOne({ _id: first._id })).toEqual(first);
   });
 
-  it('are not sent again where one of them does not exist', async () => {
+  it('are not sent again if one of them does not exist', async () => {
     const { system } = await unsent(1);
     const [one] = await stored(system).find().toArray();
     const { deliveries } = adminOf(system);
@@ -157,7 +157,7 @@ describe('deliveries', () => {
     expect(await stored(system).countDocuments()).toBe(1);
   });
 
-  it('sent again in numbers follow each other, ten of a key in a second', async () => {
+  it('are spaced if many are sent again: ten of a key in a second', async () => {
     const { system } = await unsent(25);
     const deliveryIds = (await stored(system).find().toArray()).map(({ _id }) => _id);
     const { deliveries } = await adminOf(system).deliveries.resend({ deliveryIds });
@@ -166,7 +166,7 @@ describe('deliveries', () => {
     expect(seconds).toEqual([...Array(10).fill(0), ...Array(10).fill(1), ...Array(5).fill(2)]);
   });
 
-  it('are cancelled while they wait, and only then', async () => {
+  it('can be cancelled only while they wait', async () => {
     const receiver = await answering(500);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
@@ -182,7 +182,7 @@ describe('deliveries', () => {
   });
 });
 
-describe('webhooks', () => {
+describe('the webhook commands', () => {
   it('test sends one harmless sample once and waits for the result', async () => {
     const receiver = await answering(503);
     const system = await createSystem();
@@ -202,7 +202,7 @@ describe('webhooks', () => {
     await rejects(webhooks.test({ keyId: 'key_none' }), 'not_found');
   });
 
-  it.each(eventNames)('trigger sends a sample of %s through the whole pipeline', async (event) => {
+  it.each(eventNames)('trigger sends a sample of %s with all steps of a real event', async (event) => {
     const receiver = await createReceiver((count, _request, response) =>
       response.writeHead(count > 1 ? 200 : 500).end(),
     );
@@ -227,7 +227,7 @@ describe('webhooks', () => {
     await rejects(webhooks.relay({ keyId }), 'refused');
   });
 
-  it('verify judges a captured request', async () => {
+  it('verify checks a captured request', async () => {
     const receiver = await answering(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
@@ -250,7 +250,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('relay gives what was made since, resends included, validly signed', async () => {
+  it('relay returns new events, including resends, with valid signatures', async () => {
     const receiver = await answering(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
@@ -269,7 +269,7 @@ describe('webhooks', () => {
     }
   });
 
-  it('relay gives all of a burst, page by page', async () => {
+  it('relay returns all events of a burst, page by page', async () => {
     const system = await createSystem({ worker: false });
     const keyId = system.key('https://partner.example/');
     const { webhooks } = adminOf(system);

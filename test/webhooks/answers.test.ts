@@ -25,7 +25,7 @@ async function refusedBy(receiver: RequestListener) {
 }
 
 describe('the answer of a receiver', () => {
-  it('is kept with Location and Retry-After, without secrets, tokens and the subject', async () => {
+  it('is stored with Location and Retry-After, without secrets, tokens and the subject', async () => {
     const { system, delivery } = await refusedBy((_request, response) =>
       response
         .writeHead(301, { location: 'https://new.example/hook?key=whsec_abcdefgh', 'retry-after': '120' })
@@ -44,7 +44,7 @@ describe('the answer of a receiver', () => {
     expect(ops.attempts[0]?.location).toBe('https://new.example/hook?…');
   });
 
-  it('is forgotten after a week, and with the user', async () => {
+  it('is deleted after a week, and at the erasure of the user', async () => {
     const { system, deliveries, delivery } = await refusedBy((_request, response) =>
       response.writeHead(500).end('out of order'),
     );
@@ -66,8 +66,8 @@ describe('the answer of a receiver', () => {
   });
 });
 
-describe('the part of an answer that is kept', () => {
-  it('is at most 4 KiB, and what the end cuts off is masked before', () => {
+describe('the stored part of an answer', () => {
+  it('has at most 4 KiB, and secrets are masked before the rest is cut off', () => {
     const text = `${'x'.repeat(keptBytes - 10)}${sub}`;
     const kept = maskAnswer(text, sub);
     expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(keptBytes);
@@ -75,7 +75,7 @@ describe('the part of an answer that is kept', () => {
     expect(Buffer.byteLength(maskAnswer('é'.repeat(keptBytes), undefined))).toBeLessThanOrEqual(keptBytes);
   });
 
-  it('has no credential in a header, in JSON or in a form', () => {
+  it('contains no credential in a header, in JSON or in a form', () => {
     const kept = maskAnswer(
       'Authorization: Bearer abcdefgh12345678\nCookie: a=bcd\n{"api_key": "k-123", "token": "eyJhbGciOi.x.y"} client_secret=s3cret&a=1',
       undefined,
@@ -85,14 +85,14 @@ describe('the part of an answer that is kept', () => {
     expect(kept).toContain('&a=1');
   });
 
-  it('is a remark where the body is not text', () => {
+  it('is a short remark if the body is not text', () => {
     expect(answerText(Buffer.from([0x89, 0x50, 0, 0, 0, 1, 2, 0xff, 0xfe, 0xfd]))).toBe('(not text)');
     expect(answerText(Buffer.from('höflich\u001b'))).toBe('höflich\uFFFD');
   });
 });
 
-describe('the advice', () => {
-  it('differs by status, and names what the receiver said', () => {
+describe('the advice on a failed delivery', () => {
+  it('depends on the status, and quotes the receiver', () => {
     const advice = (status: number, more = {}) => adviseReceiver({ error: 'http', status, ...more });
     expect(advice(301, { location: 'https://new.example/' })).toContain('redirects to https://new.example/');
     expect(advice(429, { retryAfter: '120' })).toContain('Retry-After: 120');

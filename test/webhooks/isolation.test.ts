@@ -29,8 +29,8 @@ function hanging(hangs: (url: string) => boolean) {
   return { wrap: (parts: Parts): Parts => ({ ...parts, post }), most, release, waiting };
 }
 
-describe('endpoints that hang', () => {
-  it('hold five slots each, and keep no other endpoint waiting', async () => {
+describe('endpoints that do not answer', () => {
+  it('use five slots each, and delay no other endpoint', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap });
     const deliveries = system.db.collection<Delivery>('deliveries');
@@ -53,7 +53,7 @@ describe('endpoints that hang', () => {
     clearInterval(timer);
   });
 
-  it('are retried in one wake where the pool has no room for all at once', async () => {
+  it('are all retried after one sweep, even if the pool is too small for all at once', async () => {
     const { wrap } = hanging(() => false);
     const system = await createSystem({ wrap });
     const at = new Date(Date.now() - 5_000);
@@ -73,7 +73,7 @@ describe('endpoints that hang', () => {
     await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
   });
 
-  it('let the next one send although the first in order has nothing left', async () => {
+  it('do not block the next endpoint if the first in the queue has nothing left', async () => {
     const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
     const sent: string[] = [];
     const ends = new Map<string, () => void>();
@@ -104,7 +104,7 @@ describe('endpoints that hang', () => {
     expect(sent).toEqual(['a1', 'a2', 'a3', 'y1']);
   });
 
-  it('wait for the pool in turn when it is full', async () => {
+  it('use a full pool in turn', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap, limits: { perEndpoint: 5, pool: 8 } });
     const keys = Array.from({ length: 6 }, (_, at) => system.key(`https://hangs-${at}.example/`));
@@ -149,7 +149,7 @@ describe('first attempts and retries of one endpoint', () => {
     expect((await fresh().take(room)).ids).toHaveLength(5);
   });
 
-  it('are each taken once, and say truly whether something is left', async () => {
+  it('are each sent once, and report correctly whether more are due', async () => {
     fill(70, 7);
     const candidates = fresh();
     const all: string[] = [];
@@ -166,7 +166,7 @@ describe('first attempts and retries of one endpoint', () => {
     expect(all).toHaveLength(77);
   });
 
-  it('are not overlooked when they come while others are looked for', async () => {
+  it('are not overlooked if they become due during a query', async () => {
     fill(0, 0);
     const candidates = createDueCache(async (_keyId, lane) => {
       candidates.add('key', lane, `${lane} new`);
@@ -177,7 +177,7 @@ describe('first attempts and retries of one endpoint', () => {
     expect((await candidates.take(room)).more).toBe(true);
   });
 
-  it('reach a receiver that recovers', async () => {
+  it('are all delivered after the receiver recovers', async () => {
     let down = true;
     const receiver = await createReceiver((_count, _request, response) =>
       response.writeHead(down ? 500 : 200).end(),

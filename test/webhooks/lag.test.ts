@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createReceiver } from '../harness/receiver.ts';
 import { createSystem, draft } from './system.ts';
 
-it('tells of every attempt how late it goes out, first ones and retries apart', async () => {
+it('the lag of every attempt is measured, separately for first attempts and retries', async () => {
   const late = 100_000;
   const past = await createSystem({ worker: false, clock: { now: () => Date.now() - late } });
   const receiver = await createReceiver((count, _request, response) =>

@@ -25,8 +25,8 @@ function failing(method: 'insert' | 'record' | 'lease', times = 1) {
   };
 }
 
-describe('after a crash', () => {
-  it('an attempt in flight is made again when its lease ends, with the same number and the same bytes', async () => {
+describe('deliveries after a crash', () => {
+  it('repeat a running attempt when its lease ends, with the same number and bytes', async () => {
     const receiver = await createReceiver();
     const clock = manualClock();
     const system = await createSystem({ clock });
@@ -58,35 +58,38 @@ describe('after a crash', () => {
         throw new Error('away');
       },
     ],
-  ])('a process that froze, and finds late that the endpoint %s, changes nothing', async (_what, late) => {
-    const receiver = await createReceiver();
-    const clock = manualClock();
-    let thaw = () => {};
-    const frozen = new Promise<void>((resolve) => {
-      thaw = resolve;
-    });
-    let reads = 0;
-    const system: System = await createSystem({
-      clock,
-      async endpoint(keyId) {
-        reads += 1;
-        if (reads > 1) return system.endpoints.get(keyId) ?? late();
-        await frozen;
-        return late();
-      },
-    });
-    await system.publish([draft(system.key(receiver.url))]);
-    await until(() => reads === 1);
-    clock.advance(60_000);
-    await system.sweep.sweep();
-    const recorded = await ended(system);
-    thaw();
-    await system.stop();
-    expect(await stored(system).findOne()).toEqual(recorded);
-    expect(recorded.attempts).toMatchObject([{ error: 'interrupted' }, { status: 204 }]);
-  });
+  ])(
+    'stay unchanged by a process that was paused and finds late that the endpoint %s',
+    async (_what, late) => {
+      const receiver = await createReceiver();
+      const clock = manualClock();
+      let thaw = () => {};
+      const frozen = new Promise<void>((resolve) => {
+        thaw = resolve;
+      });
+      let reads = 0;
+      const system: System = await createSystem({
+        clock,
+        async endpoint(keyId) {
+          reads += 1;
+          if (reads > 1) return system.endpoints.get(keyId) ?? late();
+          await frozen;
+          return late();
+        },
+      });
+      await system.publish([draft(system.key(receiver.url))]);
+      await until(() => reads === 1);
+      clock.advance(60_000);
+      await system.sweep.sweep();
+      const recorded = await ended(system);
+      thaw();
+      await system.stop();
+      expect(await stored(system).findOne()).toEqual(recorded);
+      expect(recorded.attempts).toMatchObject([{ error: 'interrupted' }, { status: 204 }]);
+    },
+  );
 
-  it('a repeated publication makes the delivery that an event lacks', async () => {
+  it('are created by a repeated publication if an event has none', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('insert') });
     const event = draft(system.key(receiver.url));
@@ -97,7 +100,7 @@ describe('after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('the sweep wakes a dispatcher that was not woken', async () => {
+  it('are sent by the sweep if no dispatcher was notified', async () => {
     const receiver = await createReceiver();
     const publisher = await createSystem({ worker: false });
     await publisher.publish([draft(publisher.key(receiver.url))]);
@@ -113,7 +116,7 @@ describe('after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('the sweep schedules retries again where the jobs are lost', async () => {
+  it('have their retries scheduled again by the sweep if jobs are lost', async () => {
     const receiver = await down(1);
     const system = await createSystem({ retryDelays: [1_000, 1_000] });
     await system.publish([draft(system.key(receiver.url))]);
@@ -129,7 +132,7 @@ describe('after a crash', () => {
     );
   });
 
-  it('a restart keeps the schedule', async () => {
+  it('keep their retry schedule at a restart', async () => {
     const receiver = await down(1);
     const before = await createSystem({ retryDelays: [1_000, 1_000] });
     const keyId = before.key(receiver.url);
@@ -146,8 +149,8 @@ describe('after a crash', () => {
   });
 });
 
-describe('a database that fails for a moment', () => {
-  it('does not lose a result, nor sends twice', async () => {
+describe('a short database failure', () => {
+  it('causes no lost result and no second attempt', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('record', 2) });
     await system.publish([draft(system.key(receiver.url))]);
@@ -163,7 +166,7 @@ describe('a database that fails for a moment', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('costs no attempt where the endpoint cannot be read', async () => {
+  it('uses up no attempt if the endpoint cannot be read', async () => {
     const receiver = await createReceiver();
     let reads = 0;
     const system: System = await createSystem({
@@ -178,7 +181,7 @@ describe('a database that fails for a moment', () => {
   });
 });
 
-describe('two processes that send', () => {
+describe('two sending processes', () => {
   it('make each attempt once, and never early', async () => {
     const receiver = await createReceiver((_count, request, response) =>
       response.writeHead(request.headers['x-svc-attempt'] === '3' ? 200 : 503).end(),
@@ -200,7 +203,7 @@ describe('two processes that send', () => {
     for (const { at, dueAt } of rows) expect(at.getTime()).toBeGreaterThanOrEqual(dueAt.getTime());
   });
 
-  it.each([-700, 700])('go by the clock that decides, where the machine is %d ms off', async (offset) => {
+  it.each([-700, 700])("use the database's clock if the machine is %d ms off", async (offset) => {
     const receiver = await down(1);
     const system = await createSystem({
       clock: { now: () => Date.now() + offset },
@@ -213,8 +216,8 @@ describe('two processes that send', () => {
   });
 });
 
-describe('stop', () => {
-  it('waits for what is in flight and takes up nothing more', async () => {
+describe('a stop of the sender', () => {
+  it('waits for running attempts, and starts no more', async () => {
     const answers: (() => void)[] = [];
     const receiver = await createReceiver((_count, _request, response) => answers.push(() => response.end()));
     const system = await createSystem();

@@ -18,7 +18,7 @@ function stores() {
   return { asked, of: of as unknown as Parameters<typeof existingNames>[0] };
 }
 
-it('names of every kind have their owners', async () => {
+it('ids of every kind have their owners', async () => {
   const { of } = stores();
   const names = { clientIds: ['a'], sessionIds: ['b'], integrationIds: ['c'], keyHashes: ['d'] };
   expect(Object.fromEntries(await existingNames(of, names))).toEqual({
@@ -29,7 +29,7 @@ it('names of every kind have their owners', async () => {
   });
 });
 
-it('a kind of names that no request had is not looked up', async () => {
+it('ids of a kind are not looked up if no request has such an id', async () => {
   const { asked, of } = stores();
   await existingNames(of, { ...none, clientIds: ['a'] });
   expect(asked).toEqual(['client a']);

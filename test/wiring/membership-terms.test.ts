@@ -42,8 +42,8 @@ async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Pr
   return [...did];
 }
 
-describe('a process that may take hand-overs', () => {
-  it('takes them from its first heartbeat on, which it repeats, until it leaves', async () => {
+describe('a process that can accept hand-overs', () => {
+  it('accepts them from its first heartbeat, which it repeats, until it leaves', async () => {
     const one = await membership();
     expect(one.did).toEqual(['listen at 127.0.0.1:0', 'join 127.0.0.1:7000', 'refresh']);
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
@@ -51,19 +51,19 @@ describe('a process that may take hand-overs', () => {
     expect(one.did.at(-1)).toBe('resign');
   });
 
-  it('takes none while it stops, and still looks for the others', async () => {
+  it('accepts none while it stops, and still knows the other processes', async () => {
     const one = await membership();
     one.state.stopping = true;
     expect(await swept(one)).toEqual(['refresh']);
   });
 
-  it('takes none after an upgrade was finished beside it', async () => {
+  it('accepts none after another process has finished an upgrade', async () => {
     const one = await membership();
     one.state.outdated = 'a newer build';
     expect(await swept(one)).toEqual(['refresh']);
   });
 
-  it('takes none while its clock is not trusted, and some when it is', async () => {
+  it('accepts none while its clock is not trusted, and accepts them again afterwards', async () => {
     const one = await membership();
     one.state.trusted = false;
     expect(await swept(one)).toEqual(['refresh']);
@@ -71,7 +71,7 @@ describe('a process that may take hand-overs', () => {
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
   });
 
-  it('takes them at an address of its own where it listens at all addresses', async () => {
+  it('accepts them at its own address if it listens at all addresses', async () => {
     const one = await membership({ SVC_PEER_ADDRESS: '0.0.0.0:8084' });
     expect(one.did).toEqual([
       'listen at 0.0.0.0:8084',
@@ -80,7 +80,7 @@ describe('a process that may take hand-overs', () => {
     ]);
   });
 
-  it('takes none without the role api', async () => {
+  it('accepts none without the role api', async () => {
     const one = await membership({ SVC_ROLES: 'worker' });
     expect(one.did).toEqual(['refresh']);
   });

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('servers on one database', () => {
-  it('hand over to each other, and a wallet has the same writer at both', async () => {
+  it('hand over to each other, and agree on the writer of a wallet', async () => {
     const second = await join();
     await expect
       .poll(async () => {
@@ -65,7 +65,7 @@ describe('servers on one database', () => {
     expect(Math.max(...batches)).toBeGreaterThan(0);
   });
 
-  it('are not handed over to where they only run the admin API or jobs, or where it is off', async () => {
+  it('get no hand-overs if they only run the admin API or jobs, or if hand-overs are off', async () => {
     const count = await listenersOf(first);
     await join({ SVC_ROLES: 'admin' });
     await join({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' });
@@ -73,12 +73,12 @@ describe('servers on one database', () => {
     expect(await listenersOf(first)).toBe(count);
   });
 
-  it('are shown by the status of a build that knows no private addresses', async () => {
+  it('appear once each in the status of the service', async () => {
     const { processes } = await first.admin.status.query();
     expect(processes?.length).toBe(others.length + 1);
   });
 
-  it('are left out from the moment that they are to stop', async () => {
+  it('get no hand-overs from the moment of a stop signal', async () => {
     const count = await listenersOf(first);
     const leaving = await join({ SVC_DRAIN_DELAY: '2s' });
     expect(await listenersOf(first)).toBe(count + 1);

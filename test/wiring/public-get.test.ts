@@ -52,7 +52,7 @@ const answering = (bytes: string, after: (socket: Socket) => void = (socket) => 
 const head = (more = '', status = '200 OK') => `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\n${more}\r\n`;
 
 describe('a public address', () => {
-  it('is fetched over https, with what is accepted', async () => {
+  it('is requested over https with the accepted media types', async () => {
     const receiver = await secureReceiver((_count, _request, response) =>
       response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end('list'),
     );
@@ -64,7 +64,7 @@ describe('a public address', () => {
     expect(headers).not.toHaveProperty('cookie');
   });
 
-  it('is asked once for each call, over a connection of its own', async () => {
+  it('is requested once for each call, over a separate connection', async () => {
     const receiver = await secureReceiver((_count, _request, response) =>
       response.writeHead(200, { 'content-type': type }).end('list'),
     );
@@ -74,12 +74,12 @@ describe('a public address', () => {
 });
 
 describe('an address that is not public', () => {
-  it.each(forbiddenUrls)('gets no packet as %j, wherever that leads', async (url) => {
+  it.each(forbiddenUrls)('gets no packet as %j, for any target', async (url) => {
     await expect(impatient(url, accept)).rejects.toThrow();
     expect(sockets).toBe(0);
   });
 
-  it.each(forbiddenAddresses)('gets no packet where a name resolves to %j', async (address) => {
+  it.each(forbiddenAddresses)('gets no packet if a name resolves to %j', async (address) => {
     const guarded = createPublicGet({ route: { resolve: async () => [address] } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
     expect(sockets).toBe(0);
@@ -88,20 +88,20 @@ describe('an address that is not public', () => {
   it.each([
     ['1.1.1.1', '10.0.0.1'],
     ['::1', '2606:4700::1111'],
-  ])('gets none where a name has a public one too: %s and %s', async (...addresses) => {
+  ])('gets no packet if a name also has a public one: %s and %s', async (...addresses) => {
     const guarded = createPublicGet({ route: { resolve: async () => addresses } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
     expect(sockets).toBe(0);
   });
 
-  it('gets none by way of a name server', async () => {
+  it('gets no packet by a name server', async () => {
     const server = await createNameServer(() => ['169.254.169.254']);
     const guarded = createPublicGet({ route: { resolve: createResolve([server]) } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('169.254.169.254');
     expect(sockets).toBe(0);
   });
 
-  it('is not reached by a name that means another address a moment later', async () => {
+  it('is not reached by a name that changes its address a moment later', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const guarded = createPublicGet({
@@ -114,7 +114,7 @@ describe('an address that is not public', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is judged once more at the other end, before a byte is sent', async () => {
+  it('is checked again after the connection, before a byte is sent', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     let asked = 0;
     const allowed = () => {
@@ -128,7 +128,7 @@ describe('an address that is not public', () => {
 });
 
 describe('another server', () => {
-  it('is not trusted without a certificate of its name and a known authority', async () => {
+  it('is not trusted without a certificate for its name from a known authority', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end('list'));
     const unknown = createPublicGet({ route });
     await expect(unknown(at(receiver.port), accept)).rejects.toThrow('self-signed certificate');
@@ -149,7 +149,7 @@ describe('another server', () => {
   });
 });
 
-describe('an answer', () => {
+describe('an answer to a request for a public address', () => {
   it.each([
     ['of another status', `${head('Content-Length: 4\r\n', '404 Not Found')}list`, 'status 404'],
     ['without a body', head('', '204 No Content'), 'status 204'],
@@ -172,21 +172,21 @@ describe('an answer', () => {
     ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
     ['that is nothing', '', /closed/],
     ['with endless headers', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
-  ])('%s is refused', async (_what, bytes, fault) => {
+  ])('is refused if it is faulty: %s', async (_what, bytes, fault) => {
     await expect(get(at(await answering(bytes)), accept)).rejects.toThrow(fault);
   });
 
-  it('may be as long as is allowed', async () => {
+  it('can have the maximum length', async () => {
     const port = await answering(`${head('Content-Length: 1000\r\n')}${'x'.repeat(1000)}`);
     expect((await get(at(port), accept)).body).toHaveLength(1000);
   });
 
-  it('may follow early hints', async () => {
+  it('can follow early hints', async () => {
     const port = await answering(`HTTP/1.1 103 Early Hints\r\n\r\n${head('Content-Length: 4\r\n')}list`);
     expect((await get(at(port), accept)).body.toString()).toBe('list');
   });
 
-  it('ends the connection when it is refused: its rest is not read', async () => {
+  it('closes the connection if it is refused, without reading the rest', async () => {
     let written = 0;
     let closed: () => void = () => undefined;
     const ended = new Promise<void>((done) => {
@@ -204,7 +204,7 @@ describe('an answer', () => {
     expect(written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('ends only this call when it breaks off while it comes fast', async () => {
+  it('ends only its own call if it breaks off during fast transfer', async () => {
     const many = createPublicGet({ route, ca: certificate, largestBody: 64 * 1024 * 1024 });
     const port = await answering(head('Content-Length: 33554432\r\n'), (socket) => {
       socket.write('x'.repeat(1024 * 1024), () => socket.destroy());
@@ -213,7 +213,7 @@ describe('an answer', () => {
   });
 });
 
-describe('the time allowed', () => {
+describe('the time limit of a call', () => {
   const never = /within the time allowed/;
   /** Writes again and again until the connection ends. */
   const drip = (text: string) => (socket: Socket) => {
@@ -245,12 +245,12 @@ describe('the time allowed', () => {
     await expect(impatient(at(port), accept)).rejects.toThrow(never);
   });
 
-  it('ends a call to a server that drips its headers', async () => {
+  it('ends a call to a server that sends its headers too slowly', async () => {
     const port = await answering('HTTP/1.1 200 OK\r\n', drip('X-More: yes\r\n'));
     await expect(impatient(at(port), accept)).rejects.toThrow(never);
   });
 
-  it('ends a call to a server that drips its body, though it is never idle', async () => {
+  it('ends a call to a server that sends its body too slowly, even if it is never idle', async () => {
     const port = await answering(head('Content-Length: 900\r\n'), drip('x'));
     await expect(impatient(at(port), accept)).rejects.toThrow(never);
   });
@@ -265,7 +265,7 @@ describe('the time allowed', () => {
     await ended;
   });
 
-  it('is not waited for where the failure is known', async () => {
+  it('does not delay a failure that is already known', async () => {
     const patient = createPublicGet({ route, ca: certificate, timeoutMs: 2 ** 31 - 1 });
     const port = await answering('', (socket) => socket.destroy());
     await expect(patient(at(port), accept)).rejects.toThrow();

@@ -26,7 +26,7 @@ async function query(apiKey: string): Promise<number> {
 }
 
 describe('an API key that is rotated with --keep-old', () => {
-  it('is accepted by both secrets until then, and by the old one never longer', async () => {
+  it('is accepted by both secrets for that time, and by the old one never longer', async () => {
     const { keyId, apiKey: first, partnerId } = await createPartner(server, { funds: 0 });
     const rotated = await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const expiresAt = new Date(clock.now() + minute).toISOString();
@@ -40,7 +40,7 @@ describe('an API key that is rotated with --keep-old', () => {
     expect(JSON.stringify(stored)).not.toContain(first);
   });
 
-  it('keeps several, none longer than it was promised, and ends all at once without --keep-old', async () => {
+  it('keeps several old secrets, none beyond its time, and ends all at once without --keep-old', async () => {
     const { keyId, apiKey } = await createPartner(server, { funds: 0 });
     const rotate = (keepOldSeconds: number) => other.admin.keys.rotate.mutate({ keyId, keepOldSeconds });
     const second = await rotate(60);
@@ -69,7 +69,7 @@ describe('an API key that is rotated with --keep-old', () => {
     expect(await query(apiKey)).toBe(401);
   });
 
-  it('is found by its old secret, with the time of its end', async () => {
+  it('is found by its old secret, with the end of that secret', async () => {
     const { keyId, apiKey, partnerId } = await createPartner(server, { funds: 0 });
     await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const found = await other.admin.partners.search.query({ text: apiKey.slice(-4) });
@@ -80,7 +80,7 @@ describe('an API key that is rotated with --keep-old', () => {
 });
 
 describe('an integration whose secret is rotated with --keep-old', () => {
-  it('is accepted by both secrets until then, and by the old one never longer', async () => {
+  it('is accepted by both secrets for that time, and by the old one never longer', async () => {
     const shop = await createShop(server);
     const { integrationId, integrationSecret: first } = shop;
     const body = JSON.stringify(fields('svc_code_unknown'));
@@ -116,7 +116,7 @@ describe('a webhook secret', () => {
     return { ...partner, first: signingSecret, sent };
   }
 
-  it('signs nothing while it is prepared; once it is switched to, it is the only one', async () => {
+  it('signs nothing while it is prepared, and is the only one after the switch', async () => {
     const { keyId, first, sent } = await listening();
     const prepared = await other.admin.webhooks.prepareSecret.mutate({ keyId });
     const { signingSecret: second } = prepared;
@@ -140,7 +140,7 @@ describe('a webhook secret', () => {
     expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
-  it('is dropped, once prepared, by a later one, by a rotation and by another URL', async () => {
+  it('is discarded after its preparation by a later one, by a rotation and by another URL', async () => {
     const { keyId } = await listening();
     const { webhooks } = other.admin;
     const prepare = async () => (await webhooks.prepareSecret.mutate({ keyId })).signingSecret.slice(-4);
@@ -170,7 +170,7 @@ describe('the last use of a secret', () => {
     ]);
   const now = () => new Date(clock.now()).toISOString();
 
-  it('is shown for each kind, and for old and new secrets apart', async () => {
+  it('is shown for each kind of secret, separately for old and new ones', async () => {
     const { url } = await createReceiver((_count, _request, response) => response.end());
     const partner = await createPartner(server);
     const { keyId, clientId } = partner;
@@ -204,7 +204,7 @@ describe('the last use of a secret', () => {
     await expect.poll(old).toEqual([null, now(), [null, now()]]);
   });
 
-  it('is shown for an integration, old and new secret apart', async () => {
+  it('is shown for an integration, separately for the old and the new secret', async () => {
     const shop = await createShop(server);
     const { integrationId } = shop;
     const body = JSON.stringify(fields('svc_code_unknown'));
@@ -217,7 +217,7 @@ describe('the last use of a secret', () => {
     await expect.poll(seen).toEqual([null, now()]);
   });
 
-  it('is written at most once a minute, and a change of the record loses nothing', async () => {
+  it('is written at most once a minute, and survives a change of the record', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { keyId } = partner;
     const used = async () => (await noted(partner))[0].lastUsedAt;

@@ -54,14 +54,14 @@ describe('a webhook to localhost', () => {
     return Number(String(listener?.['address']).split(':').at(-1));
   }
 
-  it.each(portOf)('is refused where the port belongs to the process: %s', async (_, name, find) => {
+  it.each(portOf)('is refused if the port belongs to the process: %s', async (_, name, find) => {
     const port = await find();
     await expect(setTo(servers[name], port)).rejects.toThrow(
       `port ${port} of localhost belongs to this server`,
     );
   });
 
-  it('is not sent to the admin API, whose port the worker knows and does not serve', async () => {
+  it('is not sent to the port of the admin API, which the worker does not serve', async () => {
     const port = await freePort();
     await setTo(servers.api, port);
     const { id } = await servers.api.admin.webhooks.trigger.mutate({ keyId, event });
@@ -72,13 +72,13 @@ describe('a webhook to localhost', () => {
     await expect.poll(attempts).toMatchObject([{ error: 'blocked_address' }]);
   });
 
-  it('is taken on every other port, in test mode', async () => {
+  it('is accepted on every other port in test mode', async () => {
     await expect(setTo(servers.admin, await freePort())).resolves.toMatchObject({ keyId });
   });
 });
 
 describe('SVC_LOCALHOST_WEBHOOKS=false', () => {
-  it('refuses localhost when an endpoint is set, and for an endpoint that was set before', async () => {
+  it('refuses localhost for a new endpoint, and for an endpoint that was set before', async () => {
     const allowed = await start({ env: { SVC_ROLES: 'admin' } });
     const receiver = await createReceiver((_count, _request, response) => response.end());
     const { keyId } = await createPartner(allowed, { funds: 0 });
@@ -97,7 +97,7 @@ describe('SVC_LOCALHOST_WEBHOOKS=false', () => {
 });
 
 describe('SVC_PRICE_CENTS', () => {
-  it('is what an exchange costs a partner without a price of its own', async () => {
+  it('is the price of an exchange for a partner without a price of its own', async () => {
     const server = await start({ env: { SVC_PRICE_CENTS: '73' } });
     const partner = await createPartner(server, { funds: 10_000 });
     const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
@@ -110,8 +110,8 @@ describe('SVC_PRICE_CENTS', () => {
   });
 });
 
-describe('a start', () => {
-  it('sweeps what the processes before it left', async () => {
+describe('a start of the service', () => {
+  it('sweeps unfinished work of earlier processes', async () => {
     const clock = manualClock();
     const before = await start({ clock, replacements: { sweepsByHand: true } });
     await createPartner(before);
@@ -126,8 +126,8 @@ describe('a start', () => {
   });
 });
 
-describe('a stop', () => {
-  it('keeps the requests that it has answered, and ends the delivery that is under way', async () => {
+describe('a stop of the service', () => {
+  it('records the answered requests, and finishes the running delivery', async () => {
     const observer = await start({ env: { SVC_ROLES: 'admin' } });
     const stopping = await startTestServer({
       env: { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri },

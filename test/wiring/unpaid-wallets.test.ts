@@ -30,8 +30,8 @@ async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
   return Object.fromEntries(found);
 }
 
-describe('wallets that could not pay', () => {
-  it('are those of the mode of the client, the integration or the API key that the log names', async () => {
+describe('wallets that could not pay, from the request log', () => {
+  it('are those of the mode of the logged client, integration or API key', async () => {
     const of = { partnerId: 'ptr_1', count: 1, lastAt: early };
     expect(
       await walletsOf([
@@ -46,7 +46,7 @@ describe('wallets that could not pay', () => {
     });
   });
 
-  it('are counted over all that name them, with the latest time, and each mode apart', async () => {
+  it('are counted over all these, with the latest time, separately for each mode', async () => {
     const of = { partnerId: 'ptr_1' };
     expect(
       await walletsOf([
@@ -60,7 +60,7 @@ describe('wallets that could not pay', () => {
     });
   });
 
-  it('are not guessed where nothing that is known says the mode or the partner', async () => {
+  it('are omitted if the log does not tell the mode or the partner', async () => {
     const of = { count: 1, lastAt: early };
     expect(
       await walletsOf([
@@ -79,7 +79,7 @@ describe('an exchange that a wallet cannot pay for', () => {
   });
   afterAll(() => server.stop());
 
-  it('has its wallet in the list, with the count and the time', async () => {
+  it('puts its wallet in the list, with the count and the time', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { partnerId } = partner;
     const code = await verifyUser(server, partner);

@@ -50,7 +50,7 @@ describe('an endpoint that is switched off between two attempts', () => {
     ['key_revoked', ({ keyId }: TestPartner) => other.admin.keys.revoke.mutate({ keyId })],
     ['partner_suspended', ({ partnerId }: TestPartner) => other.admin.partners.suspend.mutate({ partnerId })],
     ['no_url', ({ keyId }: TestPartner) => other.admin.webhooks.unset.mutate({ keyId })],
-  ] as const)('is sent nothing more: %s', async (reason, switchOff) => {
+  ] as const)('gets no further attempt: %s', async (reason, switchOff) => {
     const partner = await listening((response) => response.writeHead(500).end());
     const id = await trigger(partner);
     await reaches(id, 'pending', 1);
@@ -62,7 +62,7 @@ describe('an endpoint that is switched off between two attempts', () => {
     expect(partner.received).toHaveLength(1);
   });
 
-  it('is sent to for a partner that is not active yet: support tries the endpoint before', async () => {
+  it('gets attempts for a partner that is not active yet, so that support can test the endpoint', async () => {
     const { received, url } = await listening((response) => response.writeHead(204).end());
     const partner = await server.admin.partners.create.mutate({ name: 'Pending' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId: partner.id, mode: 'test' });
@@ -72,7 +72,7 @@ describe('an endpoint that is switched off between two attempts', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('is not sent to over http where its key is live, whatever is stored', async () => {
+  it('gets no attempt over http if its key is live, whatever URL is stored', async () => {
     const { received, url, partnerId } = await listening((response) => response.writeHead(204).end());
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'live' });
     await server.admin.webhooks.set.mutate({ keyId, url: 'https://shop.example/hooks' });
@@ -84,7 +84,7 @@ describe('an endpoint that is switched off between two attempts', () => {
 });
 
 describe('a secret that was rotated in another process', () => {
-  it('signs every attempt still to come', async () => {
+  it('signs every later attempt', async () => {
     const partner = await listening((response, count) => response.writeHead(count > 1 ? 204 : 500).end());
     const { keyId, received } = partner;
     const id = await trigger(partner);
@@ -102,7 +102,7 @@ describe('a secret that was rotated in another process', () => {
     ]);
   });
 
-  it('opens at once, as client secret and as API key; the old key is shut out at once', async () => {
+  it('is accepted at once as client secret and as API key, and the old key is refused at once', async () => {
     const partner = await createPartner(server);
     const exchange = async (clientSecret: string) => {
       return (
@@ -123,7 +123,7 @@ describe('a secret that was rotated in another process', () => {
     await expect.poll(() => exchange(partner.clientSecret), { interval: 200 }).toBe(401);
   });
 
-  it('opens and shuts out at once, as integration secret', async () => {
+  it('is accepted at once as integration secret, and the old one is refused at once', async () => {
     const shop = await createShop(server);
     const exchange = async (integrationSecret: string) => {
       const body = JSON.stringify(fields('svc_code_unknown'));
@@ -138,8 +138,8 @@ describe('a secret that was rotated in another process', () => {
   });
 });
 
-describe('a process that froze', () => {
-  it('does not overwrite what its successor has recorded', async () => {
+describe('a process that was paused', () => {
+  it('does not overwrite the result of its successor', async () => {
     let frozen: ServerResponse | undefined;
     const partner = await listening((response, count) => {
       if (count === 1) frozen = response;
@@ -159,11 +159,11 @@ describe('a process that froze', () => {
   });
 });
 
-describe('retention', () => {
+describe('the retention', () => {
   const purgeDates = async (name: string, filter: Record<string, unknown>) =>
     (await server.db.collection(name).find(filter).toArray()).map(({ purgeAt }) => purgeAt.getTime());
 
-  it('keeps an event and its delivery for 30 days, and a resent event for as long as its last delivery', async () => {
+  it('keeps an event and its delivery for 30 days, and a resent event as long as its last delivery', async () => {
     const partner = await listening((response) => response.writeHead(204).end());
     const at = clock.now();
     const id = await trigger(partner);
@@ -185,7 +185,7 @@ describe('retention', () => {
     expect(partner.received[1]?.raw).toEqual(partner.received[0]?.raw);
   });
 
-  it('requests 7 days, and counters 2 minutes', async () => {
+  it('keeps requests for 7 days, and counters for 2 minutes', async () => {
     const at = clock.now();
     const partner = await createPartner(server, { funds: 0 });
     const answer = await exchangeCode(server, partner, { code: 'x', codeVerifier: 'v'.repeat(43) });

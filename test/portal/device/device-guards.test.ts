@@ -28,7 +28,7 @@ const confirm = (browser: Parameters<typeof actOnDevices>[0], code: string) =>
   actOnDevices(browser, 'confirm', { code });
 
 describe('a device code', () => {
-  it('is used once, also by two polls at once', async () => {
+  it('is used once, even by two simultaneous polls', async () => {
     const { browser } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     expect((await confirm(browser, userCode)).status).toBe(303);
@@ -38,7 +38,7 @@ describe('a device code', () => {
     expect(await device.poll(code)).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('is polled slower after a poll that came too early', async () => {
+  it('must be polled more slowly after an early poll', async () => {
     await member();
     const { device_code: code } = await device.start();
     expect(await device.poll(code)).toMatchObject({ error: 'authorization_pending' });
@@ -50,7 +50,7 @@ describe('a device code', () => {
     expect(await device.poll(code)).toMatchObject({ error: 'authorization_pending' });
   });
 
-  it('expires after 10 minutes, confirmed or not', async () => {
+  it('expires after 10 minutes, with or without a confirmation', async () => {
     const { browser } = await member();
     const [late, confirmed] = [await device.start(), await device.start()];
     expect((await confirm(browser, confirmed.user_code)).status).toBe(303);
@@ -60,7 +60,7 @@ describe('a device code', () => {
       expect(await device.poll(code)).toMatchObject({ error: 'expired_token' });
   });
 
-  it('is refused where the member refuses', async () => {
+  it('is refused if the member refuses', async () => {
     const { browser } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     expect((await actOnDevices(browser, 'deny', { code: userCode })).status).toBe(303);
@@ -68,7 +68,7 @@ describe('a device code', () => {
     expect((await confirm(browser, userCode)).status).toBe(404);
   });
 
-  it('is refused where the member was removed, changed or suspended after the confirmation', async () => {
+  it('is refused if the member was removed, changed or suspended after the confirmation', async () => {
     const { partnerId } = await createPartner(server);
     // A partner keeps its only owner.
     await member('owner', partnerId);
@@ -91,7 +91,7 @@ describe('a device code', () => {
     }
   });
 
-  it('is refused in other forms', async () => {
+  it("is refused in any other form than the device flow's", async () => {
     await member();
     const grant = { grant_type: deviceGrantType };
     const faults: [Record<string, unknown>, string][] = [
@@ -110,7 +110,7 @@ describe('a device code', () => {
     });
   });
 
-  it('is not given more than ten times a minute to one address', async () => {
+  it('is issued at most ten times a minute to one address', async () => {
     await member();
     const statuses: number[] = [];
     for (let sent = 0; sent < 11; sent += 1) statuses.push((await device.post('authorization', {})).status);
@@ -126,7 +126,7 @@ describe('a user code', () => {
     for (const shown of [code, code.replace('-', ''), deviceCode]) expect(stored).not.toContain(shown);
   });
 
-  it('is guessed five times a minute at most, and the right one is refused then', async () => {
+  it('can be guessed five times a minute at most; then even the right one is refused', async () => {
     const { browser } = await member();
     const { user_code: code } = await device.start();
     for (const guess of ['BBBB-BBBB', 'x', '', 'WDJB-MJHT-', '{"$ne":1}'])
@@ -136,7 +136,7 @@ describe('a user code', () => {
     expect((await confirm(browser, code)).status).toBe(303);
   });
 
-  it('is not taken from the address of the page, nor without the token of the form', async () => {
+  it("is not accepted from the address of the page, nor without the form's token", async () => {
     const { browser } = await member();
     const { user_code: code, device_code: deviceCode } = await device.start('attacker');
     expect((await browser.open(`/devices?code=${code}`)).html).not.toContain('attacker');
@@ -145,7 +145,7 @@ describe('a user code', () => {
     expect(await device.poll(deviceCode)).toMatchObject({ error: 'authorization_pending' });
   });
 
-  it('needs a member who is signed in, with a passkey of the last 30 minutes', async () => {
+  it('is confirmed only by a signed-in member with a passkey of the last 30 minutes', async () => {
     const { browser } = await member();
     clock.advance(30 * minute);
     const { user_code: code, device_code: deviceCode } = await device.start();
@@ -164,8 +164,8 @@ describe('a user code', () => {
   });
 });
 
-describe('a token', () => {
-  it('is no cookie, and a cookie is no token', async () => {
+describe('a token of svc', () => {
+  it('cannot be used as a cookie, nor a cookie as a token', async () => {
     const { browser, api } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     await confirm(browser, userCode);
@@ -180,7 +180,7 @@ describe('a token', () => {
     expect(await api.keys.list.query({})).not.toEqual([]);
   });
 
-  it('counts against the requests of its member', async () => {
+  it("counts its requests together with the member's", async () => {
     const { browser } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     await confirm(browser, userCode);
@@ -191,7 +191,7 @@ describe('a token', () => {
     expect(status).toBe(429);
   });
 
-  it('is made 20 times for a member at most', async () => {
+  it('is issued to a member 20 times at most', async () => {
     const { browser } = await member();
     for (let n = 0; n < 20; n += 1) {
       if (n % 4 === 0) clock.advance(minute);
@@ -205,7 +205,7 @@ describe('a token', () => {
   });
 });
 
-it('device endpoints do not exist where SVC_PORTAL is off', async () => {
+it('the device endpoints do not exist if SVC_PORTAL is off', async () => {
   const off = await startTestServer();
   for (const path of ['authorization', 'token'])
     expect((await fetch(`${off.publicUrl}/portal/device/${path}`, { method: 'POST' })).status).toBe(404);

@@ -68,7 +68,7 @@ describe('a login of svc', () => {
     expect(await device.api(token).keys.list.query({})).not.toEqual([]);
   });
 
-  it('shows the member what is let in before it is', async () => {
+  it('shows the member what will be allowed before the confirmation', async () => {
     const { browser } = await member('viewer');
     const { user_code: code } = await device.start('build\u001b[2J box');
     const { status, html } = await actOnDevices(browser, 'find', {
@@ -80,7 +80,7 @@ describe('a login of svc', () => {
     expect(html).not.toContain('\u001b');
   });
 
-  it('tells who is signed in, and has the scope of the role', async () => {
+  it("reports the signed-in member, and has the scope of the member's role", async () => {
     const { svc, token, id, email } = await loggedIn('viewer');
     const { partnerId, keyId } = partner;
     expect(await device.whoami(token)).toMatchObject({
@@ -103,7 +103,7 @@ describe('a login of svc', () => {
     expect(await refusal(svc.keys.rotate.mutate({ keyId, keepOldSeconds: 0 }))).toBe('not_found');
   });
 
-  it('changes secrets for 30 minutes after the passkey, and longer where the portal allows it', async () => {
+  it('can change secrets for 30 minutes after the passkey, or longer if the portal allows it', async () => {
     const { svc, browser, authenticator, token } = await loggedIn();
     const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
     expect(await svc.keys.create.mutate(wanted)).toMatchObject(wanted);
@@ -118,7 +118,7 @@ describe('a login of svc', () => {
     expect(await svc.keys.create.mutate(wanted)).toMatchObject(wanted);
   });
 
-  it('is in the audit log: confirmation, changes and end', async () => {
+  it('is in the audit log with its confirmation, its changes and its end', async () => {
     const { svc, id, token } = await loggedIn();
     await svc.clients.update.mutate({ clientId: partner.clientId, name: 'By svc' });
     expect((await device.withToken(token, { method: 'DELETE' })).status).toBe(204);
@@ -144,7 +144,7 @@ describe('a login', () => {
     expect(await isIn(token)).toBe(false);
   });
 
-  it('ends with the logout, and with the button of the portal', async () => {
+  it('ends at a logout, and by the button in the portal', async () => {
     const [first, second] = [await loggedIn('developer'), await loggedIn('developer')];
     expect((await device.withToken(first.token, { method: 'DELETE' })).status).toBe(204);
     expect(await isIn(first.token)).toBe(false);
@@ -156,7 +156,7 @@ describe('a login', () => {
     expect(await isIn(second.token)).toBe(false);
   });
 
-  it('ends with the button of an owner, who has shown the passkey lately, and of no other member', async () => {
+  it('can be ended by an owner with a recent passkey, and by no other member', async () => {
     const { id, email, token } = await loggedIn('developer');
     const [boss, colleague] = [await member('owner'), await member('developer')];
     const stranger = await member('owner', (await createPartner(server)).partnerId);
@@ -178,7 +178,7 @@ describe('a login', () => {
     expect(entry).toMatchObject({ operatorId: boss.id, input: { memberId: id, name: 'laptop' } });
   });
 
-  it('ends with the removal of the member, another role, and a new passkey', async () => {
+  it('ends at a removal of the member, a change of role, and a new passkey', async () => {
     const [removed, changed, replaced] = [await loggedIn(), await loggedIn(), await loggedIn()];
     await server.admin.members.remove.mutate({ memberId: removed.id });
     expect(await refusal(removed.svc.keys.list.query({}))).toBe('unauthorized');
@@ -193,7 +193,7 @@ describe('a login', () => {
     expect(await isIn(replaced.token)).toBe(false);
   });
 
-  it('ends with the suspension of the partner, for good', async () => {
+  it('ends permanently at a suspension of the partner', async () => {
     const { partnerId } = await createPartner(server);
     const [asked, silent] = [await loggedIn('owner', partnerId), await loggedIn('owner', partnerId)];
     await server.admin.partners.suspend.mutate({ partnerId });

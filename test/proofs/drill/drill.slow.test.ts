@@ -9,7 +9,7 @@ import { failuresOf, describe as lines, shortfall } from './report.ts';
 /** `npm run drill` holds 200. */
 const elections = 6;
 
-it('nothing is lost or doubled over elections under load', { timeout: within(300_000) }, async () => {
+it('elections under load lose nothing and double nothing', { timeout: within(300_000) }, async () => {
   const random = createRandom(6);
   const broken: unknown[] = [];
   const cluster = await openFacade({ random, plan: {}, onFault: (error) => broken.push(error) });

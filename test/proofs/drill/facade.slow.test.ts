@@ -33,8 +33,8 @@ interface Item {
 const items = () => db.collection<Item>('items');
 const local = () => db.collection<Item>('items', { readConcern: { level: 'local' }, writeConcern: { w: 1 } });
 
-describe('reads and writes', () => {
-  it('a majority read shows committed writes only, a local one also the others', async () => {
+describe('reads and writes of the simulated replica set', () => {
+  it('return committed writes only with read concern majority, and also others with local', async () => {
     await items().insertOne({ _id: 'committed' });
     await set.current().pause();
     await local().insertOne({ _id: 'uncommitted' });
@@ -44,7 +44,7 @@ describe('reads and writes', () => {
     expect(await items().distinct('_id')).toEqual(['committed', 'uncommitted']);
   });
 
-  it('types of numbers stay as they are', async () => {
+  it('preserve the types of numbers', async () => {
     await db.command({ insert: 'items', documents: [{ _id: 'long', value: 1n, double: 1.5 }] });
     const stored = await items().findOne({
       _id: 'long',
@@ -54,7 +54,7 @@ describe('reads and writes', () => {
     expect(stored?._id).toBe('long');
   });
 
-  it('a retried write is made once and gets the same reply', async () => {
+  it('apply a retried write once and return the same reply', async () => {
     await items().insertOne({ _id: 'counter', value: 0 });
     const session = client.startSession();
     const command = {
@@ -79,7 +79,7 @@ describe('reads and writes', () => {
   });
 });
 
-it('a set that is named by its address is drilled by replSetStepDown', async () => {
+it('a replica set at a given address is drilled by replSetStepDown', async () => {
   const { uri, elect, close } = await openReal(set.uri('other'));
   expect(uri).toMatch(/\/svc_drill_\d+\?replicaSet=drill$/);
   const before = set.current();
@@ -90,7 +90,7 @@ it('a set that is named by its address is drilled by replSetStepDown', async () 
 });
 
 describe.each(electionKinds)('an election: %s', (kind) => {
-  it('takes back what a majority did not have, keeps the rest, and the driver goes on by itself', async () => {
+  it('rolls back writes without a majority, keeps the others, and the driver reconnects', async () => {
     await db.createIndex('items', { value: 1 }, { unique: true });
     const kept = [
       { _id: 'kept', value: 1 },

@@ -5,11 +5,11 @@ import { openFacade } from './cluster.ts';
 import { runDrill } from './drill.ts';
 import { buildMutant, mutants } from './mutants.ts';
 
-it.each(mutants)('the safeguard that $name removes stands in the built product once', (mutant) => {
+it.each(mutants)('the safeguard that $name removes is in the built product exactly once', (mutant) => {
   expect(buildMutant(mutant)).toMatch(/main\.js$/);
 });
 
-it('writes that are confirmed by the primary alone are found', { timeout: within(300_000) }, async () => {
+it('the drill detects writes that only the primary confirms', { timeout: within(300_000) }, async () => {
   const mutant = mutants.find(({ name }) => name === 'w-1');
   if (!mutant) throw new Error('there is no such mutant');
   const random = createRandom(3);

@@ -30,7 +30,7 @@ const expected = [
 export function describeLedger(schedules: number): void {
   const runs = Number(process.env['SIM_RUNS'] ?? schedules);
   const first = Number(process.env['SIM_SEED'] ?? Date.now() % 1e9);
-  describe('the ledger, simulated', () => {
+  describe('the simulated ledger', () => {
     it(
       `keeps its guarantees in ${runs} schedules`,
       async () => {

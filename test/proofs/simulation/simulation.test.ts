@@ -7,7 +7,7 @@ import { simulate } from './simulate.ts';
 
 describeLedger(60);
 
-describe('the schedule', () => {
+describe('a schedule of the simulation', () => {
   it('never goes back in time', () => {
     const schedule = createSchedule(0, createRandom(1));
     expect(() => schedule.after(-1, createActor('process 1'), () => undefined)).toThrow(/does not go back/);

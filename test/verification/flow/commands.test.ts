@@ -74,17 +74,17 @@ const common = {
 };
 
 describe('database commands of a hosted flow', () => {
-  it('are 19 for a new user who comes alone', async () => {
+  it('are 19 for a single new user', async () => {
     const { each } = await measure('new-adult', { flows: 10, inFlight: 1 });
     expect(each).toEqual({ ...common, 'users.insert': 1, 'enrollments.insert': 1 });
   });
 
-  it('are 17 for a returning user: nothing of the user or the enrollment is written', async () => {
+  it('are 17 for a returning user, without a write to the user or the enrollment', async () => {
     const { each } = await measure('adult', { flows: 10, inFlight: 1 });
     expect(each).toEqual(common);
   });
 
-  it('are at most 4 with 32 flows in flight', async () => {
+  it('are at most 4 for each flow with 32 concurrent flows', async () => {
     const { all } = await measure('new-adult', { flows: 320, inFlight: 32 });
     expect(all).toBeLessThan(4);
   });

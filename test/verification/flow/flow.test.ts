@@ -42,8 +42,8 @@ async function atPeople() {
   return browser;
 }
 
-describe('the pages', () => {
-  it('ask for consent: who, what, what not, in plain words and escaped', async () => {
+describe('the pages of the hosted flow', () => {
+  it('ask for consent in plain words: to whom, which answers, and what is not shared', async () => {
     const { page } = await started();
     expect(page.status).toBe(200);
     expect(page.body).toContain('Weinhaus &lt;Grün&gt;');
@@ -54,7 +54,7 @@ describe('the pages', () => {
     expect(page.body).not.toContain('shoe_size');
   });
 
-  it('come one after another, with a new cookie after authentication', async () => {
+  it('follow each other, with a new cookie after authentication', async () => {
     const browser = await started();
     const sessionId = browser.sessionId();
     const first = browser.jar.get(`svc_${sessionId}`)?.value;
@@ -68,7 +68,7 @@ describe('the pages', () => {
     expect(await statusOf(sessionId)).toBe('complete');
   });
 
-  it('refuse a decision or a person that they did not offer', async () => {
+  it('refuse a decision or a sandbox user that they did not offer', async () => {
     const browser = await started();
     expect((await browser.press({ decision: 'perhaps' })).status).toBe(400);
     await browser.open(browser.at);
@@ -79,8 +79,8 @@ describe('the pages', () => {
   });
 });
 
-describe('cancel and decline', () => {
-  it('decline ends with access_denied', async () => {
+describe('a cancel or decline', () => {
+  it('ends with access_denied if the user declines', async () => {
     const browser = await started();
     const answer = await browser.press({ decision: 'decline' });
     expect(answer.status).toBe(303);
@@ -96,7 +96,7 @@ describe('cancel and decline', () => {
   it.each([
     ['consent', started],
     ['authentication', atPeople],
-  ])('cancel during %s ends with verification_failed', async (_step, reach) => {
+  ])('ends with verification_failed if the user cancels during %s', async (_step, reach) => {
     const browser = await reach();
     const answer = await browser.press({ decision: 'cancel' });
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
@@ -104,7 +104,7 @@ describe('cancel and decline', () => {
     expect(await statusOf(browser.sessionId())).toBe('pending');
   });
 
-  it('count once: both requests get the same decision', async () => {
+  it('has one effect if two requests are sent simultaneously', async () => {
     const browser = await started();
     const { action, fields } = browser.form();
     const [declined, cancelled] = await Promise.all([
@@ -127,7 +127,7 @@ describe('forms sent again, late or from elsewhere', () => {
     expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(2);
   });
 
-  it('a double click on a person is one code, and the old cookie is of no other use', async () => {
+  it('a double click on a sandbox user yields one code, and the old cookie cannot be used otherwise', async () => {
     const browser = await atPeople();
     const sessionId = browser.sessionId();
     const { action, fields } = browser.form();
@@ -140,7 +140,7 @@ describe('forms sent again, late or from elsewhere', () => {
     expect((await browser.request(action, planted, { cookie })).status).toBe(401);
   });
 
-  it('back and accept again leads to where the session is', async () => {
+  it("a second accept after the back button leads to the session's present page", async () => {
     const browser = await started();
     const consent = browser.form();
     await browser.press({ decision: 'accept' });
@@ -183,7 +183,7 @@ describe('forms sent again, late or from elsewhere', () => {
     expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(1);
   });
 
-  it('another browser is a 401, for pages and forms', async () => {
+  it('a form or page in another browser is a 401', async () => {
     const browser = await started();
     const otherBrowser = openBrowser(hosted);
     expect((await otherBrowser.open(browser.at)).status).toBe(401);
@@ -194,15 +194,15 @@ describe('forms sent again, late or from elsewhere', () => {
     expect(JSON.parse(body)).toEqual({ success: false, error: 'Unauthorized' });
   });
 
-  it('an unknown session is a 404', async () => {
+  it('a form or page of an unknown session is a 404', async () => {
     const browser = openBrowser(hosted);
     expect((await browser.open('/verify/session/ses_0000000000000000000000')).status).toBe(404);
     expect((await browser.open('/verify/nowhere')).status).toBe(404);
   });
 });
 
-describe('expiry and lost redirect URIs', () => {
-  it('send the browser back with session_expired after 30 minutes', async () => {
+describe('an expired session, or one with a removed redirect URI', () => {
+  it('redirects the browser with session_expired after 30 minutes', async () => {
     const browser = await atPeople();
     const { action, fields } = browser.form();
     hosted.clock.advance(30 * 60_000);
@@ -214,7 +214,7 @@ describe('expiry and lost redirect URIs', () => {
     expect((await openBrowser(hosted).open(browser.at)).status).toBe(401);
   });
 
-  it('a URI no longer registered: to the first one that is, with invalid_redirect_uri', async () => {
+  it('redirects to the first registered URI with invalid_redirect_uri if its own was removed', async () => {
     const own = await onboard(hosted);
     const clients = hosted.db.collection<{ _id: string }>('clients');
     const browser = openBrowser(hosted);

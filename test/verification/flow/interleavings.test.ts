@@ -216,8 +216,8 @@ async function eachInterleaving(command: Command, check: (run: Run) => Promise<v
   return runs;
 }
 
-describe('a hosted flow and a command of support that interleave', () => {
-  it('a user who is erased: no trace is left, no code of theirs is honoured, nothing refers to nothing', {
+describe('a hosted flow interleaved with a command of support', () => {
+  it('leaves no trace, no valid code and no broken reference of an erased user', {
     timeout: within(240_000),
   }, async () => {
     const runs = await eachInterleaving(erase, async ({ partner, person, visited }) => {
@@ -234,7 +234,7 @@ describe('a hosted flow and a command of support that interleave', () => {
     expect(runs.command * step).toBeGreaterThanOrEqual(5);
   });
 
-  it('an enrollment that is blocked: the flow completes, and the exchange is refused', {
+  it('completes for a blocked enrollment, and the exchange is refused', {
     timeout: within(240_000),
   }, async () => {
     const runs = await eachInterleaving(block, async ({ partner, visited }) => {

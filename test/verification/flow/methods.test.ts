@@ -49,13 +49,13 @@ async function atList(client = clientId, scope = 'age_18_plus') {
 }
 
 describe('the list of methods', () => {
-  it('has those that can answer a claim, in the order of the client', async () => {
+  it("contains the methods that can answer a claim, in the client's order", async () => {
     const { browser } = await atList();
     expect(browser.page.body).toContain('How do you want to prove it?');
     expect(offeredIn(browser.page.body)).toEqual(['bank', 'sandbox', 'test-wallet-age']);
   });
 
-  it('is skipped where one method remains', async () => {
+  it('is skipped if only one method remains', async () => {
     const { clientId: only } = await onboard(hosted, { sources: ['country-only', 'bank'] });
     const { browser, sessionId } = await atList(only);
     expect(offeredIn(browser.page.body)).toEqual([]);
@@ -65,7 +65,7 @@ describe('the list of methods', () => {
     expect((await sessionOf(sessionId)).methods).toBeUndefined();
   });
 
-  it('has a provider last that could not be reached', async () => {
+  it('shows an unreachable provider last', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['gone', 'sandbox'] });
     const { browser, sessionId } = await atList(two);
     expect(offeredIn(browser.page.body)).toEqual(['gone', 'sandbox']);
@@ -87,7 +87,7 @@ describe('the list of methods', () => {
     ]);
   });
 
-  it('refuses a method that is not on it, and a form of another page', async () => {
+  it('refuses a method that it does not contain, and a form of another page', async () => {
     const { browser, sessionId } = await atList();
     for (const fields of [{ method: 'country-only' }, { method: '' }, { person: 'adult' }, {}]) {
       const form = browser.form();
@@ -98,7 +98,7 @@ describe('the list of methods', () => {
     expect(await timelineOf(sessionId)).toEqual(['started', 'consented']);
   });
 
-  it('is not shown for a client with one source, and the choice of another source is refused', async () => {
+  it('is not shown for a client with one source, and refuses the choice of another source', async () => {
     const { clientId: one } = await onboard(hosted);
     const { browser, sessionId } = await atList(one);
     expect(browser.page.body).toContain('Choose who to be');
@@ -109,8 +109,8 @@ describe('the list of methods', () => {
   });
 });
 
-describe('a method', () => {
-  it('leads back to the list where it fails, and is not offered again', async () => {
+describe('a verification method', () => {
+  it('is not offered again after it fails, and the list is shown', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'rejected' });
@@ -121,7 +121,7 @@ describe('a method', () => {
     expect(await hosted.events({ session_id: sessionId })).toEqual([]);
   });
 
-  it('fails the session with its reason where it was the last one', async () => {
+  it('fails the session with its reason if it was the last one', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['sandbox', 'test-wallet-age'] });
     const { browser, sessionId } = await atList(two);
     const { expiresAt, methods } = await sessionOf(sessionId);
@@ -172,7 +172,7 @@ describe('a method', () => {
     expect(browser.page.body).toContain('Choose who to be');
   });
 
-  it('accepts no form of an earlier tab after the user has left it', async () => {
+  it('accepts no form from an earlier tab after the user has left it', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
@@ -186,7 +186,7 @@ describe('a method', () => {
     expect(leftTo(browser.page)).toContain('code=');
   });
 
-  it('is final once the user has authenticated', async () => {
+  it('cannot be changed after the user has authenticated', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
@@ -197,7 +197,7 @@ describe('a method', () => {
     expect(await timelineOf(sessionId)).toEqual(ended);
   });
 
-  it('is chosen once by two tabs at the same moment', async () => {
+  it('is chosen once if two tabs choose simultaneously', async () => {
     const { browser, sessionId } = await atList();
     const { action, fields } = browser.form();
     const answers = await Promise.all(
@@ -208,7 +208,7 @@ describe('a method', () => {
     expect(chosen).toHaveLength(1);
   });
 
-  it('cannot be changed without end', async () => {
+  it('can be changed only a limited number of times', async () => {
     const { browser, sessionId } = await atList();
     for (let turn = 0; turn < 30 && leftTo(browser.page) === ''; turn += 1) {
       await browser.press({ method: 'sandbox' });
@@ -228,7 +228,7 @@ describe('a method', () => {
   });
 });
 
-it('operators see how methods ended: session, sources and metrics', async () => {
+it('operators see the outcome of methods in session, sources and metrics', async () => {
   const { browser, sessionId } = await atList();
   await browser.press({ method: 'sandbox' });
   await browser.press({ person: 'rejected' });

@@ -65,7 +65,7 @@ const requests: Record<string, readonly [path: string, sent?: Sent]> = {
   'another method': ['', { method: 'PUT' }],
 };
 
-describe('a caller who knows the id of a session, and has no cookie of it', () => {
+describe('a caller with the id of a session but without its cookie', () => {
   const sessions = new Map<string, string>();
   beforeAll(async () => {
     for (const [name, reach] of Object.entries(progress)) sessions.set(name, await reach());
@@ -82,7 +82,7 @@ describe('a caller who knows the id of a session, and has no cookie of it', () =
   }
 
   describe.each(['session', 'phone'])('at /verify/%s', (device) => {
-    it.each(Object.keys(requests))('learns nothing of its progress from %s', async (request) => {
+    it.each(Object.keys(requests))("learns nothing about the session's progress from %s", async (request) => {
       const answers = [];
       for (const id of sessions.values()) {
         const suffix = device === 'phone' ? '_phone' : '';
@@ -102,7 +102,7 @@ describe('a caller who knows the id of a session, and has no cookie of it', () =
   });
 });
 
-it('the browser of a session still learns from the page of an error what was shared', async () => {
+it('the browser of a session sees on an error page for which partner the session is', async () => {
   const { browser, sessionId } = await begun();
   await browser.press({ decision: 'accept' });
   await browser.press({ person: 'adult' });

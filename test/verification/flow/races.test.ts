@@ -54,9 +54,9 @@ async function expectOneOfEach(sessionId: string) {
   expect(settled).not.toHaveProperty('outboxAt');
 }
 
-describe('a form that is sent twice at the same moment', () => {
+describe('a form that is sent twice simultaneously', () => {
   it.each(['new-adult', 'adult'])(
-    'is one code, one enrollment and one event of each kind: %s',
+    'causes one code, one enrollment and one event of each kind: %s',
     async (person) => {
       const { sessionId, choose } = await atPeople();
       const [one, two] = await Promise.all([choose(person), choose(person)]);
@@ -67,8 +67,8 @@ describe('a form that is sent twice at the same moment', () => {
   );
 });
 
-describe('two sessions of the same new user at the same moment', () => {
-  it('are one user and one enrollment: one session is the first, the user returns in the other', async () => {
+describe('two simultaneous sessions of the same new user', () => {
+  it('create one user and one enrollment: one session is the first, and the other is a return', async () => {
     for (const partner of await Promise.all(Array.from({ length: 6 }, () => onboard(hosted)))) {
       own = partner;
       const pair = [await atPeople(), await atPeople()];
@@ -85,11 +85,11 @@ describe('two sessions of the same new user at the same moment', () => {
   });
 });
 
-describe('a write of the flow whose', () => {
+describe('a write of the hosted flow', () => {
   const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
   const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
 
-  it.each(cases)('$loss is lost, of $of, changes nothing for the user', async ({ loss, at }) => {
+  it.each(cases)('changes nothing for the user if the $loss of $of is lost', async ({ loss, at }) => {
     const { sessionId, choose } = await atPeople();
     const passing = Array.from({ length: at }, () => undefined);
     hosted.losses.push(...passing, loss);
@@ -101,7 +101,7 @@ describe('a write of the flow whose', () => {
 
   const twice: Loss[] = ['reply', 'reply'];
   it.each(writes.map((of, at) => ({ of, at })))(
-    'reply stays lost, of $of, is a 503 and ends well on the next look',
+    'answers 503 if two replies of $of are lost, and the next request completes the session',
     async ({ at }) => {
       const { browser, sessionId, action, choose } = await atPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);

@@ -20,8 +20,8 @@ const uris = fc.constantFrom(
 );
 const states = fc.string({ unit: 'grapheme', minLength: 16, maxLength: 64 });
 
-describe('the way back', () => {
-  it('keeps the registered bytes and gives back the state as it came', () => {
+describe('the redirect to the partner', () => {
+  it('keeps the registered bytes, and returns the state unchanged', () => {
     fc.assert(
       fc.property(uris, states, (redirectUri, state) => {
         const location = successRedirect({ redirectUri, state, issuer, sessionId }, 'svc_code_x');
@@ -36,7 +36,7 @@ describe('the way back', () => {
     );
   });
 
-  it('carries the error in place of the code', () => {
+  it('has the error in place of the code', () => {
     const location = errorRedirect(
       { redirectUri: 'https://a.example/?x=1', state: 's&t', issuer, sessionId },
       'consent_declined',
@@ -59,19 +59,22 @@ describe('the way back', () => {
     });
   });
 
-  it.each(Object.keys(reasons) as Reason[])('%s: machine and developer can read it', (reason) => {
-    const location = errorRedirect(
-      { redirectUri: 'https://a.example', state: 's', issuer, sessionId },
-      reason,
-    );
-    const { error, error_description: text = '' } = Object.fromEntries(new URL(location).searchParams);
-    expect(error).toBe(reasons[reason].error);
-    expect(text.startsWith(`${reason}: `)).toBe(true);
-    // RFC 6749 4.1.2.1.
-    expect(text).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/);
-  });
+  it.each(Object.keys(reasons) as Reason[])(
+    'has a code and a readable description for the failure %s',
+    (reason) => {
+      const location = errorRedirect(
+        { redirectUri: 'https://a.example', state: 's', issuer, sessionId },
+        reason,
+      );
+      const { error, error_description: text = '' } = Object.fromEntries(new URL(location).searchParams);
+      expect(error).toBe(reasons[reason].error);
+      expect(text.startsWith(`${reason}: `)).toBe(true);
+      // RFC 6749 4.1.2.1.
+      expect(text).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/);
+    },
+  );
 
-  it('tells of declined consent apart from every other failure', () => {
+  it('distinguishes declined consent from every other failure', () => {
     const ofFailures = FailureReason.options.map((reason) => [reason, reasons[reason].error]);
     expect(Object.fromEntries(ofFailures)).toEqual({
       abandoned: 'verification_failed',
@@ -81,7 +84,7 @@ describe('the way back', () => {
     });
   });
 
-  it('never leads to a URI that is not registered', () => {
+  it('never goes to a URI that is not registered', () => {
     fc.assert(
       fc.property(uris, fc.uniqueArray(uris), (redirectUri, registered) => {
         const target = redirectTarget(redirectUri, registered);

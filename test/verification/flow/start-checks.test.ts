@@ -37,7 +37,7 @@ describe('the source of a session', () => {
     ['test', 'ministry', 'ministry'],
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
-  ] as const)('is chosen: a %s client that names %s has %s', (mode, named, source) => {
+  ] as const)('is chosen: a %s client that names %s gets %s', (mode, named, source) => {
     expect(judgeStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
   });
 

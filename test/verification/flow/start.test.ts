@@ -18,7 +18,7 @@ async function start(query: string, accept = '*/*') {
 }
 
 describe('302', () => {
-  it('leads to the session, and binds the browser with a cookie of its own', async () => {
+  it("redirects to the session, and binds the browser with the session's cookie", async () => {
     const { clientId, keyId, partnerId } = await onboard(hosted);
     const { response } = await start(startQuery(clientId));
     expect(response.status).toBe(302);
@@ -56,14 +56,14 @@ describe('302', () => {
     },
   );
 
-  it('ignores parameters that it does not know', async () => {
+  it('ignores unknown parameters', async () => {
     const { response } = await start(startQuery(clientId, { utm_source: 'x', prompt: 'login' }));
     expect(response.status).toBe(302);
   });
 });
 
 describe('a parameter without a value counts as absent (RFC 6749 3.1)', () => {
-  it('an optional one is left alone, a required one is missing', async () => {
+  it('is allowed if it is optional, and counts as missing if it is required', async () => {
     const optional = startQuery(clientId, { response_type: '', response_mode: '', ui_locales: '' });
     expect((await start(optional)).response.status).toBe(302);
     for (const name of ['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge']) {
@@ -194,8 +194,8 @@ describe('GET /verify/start', () => {
   });
 });
 
-describe('the format of a 400', () => {
-  it('is a page for browsers, which says what the developer needs and echoes nothing', async () => {
+describe('the answer with 400', () => {
+  it('is an HTML page for browsers, which tells the developer the fault and echoes no input', async () => {
     const { response } = await start('state=<script>', 'text/html,*/*;q=0.8');
     expect(response.status).toBe(400);
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -209,13 +209,13 @@ describe('the format of a 400', () => {
     ['javascript:alert(1)', undefined],
     ['no address', undefined],
     ['https://verify.example/verify/start', undefined],
-  ])('leads back to the site that the browser names as %s', async (referer, back) => {
+  ])('links back to the site that the browser names as %s', async (referer, back) => {
     const headers = { accept: 'text/html', referer };
     const { body } = await hosted.send('/verify/start?state=1', { headers });
     expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);
   });
 
-  it('is not remembered longer than its reason', async () => {
+  it('cannot be stored by a cache longer than its reason lasts', async () => {
     const { clientId } = await onboard(hosted);
     await hosted.admin.clients.disable.mutate({ clientId });
     expect((await start(startQuery(clientId))).response.status).toBe(400);
@@ -223,14 +223,17 @@ describe('the format of a 400', () => {
     expect((await start(startQuery(clientId))).response.status).toBe(302);
   });
 
-  it('takes response_type=code and response_mode=query, which OAuth libraries add', async () => {
+  it('is not sent for response_type=code and response_mode=query, which OAuth libraries add', async () => {
     const { response } = await start(`${startQuery(clientId)}&response_type=code&response_mode=query`);
     expect(response.status).toBe(302);
   });
 
-  it.each(['HEAD', 'PUT', 'POST'] as const)('%s is not a method of it', async (method) => {
-    const response = await hosted.send('/verify/start', { method });
-    expect(response.status).toBe(405);
-    expect(response.headers['allow']).toBe('GET');
-  });
+  it.each(['HEAD', 'PUT', 'POST'] as const)(
+    'is not sent for the method %s, which gets 405',
+    async (method) => {
+      const response = await hosted.send('/verify/start', { method });
+      expect(response.status).toBe(405);
+      expect(response.headers['allow']).toBe('GET');
+    },
+  );
 });

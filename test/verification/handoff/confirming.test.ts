@@ -26,9 +26,9 @@ async function asked() {
   return { computer, phone, sessionId };
 }
 
-describe('the question whether the computer is theirs', () => {
+describe('the question on the phone whether the computer belongs to the user', () => {
   it.each([{}, { decision: 'accept' }, { decision: 'phone' }, { decision: 'stay' }, { person: 'adult' }])(
-    'is not answered by a form with %j',
+    'stays open after a form with %j',
     async (fields) => {
       const { computer, phone, sessionId } = await asked();
       const question = phone.form();
@@ -43,7 +43,7 @@ describe('the question whether the computer is theirs', () => {
     },
   );
 
-  it.each(['deny', 'cancel'])('is answered by %s: the session has failed', async (decision) => {
+  it.each(['deny', 'cancel'])('fails the session if the answer is %s', async (decision) => {
     const { computer, phone } = await asked();
     await phone.press({ decision });
     const end = returned((await computer.open(computer.at)).location);

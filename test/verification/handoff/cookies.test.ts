@@ -34,7 +34,7 @@ async function atPhone(body: string) {
 }
 
 describe("the computer's cookie", () => {
-  it('is rotated when it asks for the phone: a planted one opens nothing any more', async () => {
+  it('is replaced when it asks for the phone, so that a planted cookie stops working', async () => {
     const { computer, page, cookie } = await consented();
     const planted = cookie();
     expect((await withCookie(page, planted)).status).toBe(200);
@@ -49,7 +49,7 @@ describe("the computer's cookie", () => {
     expect((await withCookie(page, planted)).status).toBe(401);
   });
 
-  it('is rotated again at the confirmation, and the one before opens nothing once the code is out', async () => {
+  it('is replaced again at the confirmation, and the previous cookie stops working once the code is issued', async () => {
     const { computer, page, cookie } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const before = cookie();
@@ -73,7 +73,7 @@ describe("the computer's cookie", () => {
     expect((await hosted.stores.sessions.find(sessionId))?.code).toBeUndefined();
   });
 
-  it('survives two tabs that go on together, and lost answers', async () => {
+  it('stays valid if two tabs continue simultaneously, and if answers are lost', async () => {
     const { computer, page, cookie } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     await phone.press({ decision: 'confirm' });
@@ -85,7 +85,7 @@ describe("the computer's cookie", () => {
     expect(new Set(ends.map(({ location }) => location)).size).toBe(1);
   });
 
-  it('a double click on the phone is one link and one cookie', async () => {
+  it('is replaced once by a double click on the phone button, which makes one link', async () => {
     const { computer, page, cookie } = await consented();
     const old = cookie();
     const { action, fields } = computer.form();
@@ -97,7 +97,7 @@ describe("the computer's cookie", () => {
   });
 
   it.each([{ decision: 'phone' }, { person: 'adult' }, { decision: 'stay' }])(
-    'a page from before, in another tab or from the back button, does nothing with %j',
+    'a form of an earlier page from another tab or the back button has no effect with %j',
     async (fields) => {
       const { computer, page, sessionId } = await consented();
       const other = computer.form();

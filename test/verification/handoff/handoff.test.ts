@@ -43,7 +43,7 @@ async function joined() {
 
 const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
 
-it('a choice to stay at the computer is recorded once, also when it is sent three times', async () => {
+it('a choice to stay at the computer is recorded once, even if it is sent three times', async () => {
   const { computer, sessionId } = await offered();
   const form = computer.form();
   for (let sent = 0; sent < 3; sent += 1)
@@ -51,7 +51,7 @@ it('a choice to stay at the computer is recorded once, also when it is sent thre
   expect(await events(sessionId)).toEqual(['started', 'consented', 'handoff_offered', 'handoff_cancelled']);
 });
 
-describe('verifying on a phone', () => {
+describe('a verification on a phone', () => {
   it('continues at the phone, and ends at the computer after "yes, this is my computer"', async () => {
     const { computer, phone, sessionId } = await joined();
     expect(phone.page.body).toContain('Choose who to be');
@@ -77,7 +77,7 @@ describe('verifying on a phone', () => {
     expect((await phone.open(phone.at)).body).toContain('Continue on your computer');
   });
 
-  it('takes "yes, this is my computer" alone for a confirmation', async () => {
+  it('needs "yes, this is my computer" as its confirmation, and no other form', async () => {
     const { phone, sessionId } = await joined();
     await phone.press({ person: 'adult' });
     const { action, fields } = phone.form();
@@ -85,7 +85,7 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).handoff?.state).toBe('claimed');
   });
 
-  it('says what for, and in which browser it was begun, before the code is typed', async () => {
+  it('shows the purpose and the first browser before the code is entered', async () => {
     const { link } = await offered();
     const { body, headers } = await openBrowser(hosted, iphone).open(link);
     expect(body).toContain('Verify for Weinhaus &lt;Grün&gt;');
@@ -97,7 +97,7 @@ describe('verifying on a phone', () => {
   it.each([
     ['says no', { decision: 'deny' }],
     ['cancels', { decision: 'cancel' }],
-  ])('shares nothing when the person at the phone %s', async (_what, fields) => {
+  ])('shares nothing if the user at the phone %s', async (_what, fields) => {
     const { computer, phone, sessionId } = await joined();
     await phone.press({ person: 'adult' });
     expect((await phone.press(fields)).body).toContain('This verification has ended');
@@ -107,7 +107,7 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).code).toBeUndefined();
   });
 
-  it('can be given up at the computer', async () => {
+  it('can be cancelled at the computer', async () => {
     const { computer, phone } = await joined();
     await computer.open(computer.at);
     expect((await computer.press({ decision: 'stay' })).body).toContain('Choose who to be');
@@ -115,7 +115,7 @@ describe('verifying on a phone', () => {
     expect(returned((await computer.press({ person: 'teen' })).location)).toHaveProperty('code');
   });
 
-  it('cannot be given up once a user has authenticated there', async () => {
+  it('cannot be cancelled at the computer after a user has authenticated at the phone', async () => {
     const { computer, phone, sessionId } = await joined();
     await computer.open(computer.at);
     const stale = computer.form();
@@ -127,14 +127,14 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('is not open to the computer until then', async () => {
+  it('is not accessible to the computer until the confirmation', async () => {
     const { computer, sessionId } = await joined();
     const { action, fields } = computer.form();
     await computer.request(action, { ...fields, person: 'adult' });
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('is not open to the page that the computer shows in the time until then', async () => {
+  it('is not accessible to the page that the computer shows until the confirmation', async () => {
     const { computer, phone, sessionId } = await joined();
     await computer.open(computer.at);
     expect((await computer.press({ person: 'adult' })).body).toContain('Now continue on your phone');
@@ -143,7 +143,7 @@ describe('verifying on a phone', () => {
     expect((await phone.press({ person: 'teen' })).body).toContain('Is this your computer?');
   });
 
-  it('the computer is updated within a second', async () => {
+  it("updates the computer's page within a second", async () => {
     const { computer, phone, sessionId } = await joined();
     const at = `/verify/session/${sessionId}/state`;
     const before = (await computer.request(at)).body;
@@ -154,7 +154,7 @@ describe('verifying on a phone', () => {
   });
 });
 
-describe('a link', () => {
+describe('a hand-off link', () => {
   it('works once', async () => {
     const { link, code } = await joined();
     const second = openBrowser(hosted, iphone);
@@ -196,7 +196,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('many guesses at once are no more than one after another', async () => {
+  it('counts simultaneous wrong codes as exactly as sequential ones', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -208,7 +208,7 @@ describe('a link', () => {
     expect(told.length).toBeLessThanOrEqual(3);
   });
 
-  it('a code that is sent twice by one form takes it once', async () => {
+  it('is used once if one form is sent twice with its code', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -220,13 +220,13 @@ describe('a link', () => {
     expect((await events(sessionId)).filter((event) => event === 'handoff_claimed')).toHaveLength(1);
   });
 
-  it('can be had ten times in a session', async () => {
+  it('can be issued ten times in a session', async () => {
     const { computer, sessionId } = await offered();
     for (let times = 0; times < 12; times += 1) await computer.press({ decision: 'phone' });
     expect((await session(sessionId)).handoff?.number).toBe(10);
   });
 
-  it('is of no use once the computer has gone on by itself', async () => {
+  it('is refused after the computer has continued alone', async () => {
     const { computer, link } = await offered();
     await computer.press({ decision: 'stay' });
     await computer.press({ person: 'adult' });
@@ -237,7 +237,7 @@ describe('a link', () => {
     ['from another site', { origin: 'https://evil.example' }],
     ['from another site that hides itself', { 'sec-fetch-site': 'cross-site' }],
     ['without the cookie that came with it', { cookie: '' }],
-  ])('accepts no code %s', async (_how, headers: Record<string, string>) => {
+  ])('is refused with the malformed code %s', async (_how, headers: Record<string, string>) => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -246,7 +246,7 @@ describe('a link', () => {
     expect((await session(sessionId)).handoff?.state).toBe('offered');
   });
 
-  it('has the same answer as a link that never existed', async () => {
+  it('gets the same answer when it has ended as a link that never existed', async () => {
     const { link } = await joined();
     const { link: open } = await offered();
     const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);
@@ -261,7 +261,7 @@ describe('a link', () => {
     expect((await text(open)).status).toBe(200);
   });
 
-  it('is stored as a hash, its code not at all', async () => {
+  it('is stored as a hash, and its code is not stored', async () => {
     const { link, code, sessionId } = await offered();
     const text = JSON.stringify(await session(sessionId));
     expect(text).not.toContain(link.split('/').at(-1));
@@ -269,14 +269,14 @@ describe('a link', () => {
   });
 });
 
-describe('devices', () => {
-  it('a phone is not offered another one', async () => {
+describe('the devices of a hand-off', () => {
+  it('are two at most: a phone is not offered another one', async () => {
     const phone = openBrowser(hosted, iphone);
     await phone.start(clientId);
     expect((await phone.press({ decision: 'accept' })).body).not.toContain('Continue on my phone');
   });
 
-  it("a phone's cookie is no computer's, nor the other way round", async () => {
+  it("have separate cookies: a phone's is refused at the computer, and vice versa", async () => {
     const { computer, phone, sessionId } = await joined();
     const swap = (browser: typeof phone, from: string) => browser.jar.get(from)?.value ?? '';
     const ofPhone = swap(phone, `svc_${sessionId}_phone`);

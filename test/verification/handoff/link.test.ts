@@ -7,7 +7,7 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const ids = bytes(16).map((id) => idOfBytes('session', Buffer.from(id)));
 
 describe('the end of a hand-off link', () => {
-  it('names its session, in letters that cannot be misread', () => {
+  it('identifies its session, with letters that cannot be confused', () => {
     fc.assert(
       fc.property(ids, bytes(10), (id, secret) => {
         const link = linkOf(id, secret);
@@ -27,7 +27,7 @@ describe('the end of a hand-off link', () => {
     );
   });
 
-  it('names no session where it is anything else', () => {
+  it('identifies no session in any other form', () => {
     fc.assert(fc.property(fc.string(), (text) => presentedLink(text).sessionId === undefined));
     expect(presentedLink('8'.repeat(36)).sessionId).toBeUndefined();
   });

@@ -59,7 +59,7 @@ async function ownLink(sessionId: string, secret: string, like: string): Promise
   return link.href;
 }
 
-it('a form with an answer is refused where the source has a site of its own, and the session goes on', async () => {
+it('a form with an answer is refused if the source uses its own site, and the session continues', async () => {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   await computer.press({ decision: 'accept' });
@@ -67,7 +67,7 @@ it('a form with an answer is refused where the source has a site of its own, and
   expect((await events(computer.sessionId())).at(-1)).toBe('consented');
 });
 
-it('a computer that left for the provider before it showed the way to a phone comes back to that page', async () => {
+it('a computer that left for the provider before the hand-off returns to the hand-off page', async () => {
   const { computer, sessionId, before, body } = await offered();
   const back = await computer.open(await throughProvider(before));
   expect([back.status, back.body.includes(/<p class="code"[^>]*>[\d ]+</.exec(body)?.[0] ?? '?')]).toEqual([
@@ -77,7 +77,7 @@ it('a computer that left for the provider before it showed the way to a phone co
   expect((await events(sessionId)).at(-1)).toBe('handoff_offered');
 });
 
-it('a computer that left for the provider before a phone took over comes back to the page that waits', async () => {
+it('a computer that left for the provider before a phone took over returns to the waiting page', async () => {
   const { computer, phone, sessionId, before } = await joined();
   const exchanges = provider.exchanges();
   const back = await computer.open(await throughProvider(before));
@@ -88,7 +88,7 @@ it('a computer that left for the provider before a phone took over comes back to
   );
 });
 
-it("a computer's own request is not honoured once a phone has taken over", async () => {
+it("a computer's own answer is refused after a phone has taken over", async () => {
   const { computer, sessionId, before } = await joined();
   const { value } = computer.jar.get(`svc_${sessionId}`) ?? expect.fail('no cookie');
   const exchanges = provider.exchanges();

@@ -19,7 +19,7 @@ const theme = {
 };
 
 describe("a partner's colour", () => {
-  it.each(['light', 'dark'] as const)('is readable in the %s scheme whatever it is', (scheme) => {
+  it.each(['light', 'dark'] as const)('is readable in the %s scheme for any colour', (scheme) => {
     fc.assert(
       fc.property(anyColor, (color) => {
         const { accent, accentDeep, onAccent, tint, tile, onTile } = paletteOf(parseColor(color), scheme);
@@ -39,12 +39,12 @@ describe("a partner's colour", () => {
     );
   });
 
-  it('stays as it is when it is readable', () => {
+  it('is unchanged if it is readable', () => {
     expect(paletteOf(parseColor('#8a1538'), 'light').accent).toEqual(parseColor('#8a1538'));
     expect(paletteOf(parseColor('#ffd166'), 'dark').accent).toEqual(parseColor('#ffd166'));
   });
 
-  it('becomes a style sheet of colours and nothing else', () => {
+  it('becomes a style sheet that contains only colours', () => {
     fc.assert(
       fc.property(anyColor, (color) => {
         expect(brandStyle(color)).toMatch(
@@ -54,7 +54,7 @@ describe("a partner's colour", () => {
     );
   });
 
-  it('is measured as WCAG does', () => {
+  it('has its contrast computed as in WCAG', () => {
     expect(contrast(parseColor('#000000'), parseColor('#ffffff'))).toBeCloseTo(21);
     expect(contrast(parseColor('#777777'), parseColor('#ffffff'))).toBeCloseTo(4.48, 2);
   });

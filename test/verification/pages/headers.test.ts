@@ -18,7 +18,7 @@ describe('security headers', () => {
         .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]),
     ) as Record<string, string[]>;
 
-  it('a page with a form may lead to the partner, and where its callback leads on', async () => {
+  it('allow a form to redirect to the partner, and to the next address of its callback', async () => {
     const browser = openBrowser(hosted);
     const { headers } = await browser.start(clientId);
     expect(policyOf(headers)['form-action']).toEqual(["'self'", 'https://shop.example', 'https:']);
@@ -47,7 +47,7 @@ describe('security headers', () => {
     });
   });
 
-  it('pages need neither script nor inline style; what they load is immutable', async () => {
+  it('allow no script and no inline style, and loaded files are immutable', async () => {
     const browser = openBrowser(hosted);
     const { body } = await browser.start(clientId);
     expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);

@@ -30,7 +30,7 @@ async function choose(browser: ReturnType<typeof openBrowser>, code: string): Pr
 }
 
 describe('the choice of a language', () => {
-  it('is offered by each language’s own name, and says which one holds', async () => {
+  it('is offered by each language’s own name, and marks the present one', async () => {
     const { body } = await openBrowser(hosted).start(clientId, { ui_locales: 'fr' });
     for (const { code } of languageNames) expect(body).toContain(`hreflang="${code}"`);
     for (const { name } of languageNames) expect(body).toContain(`>${name}</a>`);
@@ -38,7 +38,7 @@ describe('the choice of a language', () => {
     expect(body.match(/aria-current="true"/g)).toHaveLength(1);
   });
 
-  it('keeps the session at its step, above what the partner asked for, to the end', async () => {
+  it("keeps the session at its step, overrides the partner's request, and lasts to the end", async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId, { ui_locales: 'fr' });
     await browser.press({ decision: 'accept' });
@@ -52,7 +52,7 @@ describe('the choice of a language', () => {
     expect((await browser.press({ person: 'adult' })).location).toContain('code=');
   });
 
-  it('holds for the next session too, and for pages about errors', async () => {
+  it('applies to the next session too, and to error pages', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     await choose(browser, 'de');
@@ -60,12 +60,12 @@ describe('the choice of a language', () => {
     expect(languageOf(await browser.open('/verify/session/ses_unknown'))).toEqual(['de', 'ltr']);
   });
 
-  it('is kept in a cookie that no script reads', async () => {
+  it('is stored in a cookie that scripts cannot read', async () => {
     const { headers } = await openBrowser(hosted).request('/verify/session/x?lang=es');
     expect(headers['set-cookie']).toBe('svc_language=es; Path=/verify; HttpOnly; Secure; SameSite=Lax');
   });
 
-  it('repeats the request of a refused start, so that the page says the same', async () => {
+  it('repeats the request of a refused start, so that the page has the same fault', async () => {
     const browser = openBrowser(hosted);
     const query = startQuery(clientId, { redirect_uri: 'https://other.example/' });
     const refused = await browser.open(`/verify/start?${query}`);
@@ -78,7 +78,7 @@ describe('the choice of a language', () => {
     expect(`${(await browser.open(`/verify/start?x=${'a'.repeat(5000)}`)).body.length}`).toMatch(/^\d{4}$/);
   });
 
-  it('never carries what a partner or a provider has sent: neither state nor code', async () => {
+  it('never copies state or code from a partner or a provider', async () => {
     const browser = openBrowser(hosted);
     const page = await browser.start(clientId);
     expect(Object.values(choices(page))).toContain('?lang=de');
@@ -100,13 +100,13 @@ describe('the choice of a language', () => {
     ['one given twice, of which the first is none', '?lang=x&lang=de', {}],
     ['a link on another site', '?lang=de', { 'sec-fetch-site': 'cross-site' }],
     ['a request of another site', '?lang=de', { origin: 'https://evil.example' }],
-  ])('is not made by %s', async (_what, query, headers) => {
+  ])('is not changed by %s', async (_what, query, headers) => {
     const answer = await openBrowser(hosted).request(`/verify/session/x${query}`, undefined, headers);
     expect(answer.status).toBe(404);
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it('never leads to another host, whatever the path', async () => {
+  it('never redirects to another host, for any path', async () => {
     const { request } = openBrowser(hosted);
     const part = fc.constantFrom(
       '/',

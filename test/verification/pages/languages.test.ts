@@ -16,7 +16,7 @@ describe('the language of the pages', () => {
     ['', undefined],
     ['constructor __proto__', undefined],
     [undefined, undefined],
-  ])('asked for by ui_locales=%s is %s', (uiLocales, language) => {
+  ])('follows ui_locales=%s: %s', (uiLocales, language) => {
     expect(languageAsked(uiLocales)).toBe(language);
   });
 
@@ -28,7 +28,7 @@ describe('the language of the pages', () => {
     ['*', 'en'],
     [';;;,,q=', 'en'],
     [undefined, 'en'],
-  ])('accepted by %s is %s', (header, language) => {
+  ])('follows Accept-Language %s: %s', (header, language) => {
     expect(languageAccepted(header)).toBe(language);
   });
 });
@@ -64,13 +64,13 @@ describe.each(Object.entries(languages))('the texts in %s', (code, messages) => 
   });
 });
 
-it('names of the other direction are isolated', () => {
+it('names in the other text direction are isolated', () => {
   expect(isolated('Acme', { direction: 'ltr' })).toBe('Acme');
   expect(isolated('Acme', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
   expect(isolated('مقهى', { direction: 'ltr' })).toBe('\u2068مقهى\u2069');
 });
 
-it('names cannot turn the text around them', () => {
+it('names cannot change the text direction around them', () => {
   expect(isolated('Acme\u202E moc.live\u202C', { direction: 'ltr' })).toBe('Acme moc.live');
   expect(isolated('Acme\u2069\u202E', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
 });

@@ -74,14 +74,14 @@ const openPages: Record<string, string> = {
   'a dead link': '/verify/p/0123456789',
 };
 
-describe('every page', () => {
-  it.each(Object.entries(pages))('%s says who runs the service', async (_name, open) => {
+describe('every page of the hosted flow', () => {
+  it.each(Object.entries(pages))('%s names the operator of the service', async (_name, open) => {
     const html = footer(await open(plain));
     expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
     expect(links(html)).toEqual(ours);
   });
 
-  it.each(Object.entries(openPages))('%s says who runs the service', async (_name, path) => {
+  it.each(Object.entries(openPages))('%s names the operator of the service', async (_name, path) => {
     const html = footer((await openBrowser(hosted).open(path)).body);
     expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
     expect(links(html)).toEqual(ours);
@@ -89,7 +89,7 @@ describe('every page', () => {
 
   // Another browser learns nothing of the session, and so not whose client it is for.
   const ofClient = Object.entries(pages).filter(([name]) => name !== 'another browser');
-  it.each(ofClient)("%s links to the client's privacy notice besides", async (_name, open) => {
+  it.each(ofClient)("%s also links to the client's privacy notice", async (_name, open) => {
     const html = footer(await open(own));
     const [privacy, ...others] = ours;
     expect(links(html)).toEqual([
@@ -103,7 +103,7 @@ describe('every page', () => {
 describe('the consent page', () => {
   const textOf = (body: string) => body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
-  it('says how long answers are kept, that they are used again, and how to withdraw', async () => {
+  it('states how long answers are kept, that they are used again, and how to withdraw', async () => {
     const { body } = await openBrowser(hosted).start(plain);
     const text = textOf(body);
     expect(text).toContain('We keep the answers for up to 90 days,');
@@ -114,7 +114,7 @@ describe('the consent page', () => {
     expect(links(body)).toContainEqual(['mailto:help@svc.example', 'help@svc.example']);
   });
 
-  it.each(Object.entries(languages))('says it in %s', async (language, { consent, code }) => {
+  it.each(Object.entries(languages))('states the same in %s', async (language, { consent, code }) => {
     const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
     const text = textOf(body);
     const said = [code.title, consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help];
@@ -127,11 +127,11 @@ it.each([
   [day, 'en', '1 day'],
   [12 * 3_600_000, 'de', '12 Stunden'],
   [36 * 3_600_000, 'fr', '36 heures'],
-])('%d ms in %s is %s', (ms, language, words) => {
+])('a span of %d ms in %s is written as %s', (ms, language, words) => {
   expect(spanInWords(ms, language).replace('\u00a0', ' ')).toBe(words);
 });
 
-it('an installation without an imprint has a footer without links', async () => {
+it('a page without an imprint has a footer without links', async () => {
   const bare = await startHosted();
   const { clientId } = await onboard(bare);
   const { body } = await openBrowser(bare).start(clientId);

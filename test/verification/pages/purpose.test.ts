@@ -23,7 +23,7 @@ describe('the purpose on the consent page', () => {
     );
   });
 
-  it('follows from the claims where the partner set none', async () => {
+  it('is derived from the claims if the partner set none', async () => {
     const { clientId } = await onboard(hosted, { claims: ['age_18_plus', 'age_21_plus', 'country'] });
     const { body } = await openBrowser(hosted).start(clientId, { scope: 'age_18_plus age_21_plus country' });
     expect(body).not.toContain('blockquote');

@@ -20,7 +20,7 @@ describe('the QR code of the hand-off', () => {
   );
 
   it.each(['http://localhost:8080', 'http://svc.localhost', 'http://127.0.0.1:8080', 'http://[::1]:8080'])(
-    'is not shown at %s, which no phone can open',
+    'is not shown at %s, which phones cannot open',
     (baseUrl) => {
       const scene = sceneAt(baseUrl);
       expect(scene['qr']).toBeUndefined();

@@ -30,13 +30,13 @@ describe('the consent page', () => {
     expect(decisions(body)).toEqual(['accept', 'decline']);
   });
 
-  it('refuses with access_denied', async () => {
+  it('ends with access_denied if the user refuses', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     expect(returned((await browser.press({ decision: 'decline' })).location)['error']).toBe('access_denied');
   });
 
-  it('takes a cancel still, as every page does', async () => {
+  it('accepts a cancel, as every page does', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     expect(returned((await browser.press({ decision: 'cancel' })).location)['error']).toBe(
@@ -44,20 +44,20 @@ describe('the consent page', () => {
     );
   });
 
-  it('is the only page without a cancel', async () => {
+  it('is the only page without a cancel button', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     expect(decisions((await browser.press({ decision: 'accept' })).body)).toContain('cancel');
   });
 });
 
-describe('the time that is left', () => {
+describe('the time left in a session', () => {
   it.each([
     [1, undefined],
     [24, undefined],
     [26, '4 minutes'],
     [28.5, '2 minutes'],
-  ])('reads after %f minutes: %s', async (passed, left) => {
+  ])('is shown after %f minutes as: %s', async (passed, left) => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     hosted.clock.advance(passed * minute);
@@ -66,7 +66,7 @@ describe('the time that is left', () => {
     expect(/(?:About|Less than) ([^.<]+) left/.exec(body)?.[1]).toBe(left);
   });
 
-  it('brings the page again when the warning is due', async () => {
+  it('reloads the page when the warning is due', async () => {
     const { headers } = await openBrowser(hosted).start(clientId);
     const seconds = Number(headers['refresh']);
     expect(seconds).toBeGreaterThan(24 * 60);
@@ -74,8 +74,8 @@ describe('the time that is left', () => {
   });
 });
 
-describe('the steps of the phone', () => {
-  it('end with Confirm, which is current while the question is open', async () => {
+describe('the steps on the phone', () => {
+  it('end with Confirm, which is the present step while the question is open', async () => {
     const computer = openBrowser(hosted);
     expect(steps((await computer.start(clientId)).body)).toEqual(['[Consent]', 'Verify', 'Done']);
     await computer.press({ decision: 'accept' });

@@ -16,7 +16,7 @@ it.each([
   expect(timeLeft(left * minute, 0)).toEqual(expected);
 });
 
-it('an open page warns five minutes before the end, and its warning is never three minutes wrong', () => {
+it('an open page warns five minutes before the end, and is never three minutes wrong', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 * minute }), (left) => {
       const { minutes, ending, refreshAfter } = timeLeft(left, 0);

@@ -27,8 +27,8 @@ const ceremonies = async () => {
   );
 };
 
-describe('a browser that can make passkeys', () => {
-  it('is asked once, after the verification and before the code', async () => {
+describe('the offer of a passkey', () => {
+  it('is shown once, after the verification and before the code', async () => {
     const browser = openPasskeyBrowser(hosted);
     const page = await browser.verify(clientId);
     expect(page.status).toBe(200);
@@ -43,7 +43,7 @@ describe('a browser that can make passkeys', () => {
     expect(again.location).toContain('code=');
   });
 
-  it('is not asked where the user has verified at a phone: another person may sit at the computer', async () => {
+  it('is not shown if the user verified at a phone, because another person may be at the computer', async () => {
     const computer = openPasskeyBrowser(hosted);
     await computer.start(clientId);
     await computer.press({ decision: 'accept', passkey: 'can' });
@@ -57,14 +57,14 @@ describe('a browser that can make passkeys', () => {
     expect(end.location).toContain('code=');
   });
 
-  it('is not asked where it has not said that it can make passkeys', async () => {
+  it('is not shown if the browser did not report support for passkeys', async () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
     await browser.press({ decision: 'accept' });
     expect((await browser.press({ person: 'new-adult' })).location).toContain('code=');
   });
 
-  it('saves a passkey whose user handle and name tell nothing of the user', async () => {
+  it('makes a passkey whose user handle and name reveal nothing about the user', async () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId);
     const { options } = browser.passkeyForm() ?? expect.fail('no question');
@@ -80,14 +80,14 @@ describe('a browser that can make passkeys', () => {
     expect(JSON.stringify(options)).not.toContain(session?.sub);
   });
 
-  it('names the passkeys that the user has, so that a device makes one alone', async () => {
+  it("names the user's existing passkeys, so that a device makes only one", async () => {
     const { authenticator } = await saved(hosted, clientId, 'adult');
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId);
     expect(JSON.stringify(browser.passkeyForm()?.options)).toContain(authenticator.id);
   });
 
-  it('is not asked where the user saved one here, and another user of it is', async () => {
+  it('is not shown if the user saved a passkey in this browser, but is shown to another user', async () => {
     const { browser } = await saved(hosted, clientId, 'adult');
     expect((await browser.verify(clientId)).location).toContain('code=');
     expect((await browser.verify(clientId, 'child')).body).toContain('Save a passkey');
@@ -95,7 +95,7 @@ describe('a browser that can make passkeys', () => {
 });
 
 describe('a return by passkey', () => {
-  it('is one page and one form: the same user, the same subject, a code', async () => {
+  it('takes one page and one form, and yields the same user, the same subject and a code', async () => {
     const { authenticator, userId, sub } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
@@ -113,7 +113,7 @@ describe('a return by passkey', () => {
     ]);
   });
 
-  it('leads to the same redirect when the form is sent twice', async () => {
+  it('yields the same redirect if the form is sent twice', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
@@ -132,7 +132,7 @@ describe('a return by passkey', () => {
     expect(session?.sub).not.toBe(sub);
   });
 
-  it('leads to the methods where a claim has to be verified again', async () => {
+  it('shows the list of methods if a claim has to be verified again', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const strict = await onboard(hosted, { maxVerificationAgeSeconds: 60 });
     hosted.clock.advance(61_000);
@@ -163,7 +163,7 @@ describe('a return by passkey', () => {
   });
 });
 
-describe('a passkey', () => {
+describe("a user's passkey", () => {
   type Refusal = Parameters<ReturnType<typeof newAuthenticator>['get']>[1];
   const forged: [string, Refusal][] = [
     ['from another site', { origin: 'https://verify.example.evil.example' }],
@@ -214,7 +214,7 @@ describe('a passkey', () => {
     expect(await answer).toBe('passkey_refused');
   });
 
-  it('changes nothing where it is replayed in a session that has gone on', async () => {
+  it('has no effect if its answer is replayed after the session has continued', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const strict = await onboard(hosted, { maxVerificationAgeSeconds: 60 });
     hosted.clock.advance(61_000);
@@ -226,7 +226,7 @@ describe('a passkey', () => {
     expect(await timelineOf(browser.sessionId())).toEqual(before);
   });
 
-  it('counts once with the same count at the same moment', async () => {
+  it('is accepted once if two simultaneous answers have the same counter', async () => {
     const { userId } = await saved(hosted, clientId);
     const { passkeys } = hosted.stores;
     const [read] = await passkeys.ofUser(userId);
@@ -237,7 +237,7 @@ describe('a passkey', () => {
     expect((await Promise.all(both)).sort()).toEqual([false, true]);
   });
 
-  it('is refused where another use with the same count was faster', async () => {
+  it('is refused if another answer with the same counter was faster', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const { passkeys } = hosted.stores;
     const { noteUse } = passkeys;
@@ -248,14 +248,14 @@ describe('a passkey', () => {
     expect(await used((own) => authenticator.get(own))).toBe('passkey_refused');
   });
 
-  it('is refused where its user was erased and it is still there', async () => {
+  it('is refused if its user was erased, even if it still exists', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const erased = { $set: { erasedAt: new Date(hosted.clock.now()) } };
     await hosted.db.collection<{ _id: string }>('users').updateOne({ _id: userId }, erased);
     expect(await used((own) => authenticator.get(own))).toBe('passkey_unknown');
   });
 
-  it('does not verify a user whose identity is a duplicate, and shows the methods instead', async () => {
+  it('verifies no user with a duplicate identity, and the page shows the list of methods', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.db
       .collection<{ _id: string }>('users')
@@ -266,23 +266,23 @@ describe('a passkey', () => {
     expect(answer.location).toBe(`${baseUrl}/verify/session/${browser.sessionId()}`);
   });
 
-  it('is refused where no user has it', async () => {
+  it('is refused if no user has it', async () => {
     expect(await used((own) => newAuthenticator().get(own))).toBe('passkey_unknown');
   });
 
-  it('is refused where the answer is no JSON of a browser', async () => {
+  it('is refused if the answer is not the JSON of a browser', async () => {
     for (const text of ['', '{}', '[', 'null', '{"id":"a"}'])
       expect(await used(() => text)).toBe('passkey_refused');
   });
 
-  it('is refused in the other mode, and the page says so', async () => {
+  it('is refused in the other mode, and the page explains it', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const passkeys = hosted.db.collection('passkeys');
     await passkeys.updateMany({ userId }, { $set: { mode: 'live' } });
     expect(await used((own) => authenticator.get(own))).toBe('passkey_other_mode');
   });
 
-  it('is refused in another browser, and by a form without its token', async () => {
+  it('is refused in another browser, and from a form without its token', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
@@ -296,7 +296,7 @@ describe('a passkey', () => {
     expect((await browser.request(action, { ...fields, credential })).location).toContain('code=');
   });
 
-  it('is refused at a client that does not allow passkeys, whose pages speak of none', async () => {
+  it('is refused at a client that does not allow passkeys, whose pages do not mention them', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const closed = await addClient(hosted, partner);
     await hosted.admin.clients.update.mutate({ clientId: closed, passkeys: false });
@@ -317,7 +317,7 @@ describe('a passkey', () => {
   });
 });
 
-it('a client that no longer allows passkeys refuses an answer to a page that was shown before', async () => {
+it('a client that no longer allows passkeys refuses an answer to an earlier page', async () => {
   const { authenticator } = await saved(hosted, clientId);
   const closing = await addClient(hosted, partner);
   const browser = openPasskeyBrowser(hosted);
@@ -332,7 +332,7 @@ describe('a new passkey', () => {
     ['from another site', { origin: 'https://evil.example' }],
     ['without the check of the user', { verified: false }],
     ['for another relying party', { rpId: 'evil.example' }],
-  ])('is refused %s, and the user goes on without it', async (_what, forgery) => {
+  ])('is refused %s, and the user continues without it', async (_what, forgery) => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'new-adult');
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
@@ -341,7 +341,7 @@ describe('a new passkey', () => {
     expect((await browser.decline()).location).toContain('code=');
   });
 
-  it('is refused, and not asked for, where the user has ten', async () => {
+  it('is refused and not offered if the user has ten', async () => {
     const { userId } = await saved(hosted, clientId, 'teen');
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'teen');
@@ -355,7 +355,7 @@ describe('a new passkey', () => {
     await passkeys.deleteMany({ userId });
   });
 
-  it('is refused where another user has it', async () => {
+  it('is refused if another user has it', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'child');
@@ -374,8 +374,8 @@ describe('a new passkey', () => {
   });
 });
 
-describe('support', () => {
-  it('sees the passkeys of a user, and removes one', async () => {
+describe('support, for passkeys', () => {
+  it('sees the passkeys of a user, and can remove one', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const { passkeys } = await hosted.admin.users.show.query({ user: userId });
     expect(passkeys).toEqual([
@@ -397,7 +397,7 @@ describe('support', () => {
     expect(await hosted.db.collection('auditLog').countDocuments(entry)).toBeGreaterThan(0);
   });
 
-  it('counts ceremonies by outcome', async () => {
+  it('sees passkey ceremonies counted by outcome', async () => {
     await saved(hosted, clientId);
     expect(await ceremonies()).toEqual(
       expect.arrayContaining([
@@ -410,7 +410,7 @@ describe('support', () => {
 });
 
 describe('an erased user', () => {
-  it('has no passkeys, and returns as an unknown user', async () => {
+  it('has no passkeys, and returns as a new user', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.admin.users.erase.mutate({ userId });
     expect(await hosted.db.collection('passkeys').countDocuments({ userId })).toBe(0);
@@ -421,7 +421,7 @@ describe('an erased user', () => {
   });
 });
 
-describe('a user who cannot be recognised again', () => {
+describe('a user without a stable identity', () => {
   const purgeOf = async (userId: string) => {
     const find = async (name: string, filter: object) =>
       (await hosted.db.collection(name).findOne(filter))?.['purgeAt']?.getTime() as number | undefined;
@@ -433,7 +433,7 @@ describe('a user who cannot be recognised again', () => {
     };
   };
 
-  it('is kept no longer where the passkey is refused', async () => {
+  it('is deleted as usual if the passkey is refused', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'new-adult');
@@ -444,7 +444,7 @@ describe('a user who cannot be recognised again', () => {
     expect((await purgeOf(userId)).user).toBeLessThanOrEqual(within);
   });
 
-  it('goes within a day although the removal of the passkey was interrupted', async () => {
+  it('is deleted within a day even if the removal of the passkey was interrupted', async () => {
     const { userId } = await saved(hosted, clientId);
     const [{ id } = { id: '' }] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
     const away = vi.spyOn(hosted.stores.users, 'keepUntil').mockRejectedValueOnce(new Error('away'));
@@ -456,7 +456,7 @@ describe('a user who cannot be recognised again', () => {
     expect({ user, passkey }).toEqual({ user: hosted.clock.now() + day, passkey: undefined });
   });
 
-  it('goes within a day although two passkeys were removed at the same time', async () => {
+  it('is deleted within a day even if two passkeys were removed simultaneously', async () => {
     const { userId } = await saved(hosted, clientId);
     const passkeys = hosted.db.collection<{ _id: string }>('passkeys');
     const first = await passkeys.findOne({ userId });
@@ -466,7 +466,7 @@ describe('a user who cannot be recognised again', () => {
     expect((await purgeOf(userId)).user).toBe(hosted.clock.now() + day);
   });
 
-  it('is kept with the claims behind a passkey, and for a day after its removal', async () => {
+  it('is kept with the claims while a passkey exists, and for a day after its removal', async () => {
     const browser = openPasskeyBrowser(hosted);
     const authenticator = newAuthenticator();
     await browser.verify(clientId, 'new-adult');

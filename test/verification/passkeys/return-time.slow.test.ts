@@ -30,7 +30,7 @@ async function measured(flow: (send: Hosted['send']) => Promise<{ location: stri
 }
 
 // The two take turns, so that a busy machine slows both.
-it('a return by passkey takes 3 requests instead of 5, and less time', {
+it('a return by passkey needs 3 requests instead of 5, and less time', {
   timeout: within(120_000),
 }, async () => {
   const { clientId } = await onboard(hosted);

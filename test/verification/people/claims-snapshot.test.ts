@@ -49,7 +49,7 @@ function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): vo
 }
 
 describe('the exchange of a code', () => {
-  it('reads neither the user nor the enrollment where the session has a claims snapshot', async () => {
+  it('reads neither the user nor the enrollment if the session has a claims snapshot', async () => {
     const { stored, grant } = await visitAs('minute-cap');
     expect((await stored()).snapshot).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
     const { users, enrollments } = hosted.stores;
@@ -59,7 +59,7 @@ describe('the exchange of a code', () => {
     for (const look of looks) expect(look).not.toHaveBeenCalled();
   });
 
-  it('reads both where the session has no snapshot, and finds the same', async () => {
+  it('reads both if the session has no snapshot, with the same result', async () => {
     const { stored, grant } = await visitAs('hour-cap');
     const fromSnapshot = await grant();
     const { _id } = await stored();
@@ -68,8 +68,8 @@ describe('the exchange of a code', () => {
   });
 });
 
-describe('a block', () => {
-  it('reaches the codes that are out, and is in their sessions for support to see', async () => {
+describe('a block of an enrollment', () => {
+  it('invalidates issued codes, and is in their sessions for support', async () => {
     const first = await visitAs('adult');
     const second = await visitAs('adult', first.clientId);
     const { enrollmentId } = await first.stored();
@@ -82,7 +82,7 @@ describe('a block', () => {
     }
   });
 
-  it('leaves other people and other clients alone', async () => {
+  it('does not affect other users and other clients', async () => {
     const one = await visitAs('adult');
     const [teen, elsewhere] = [await visitAs('teen', one.clientId), await visitAs('adult')];
     await block((await one.stored()).enrollmentId);
@@ -97,7 +97,7 @@ describe('a block', () => {
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment: { status: 'active' } });
   });
 
-  it('is not missed by a session that is just being completed', async () => {
+  it('takes effect in a session that is being completed', async () => {
     const { clientId } = await visitAs('adult');
     whileCompleting(block);
     const { grant, stored } = await visitAs('adult', clientId);
@@ -106,15 +106,15 @@ describe('a block', () => {
   });
 });
 
-describe('an erasure', () => {
-  it('leaves no claims in sessions, and no code of use', async () => {
+describe('an erasure of a user', () => {
+  it('leaves no claims in sessions, and no usable code', async () => {
     const { stored, grant } = await visitAs('adult');
     await erase((await stored()).userId);
     expect((await stored()).snapshot).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
 
-  it('is not missed by a session that is just being completed: it ends without a code', async () => {
+  it('takes effect in a session that is being completed, which then ends without a code', async () => {
     const { clientId, stored } = await visitAs('adult');
     const { userId } = await stored();
     whileCompleting(() => erase(userId));
@@ -126,7 +126,7 @@ describe('an erasure', () => {
 });
 
 describe('claims that are evaluated again', () => {
-  it('are what a code yields that was issued before', async () => {
+  it('are returned for a code that was issued before', async () => {
     const { clientId, stored, grant } = await visitAs('adult');
     const { userId, snapshot } = await stored();
     const longAgo = { value: false, evaluatedAt: new Date(0) };
@@ -141,10 +141,10 @@ describe('claims that are evaluated again', () => {
   });
 });
 
-describe('the sweep', () => {
+describe('the sweep of claims snapshots', () => {
   const sweep = () => hosted.sweepFlow();
 
-  it('invalidates the snapshots where the process that blocked could not', async () => {
+  it('invalidates the snapshots after a block if the blocking process could not', async () => {
     const { stored, grant } = await visitAs('adult');
     const { enrollmentId } = await stored();
     await cutShort(() => block(enrollmentId));
@@ -155,7 +155,7 @@ describe('the sweep', () => {
     expect((await grant())?.enrollment.status).toBe('blocked');
   });
 
-  it('invalidates the snapshots where the process that erased could not', async () => {
+  it('invalidates the snapshots after an erasure if the erasing process could not', async () => {
     const { stored, grant } = await visitAs('adult');
     const { userId } = await stored();
     await cutShort(() => erase(userId));

@@ -41,7 +41,7 @@ const published = async ({ partnerId }: TestPartner) =>
     .toBe(0);
 
 describe('users erase', () => {
-  it('takes a person out of everything but the ledger', async () => {
+  it("removes a user from all data except the ledger's entries", async () => {
     const partner = await createPartner(service);
     const first = await exchanged(partner);
     const { token, sub } = await exchanged(partner);
@@ -102,7 +102,7 @@ describe('users erase', () => {
     await expect.poll(told).toEqual(['enrollment.created', 'verification.session.completed']);
   });
 
-  it('kills the code that was issued and not yet exchanged', async () => {
+  it('invalidates a code that was issued and not yet exchanged', async () => {
     const partner = await createPartner(service);
     const { sub } = await exchanged(partner);
     const pending = await verifyUser(service, partner);
@@ -113,7 +113,7 @@ describe('users erase', () => {
     await published(partner);
   });
 
-  it('an exchange that was under way is found by the second look', async () => {
+  it('removes the access of a concurrent exchange in its second pass', async () => {
     const partner = await createPartner(service);
     const { sub } = await exchanged(partner);
     await published(partner);

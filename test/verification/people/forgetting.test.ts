@@ -29,14 +29,14 @@ async function keptAfter(userId: string, ms: number): Promise<string[]> {
 }
 
 describe('claims of a user', () => {
-  it('are kept for as long as they hold, and deleted within the hour after', async () => {
+  it('are kept while they are fresh, and deleted within an hour afterwards', async () => {
     const userId = await verified();
     expect(await keptAfter(userId, lifetime)).toContain('age_18_plus');
     expect(await keptAfter(userId, lifetime + hour + 1)).toEqual([]);
     expect(await hosted.stores.users.find(userId)).not.toHaveProperty('keptSince');
   });
 
-  it('are kept from then on when they were evaluated again', async () => {
+  it('are kept for the full time again after a new evaluation', async () => {
     const userId = await verified();
     const later = new Date(hosted.clock.now() + 100 * 24 * hour);
     await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);
@@ -45,7 +45,7 @@ describe('claims of a user', () => {
     expect(await keptAfter(userId, lifetime + 100 * 24 * hour + hour + 1)).toEqual([]);
   });
 
-  it('are not deleted when they were evaluated again since they were read', async () => {
+  it('are not deleted if they were evaluated again after the sweep read them', async () => {
     const userId = await verified();
     const asRead = (await hosted.stores.users.find(userId)) ?? expect.fail('no user');
     const before = new Date(hosted.clock.now());

@@ -19,15 +19,15 @@ describe('a claim', () => {
     ['age_18_plus', false, 1, false],
     ['age_18_plus', null, 364, true],
     ['identity_verified', false, 364, true],
-  ] as const)('%s = %s after %f days: %s', (name, value, days, fresh) => {
+  ] as const)('%s = %s after %f days is fresh: %s', (name, value, days, fresh) => {
     expect(createFreshness()(name, { value, evaluatedAt }, at(days))).toBe(fresh);
   });
 
-  it('is not fresh when it was never evaluated', () => {
+  it('is not fresh if it was never evaluated', () => {
     expect(createFreshness()('country', undefined, 0)).toBe(false);
   });
 
-  it('holds as long as its own configuration says, or else the common one', () => {
+  it('is fresh for its own configured time, or else for the common one', () => {
     const isFresh = createFreshness({ default: at(30), country: at(400) });
     const holds = (name: 'country' | 'identity_verified', days: number) =>
       isFresh(name, { value: true, evaluatedAt }, at(days));
@@ -35,14 +35,14 @@ describe('a claim', () => {
     expect([holds('identity_verified', 29), holds('identity_verified', 30)]).toEqual([true, false]);
   });
 
-  it('holds no longer than the client allows', () => {
+  it('is fresh no longer than the client allows', () => {
     const isFresh = createFreshness({ country: at(400) });
     const holds = (days: number, maxAge: number) =>
       isFresh('country', { value: 'DE', evaluatedAt }, at(days), maxAge);
     expect([holds(89, at(90)), holds(90, at(90)), holds(400, at(500))]).toEqual([true, false, false]);
   });
 
-  it('never becomes fresh again by waiting', () => {
+  it('never becomes fresh again as time passes', () => {
     const names = fc.constantFrom(...claimNames);
     const moments = fc.integer({ min: 0, max: at(1000) });
     fc.assert(

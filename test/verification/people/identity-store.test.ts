@@ -44,7 +44,7 @@ const entry = (target: string): AuditEntry => ({
 });
 
 describe('an identity', () => {
-  it('has one user, even if many processes create it at the same time', async () => {
+  it('belongs to one user, even if many processes create it simultaneously', async () => {
     const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
     const processes = [processOf(), processOf(), processOf(), processOf()];
     const met = await Promise.all(
@@ -59,7 +59,7 @@ describe('an identity', () => {
   });
 
   it.each<Loss>(['command', 'reply'])(
-    'has one user where the %s is lost while others meet it',
+    'belongs to one user if the %s is lost while other processes create it',
     async (loss) => {
       losses.push(loss);
       const people = ['ada', 'bob', 'cyd'];
@@ -73,7 +73,7 @@ describe('an identity', () => {
     },
   );
 
-  it('gets its user later when the process ended before the user was made', async () => {
+  it('gets its user later if the process crashed before the user was created', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
     const met = await Promise.all(
@@ -92,7 +92,7 @@ describe('an identity', () => {
 });
 
 describe('an erased user', () => {
-  it('has no identity, and the same person is another user', async () => {
+  it('has no identity, and the same person becomes another user', async () => {
     const process = processOf();
     const { user } = await process.findOrCreate(someone('ada'));
     expect(await process.erase(user._id, at, entry(user._id))).toBe(true);
@@ -107,7 +107,7 @@ describe('an erased user', () => {
     await expectOneEach(['ada']);
   });
 
-  it('leaves no identity where the process ended in between: the second look removes it, or who meets it', async () => {
+  it('keeps no identity after a crash during the erasure: the second pass or the next session removes it', async () => {
     const process = processOf();
     for (const person of ['ada', 'bob']) {
       const { user } = await process.findOrCreate(someone(person));

@@ -16,7 +16,7 @@ async function grantOf(location: string) {
   return hosted.grants.load(returned(location)['code'] ?? '');
 }
 
-describe('people who verify', () => {
+describe('a sandbox user who succeeds', () => {
   it.each([
     ['adult', adult, { status: 'active' }],
     ['teen', { ...adult, age_18_plus: false, age_21_plus: false }, { status: 'active' }],
@@ -28,7 +28,7 @@ describe('people who verify', () => {
     ['minute-cap', adult, { status: 'active', rehearse: 'minute-cap' }],
     ['hour-cap', adult, { status: 'active', rehearse: 'hour-cap' }],
     ['unavailable', adult, { status: 'active', rehearse: 'unavailable' }],
-  ])('%s comes back with a code', async (person, evaluatedClaims, enrollment) => {
+  ])('named %s is redirected with a code', async (person, evaluatedClaims, enrollment) => {
     const { clientId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, person);
     expect(answer.status).toBe(303);
@@ -45,11 +45,11 @@ describe('people who verify', () => {
   });
 });
 
-describe('people who fail', () => {
+describe('a sandbox user who fails', () => {
   it.each([
     ['rejected', 'document_rejected'],
     ['source-down', 'source_error'],
-  ])('%s comes back with verification_failed', async (person, reason) => {
+  ])('named %s is redirected with verification_failed', async (person, reason) => {
     const { clientId, partnerId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, person);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
@@ -114,7 +114,7 @@ describe('a returning user', () => {
     expect(await howVerified(here.clientId)).toBe('claims were still fresh');
   });
 
-  it('is never the new user that new-adult makes', async () => {
+  it('is never the new user that new-adult creates', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');
     const second = await verifyAs(hosted, clientId, 'new-adult');
@@ -136,7 +136,7 @@ describe('a returning user', () => {
     expect(session?.timeline.map(({ note }) => note)).toContain('claims were still fresh');
   });
 
-  it('is another one at another partner', async () => {
+  it('has another sub at another partner', async () => {
     const here = await onboard(hosted);
     const there = await onboard(hosted);
     const first = await verifyAs(hosted, here.clientId, 'adult');
@@ -151,8 +151,8 @@ describe('a returning user', () => {
   });
 });
 
-describe('events', () => {
-  it('are exactly those of interface section 6', async () => {
+describe('events of the hosted flow', () => {
+  it('are exactly the events of interface section 6', async () => {
     const { clientId, partnerId, keyId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, 'teen');
     const grant = await grantOf(answer.location);
@@ -170,7 +170,7 @@ describe('events', () => {
     }
   });
 
-  it('are published by the sweep when they could not be published at once', async () => {
+  it('are published by the sweep if they could not be published at once', async () => {
     const { clientId } = await onboard(hosted);
     const insert = vi.spyOn(hosted.eventStore, 'insert').mockRejectedValue(new MongoNetworkError('away'));
     const { sessionId } = await verifyAs(hosted, clientId, 'adult');
@@ -187,7 +187,7 @@ describe('events', () => {
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
   });
 
-  it('are kept for a day where the session is not finished, and for 30 where it failed', async () => {
+  it('are kept in the session for a day if it is not finished, and for 30 days if it failed', async () => {
     const { clientId } = await onboard(hosted);
     const browser = openBrowser(hosted);
     await browser.start(clientId);

@@ -20,8 +20,8 @@ beforeEach(async () => {
 const at = new Date();
 const meet = (identity: string) => users.findOrCreate({ identity, mode: 'test', createdAt: at });
 
-describe('a person who authenticates', () => {
-  it('is one user when they do so in many sessions at the same moment, and new in one of them', async () => {
+describe('a person who authenticates for the first time', () => {
+  it('becomes one user in many simultaneous sessions, and is new in one of them', async () => {
     const met = await Promise.all(['ada', 'ada', 'bob', 'ada'].map(meet));
     expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
     const news = met.filter(({ isNew }) => isNew).map(({ user }) => user.identity);
@@ -29,7 +29,7 @@ describe('a person who authenticates', () => {
     expect((await meet('ada')).isNew).toBe(false);
   });
 
-  it.each<Loss>(['command', 'reply'])('is one new user where the %s is lost', async (loss) => {
+  it.each<Loss>(['command', 'reply'])('becomes one new user if the %s is lost', async (loss) => {
     losses.push(loss);
     const { user, isNew } = await meet('ada');
     expect(isNew).toBe(true);
@@ -37,7 +37,7 @@ describe('a person who authenticates', () => {
   });
 });
 
-describe('claims of a user who was erased while a session was under way', () => {
+describe('claims of a user who was erased during a session', () => {
   const found = { claims: { country: 'DE' }, duplicate: true };
   const ada = { operatorId: 'opr_1', operatorName: 'Ada', action: 'users.erase', requestId: 'req_1' };
 
@@ -59,7 +59,7 @@ describe('claims of a user who was erased while a session was under way', () => 
 describe('first claims', () => {
   const found = { claims: { country: 'DE' }, duplicate: false };
 
-  it('are kept without an invalidation: no session has a snapshot of any', async () => {
+  it('are stored without an invalidation, because no session has a snapshot of them', async () => {
     const { user } = await meet('ada');
     expect(await users.keepFirstClaims(user._id, found, at)).toBe(true);
     const kept = await users.find(user._id);
@@ -67,7 +67,7 @@ describe('first claims', () => {
     expect(kept).not.toHaveProperty('invalidateAt');
   });
 
-  it('are those of one session: later ones are no first claims', async () => {
+  it('are stored by one session, and other sessions store later claims', async () => {
     const { user } = await meet('ada');
     const other = { claims: { country: 'FR' }, duplicate: false };
     const kept = await Promise.all([

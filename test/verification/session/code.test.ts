@@ -15,7 +15,7 @@ const ids = bytes(16).map((id) => idOfBytes('session', Buffer.from(id)));
 const keys = bytes(32);
 
 describe('an authorization code', () => {
-  it('names its session, and looks as codes always did', () => {
+  it('identifies its session, and has the format of all codes', () => {
     fc.assert(
       fc.property(keys, ids, (key, id) => {
         const code = codeOf(key, id);
@@ -27,7 +27,7 @@ describe('an authorization code', () => {
     );
   });
 
-  it('holds a secret of 128 bits, which follows from key and session', () => {
+  it('contains a secret of 128 bits, which is derived from key and session', () => {
     const secretIn = (code: string) => bytesOfSecret('code', code)?.subarray(16).toString('hex') ?? '';
     fc.assert(
       fc.property(keys, keys, ids, ids, (key, otherKey, id, otherId) => {
@@ -42,8 +42,8 @@ describe('an authorization code', () => {
   });
 });
 
-describe('what is presented as a code', () => {
-  it('names no session where it is anything else', () => {
+describe('a text that is presented as a code', () => {
+  it('identifies no session if it is not a code', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'grapheme' })), (text) => {
         expect(presentedCode(text)).toEqual({ hash: sha256(text), sessionId: undefined });
@@ -61,7 +61,7 @@ describe('what is presented as a code', () => {
     expect(bytesOfSecret('code', `svc_code_${'z'.repeat(49)}`)).toBeUndefined();
   });
 
-  it('gives the bytes that it was made of', () => {
+  it('yields the bytes from which it was made', () => {
     fc.assert(
       fc.property(bytes(32), (wanted) => {
         const text = secretOfBytes('code', Buffer.from(wanted));

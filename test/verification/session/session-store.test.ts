@@ -61,8 +61,8 @@ const withoutNonces = ({ timeline, ...session }: Session) => ({
   timeline: timeline.map(({ nonce: _nonce, ...entry }) => entry),
 });
 
-describe('moves of one group', () => {
-  it('give the sessions as the database has them', async () => {
+describe('changes of sessions in one group', () => {
+  it('return the sessions as the database has them', async () => {
     const carrying = { carried: { person: 'adult' }, enrollmentDueAt: at };
     const [one, two] = [await started(), await started(carrying)];
     const moved = await Promise.all([consent(one), cancel(two)]);
@@ -73,14 +73,14 @@ describe('moves of one group', () => {
     }
   });
 
-  it('count once for the same session, whichever the database takes first', async () => {
+  it('are applied once to the same session, in any order', async () => {
     const [session, other] = [await started(), await started()];
     const results = await Promise.all([consent(session), cancel(session), consent(other), consent(session)]);
     expect(results.map((result) => result !== undefined)).toEqual([true, false, true, false]);
     expect(await eventsOf(session)).toEqual(['started', 'consented']);
   });
 
-  it('do not touch a session that has changed since, or has expired', async () => {
+  it('do not change a session that has changed since, or has expired', async () => {
     const session = await started();
     await consent(session);
     const expired = await started({ expiresAt: at });
@@ -89,7 +89,7 @@ describe('moves of one group', () => {
     expect(await eventsOf(expired)).toEqual(['started']);
   });
 
-  it('fail alone: a refused statement leaves the others', async () => {
+  it('fail separately: a refused statement does not affect the others', async () => {
     await db.collection('sessions').createIndex({ 'handoff.linkHash': 1 }, { unique: true, sparse: true });
     const [first, second, third] = [await started(), await started(), await started()];
     const offered = { state: 'offered' as const, number: 1, expiresAt: later, wrongCodes: 0, computer: {} };
@@ -131,7 +131,7 @@ describe('codes and links', () => {
     expect(await store.countWrongVerifier(ids[0] ?? '')).toBe(1);
   });
 
-  it('are not found with a wrong secret, or with that of another session', async () => {
+  it("are not found with a wrong secret, or with another session's secret", async () => {
     const [made, other] = [await completed(), await completed()];
     const secretOf = (code: string) => bytesOfSecret('code', code)?.subarray(16) ?? expect.fail('no code');
     const id = bytesOfId('session', made._id) ?? expect.fail('no id');
@@ -152,8 +152,8 @@ describe('codes and links', () => {
   });
 });
 
-describe('a group of moves', () => {
-  it.each<Loss>(['command', 'reply'])('stands and fails nothing when its %s was lost', async (loss) => {
+describe('a group of changes', () => {
+  it.each<Loss>(['command', 'reply'])('is applied and fails nothing if its %s was lost', async (loss) => {
     const [one, two] = [await started(), await started()];
     const stale = await started();
     await consent(stale);
@@ -165,7 +165,7 @@ describe('a group of moves', () => {
     expect(await eventsOf(stale)).toEqual(['started', 'consented']);
   });
 
-  it('is recognised by its nonce when its reply was lost, even after a later move', async () => {
+  it('is recognised by its nonce if its reply was lost, even after a later change', async () => {
     const session = await started();
     losses.push('reply');
     const first = consent(session);
@@ -174,7 +174,7 @@ describe('a group of moves', () => {
     expect(await eventsOf(session)).toEqual(['started', 'consented', 'failed']);
   });
 
-  it('fails as unavailable where its result stays unknown, and may still stand', async () => {
+  it('fails as unavailable if its result stays unknown, and may still be applied', async () => {
     const session = await started();
     losses.push('reply', 'reply');
     await expect(consent(session)).rejects.toThrow('the reply is lost');
@@ -182,7 +182,7 @@ describe('a group of moves', () => {
   });
 });
 
-describe('the marks of what is due for a session', () => {
+describe('the due marks of a session', () => {
   const failure: EventDraft = {
     ...{ type: 'verification.session.failed', cause: ['ses_1'], partnerId: 'ptr_1', mode: 'test' },
     ...{ keyId: 'key_1', about: {}, at, fields: {} },
@@ -198,14 +198,14 @@ describe('the marks of what is due for a session', () => {
   it.each([
     ['outboxAt', { outboxAt: since, enrollmentDueAt: at }],
     ['enrollmentDueAt', { outboxAt: at, enrollmentDueAt: since }],
-  ])('stay where %s is another one than was read', async (name, marks) => {
+  ])('stay if %s differs from the one that was read', async (name, marks) => {
     const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
     await change(read, { [name]: since });
     await store.markPublished([read]);
     expect(await marksOf(read)).toEqual({ ...marks, events: 1 });
   });
 
-  it('go as they were read: an event that came since stays', async () => {
+  it('are removed as they were read, and an event added since stays', async () => {
     const read = await started({ enrollmentDueAt: at });
     await change(read, { outbox: [failure], outboxAt: since });
     await store.markPublished([read]);
@@ -215,8 +215,8 @@ describe('the marks of what is due for a session', () => {
   });
 });
 
-describe('an insert', () => {
-  it.each<Loss>(['command', 'reply'])('is made once when its %s was lost', async (loss) => {
+describe('an insert of a session', () => {
+  it.each<Loss>(['command', 'reply'])('is made once if its %s was lost', async (loss) => {
     losses.push(loss);
     const session = await started();
     expect((await store.find(session._id))?._id).toBe(session._id);

@@ -27,11 +27,11 @@ describe('an age', () => {
     ['', 18, null],
     [undefined, 18, null],
     [20080301, 18, null],
-  ])('born on %s, %i: %s', (birthdate, years, expected) => {
+  ])('is derived from the birth date %s for %i years as %s', (birthdate, years, expected) => {
     expect(isOfAge(birthdate, years, now)).toBe(expected);
   });
 
-  it('is never lost once it is reached', () => {
+  it('is never lost after it was reached', () => {
     const dates = fc.date({ min: new Date('1900-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(dates, dates, fc.nat(3_650), (born, at, days) => {
@@ -122,7 +122,7 @@ describe('claims', () => {
     expect(deriveClaims(ClaimRules.parse(rules), said, now)).toEqual({ ...nothing, ...expected });
   });
 
-  it('are nothing but values of the registry, whatever the provider says', () => {
+  it('contain only values of the claim registry, for any answer of the provider', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (said, anything) => {
         const given = { ...said, birthdate: anything, verified_claims: anything, address: anything };

@@ -48,8 +48,8 @@ async function claimsOf({ end, codeVerifier }: Awaited<ReturnType<typeof verify>
   return ((await userinfo.json()) as { claims: unknown }).claims;
 }
 
-describe('what a provider says at its userinfo endpoint', () => {
-  it('adds to the ID token, and replaces nothing in it', async () => {
+describe("the provider's userinfo response", () => {
+  it('adds to the ID token, and overrides nothing in it', async () => {
     const userinfo = { sub: 'said-twice', birthdate: '2020-01-01', address: { country: 'FR' } };
     const idToken: Misdeed['idToken'] = (claims) => ({ ...claims, sub: 'said-twice' });
     const verified = await verify({ idToken, userinfo });
@@ -62,7 +62,7 @@ describe('a source with max_age', () => {
     idToken: (claims) => ({ ...claims, auth_time: Math.floor(Date.now() / 1000) - secondsAgo }),
   });
 
-  it('asks for it, and takes a user who has signed in lately', async () => {
+  it('sends max_age, and accepts a user who has signed in recently', async () => {
     const { page, end } = await verify(signedIn(0), strict);
     expect(new URL(page.provider).searchParams.get('max_age')).toBe('60');
     expect(end.returned).toHaveProperty('code');
@@ -80,7 +80,7 @@ describe('a source with max_age', () => {
 });
 
 describe('an answer of the provider', () => {
-  it('leads to a code when it is right', async () => {
+  it('yields a code if it is valid', async () => {
     const { end, reason } = await verify({});
     expect(end.returned).toHaveProperty('code');
     expect(reason).toBeUndefined();
@@ -97,7 +97,7 @@ describe('an answer of the provider', () => {
     ['a code that it does not know', { redirect: { code: 'stolen' } }],
     ['a token endpoint out of order', { tokenStatus: 500 }],
     ['userinfo about another subject', { userinfo: { sub: 'another' } }],
-  ])('fails closed with %s', async (_what, misdeed) => {
+  ])('fails the session with %s', async (_what, misdeed) => {
     const { end, reason } = await verify(misdeed);
     expect(end.returned).not.toHaveProperty('code');
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
@@ -109,16 +109,16 @@ describe('an answer of the provider', () => {
     ['document_expired', 'document_rejected'],
     ['temporarily_unavailable', 'source_error'],
     ['constructor', 'source_error'],
-  ])('reports the error %s as a %s', async (error, expected) => {
+  ])('maps the error %s to %s', async (error, expected) => {
     expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
   });
 
-  it('is not believed to be a cancellation when it is an error of another issuer', async () => {
+  it('is not treated as a cancellation if another issuer sent the error', async () => {
     const redirect = { error: 'document_expired', iss: 'https://evil.example' };
     expect((await verify({ redirect })).reason).toBe('source_error');
   });
 
-  it('is exchanged once, however often it is sent', async () => {
+  it('is exchanged once, even if it is sent several times', async () => {
     provider.behave({});
     const pages = openPages(service);
     const { page } = await pages.start(partner);
@@ -130,7 +130,7 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(before + 1);
   });
 
-  it('does not hold up a reload when it is slow; the page leads to the end', async () => {
+  it('does not block a reload if it is slow, and the page leads to the end', async () => {
     let answer = () => {};
     provider.behave({
       heldBack: new Promise((resolve) => {
@@ -155,12 +155,12 @@ describe('an answer of the provider', () => {
     expect((await pages.open(reload.at)).returned).toHaveProperty('code');
   });
 
-  it('cannot be used again when it failed', async () => {
+  it('cannot be used again after a failure', async () => {
     const { pages, back, end } = await verify({ tokenStatus: 500 });
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('is taken from a provider that was away a moment ago', async () => {
+  it('is accepted from a provider that has just recovered', async () => {
     provider.behave({ away: true });
     const fresh = await startWithSources(await freePort(), [{ name: 'idp', issuer: provider.issuer }]);
     const pages = openPages(fresh);

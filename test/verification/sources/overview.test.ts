@@ -36,8 +36,8 @@ function overviewAt(now: number) {
   return createSourceOverview({ sources, verifiers, sessions: { sourceUse: async () => new Map() }, clock });
 }
 
-describe('what operators know of sources', () => {
-  it('names each with its certificates', async () => {
+describe('the overview of sources for operators', () => {
+  it('names each source with its certificates', async () => {
     const { list, check } = overviewAt(madeAt);
     expect((await list()).map(({ name, kind, fault }) => ({ name, kind, fault }))).toEqual([
       { name: 'sandbox', kind: 'sandbox', fault: null },
@@ -47,7 +47,7 @@ describe('what operators know of sources', () => {
     await expect(check('nothing')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('reports a certificate from 30 days before it expires', () => {
+  it('reports a certificate from 30 days before its expiry', () => {
     const expiring = (days: number) =>
       overviewAt(madeAt + days * day)
         .certificates()
@@ -56,7 +56,7 @@ describe('what operators know of sources', () => {
     expect(expiring(371)).toEqual([true]);
   });
 
-  it('says that a source whose anchors have expired cannot work', async () => {
+  it('reports a source with expired anchors as not working', async () => {
     const { fault } = await overviewAt(madeAt + 401 * day).check('age-app');
     expect(fault).toBe('no trust anchor is a valid certificate authority');
   });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-it('every statement of the pages finds its documents by an index', async () => {
+it('every statement of the user data pages uses an index', async () => {
   const partner = await onboard(hosted);
   const user = await saved(hosted, partner.clientId);
   const own = new Set<string>();
@@ -39,7 +39,7 @@ it('every statement of the pages finds its documents by an index', async () => {
   expect(faults).toEqual([]);
 });
 
-it('the pages say 503 while the database is away, and lead back to themselves', async () => {
+it('the user data pages answer 503 while the database is away, and link to themselves', async () => {
   const { proxy, server, stop } = await startBehindProxy({ SVC_PASSKEYS: 'on' });
   try {
     const get = (cookie: string) =>

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-it('the page names who to ask where the service has no passkeys', async () => {
+it('the user data page names a contact if the service has no passkeys', async () => {
   const browser = openBrowser(hosted);
   const page = await browser.open(root);
   expect(page.status).toBe(200);
@@ -20,7 +20,7 @@ it('the page names who to ask where the service has no passkeys', async () => {
   expect(page.headers['set-cookie']).toBeUndefined();
 });
 
-it('every action of the page is refused where the service has no passkeys', async () => {
+it('every action of the user data page is refused if the service has no passkeys', async () => {
   const browser = openBrowser(hosted);
   expect((await browser.request(`${root}/options`)).status).toBe(404);
   expect((await browser.request(`${root}/sign-in`, { credential: '{}' })).status).toBe(404);

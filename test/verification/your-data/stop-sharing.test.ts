@@ -64,7 +64,7 @@ async function secondLook() {
 }
 
 describe('a user who stops sharing with a partner', () => {
-  it('ends tokens, and what the partner reads without the user', async () => {
+  it("ends the tokens, and the partner's reads without the user", async () => {
     const user = await saved(hosted, clientId);
     const token = await tokenOf(codeOf(user.browser.page));
     const enrollment = await enrollmentOf(user.userId);
@@ -91,7 +91,7 @@ describe('a user who stops sharing with a partner', () => {
     });
   });
 
-  it('ends the token of an exchange that was under way, by the second look', async () => {
+  it('ends the token of a concurrent exchange in the second pass', async () => {
     const user = await saved(hosted, clientId);
     const code = codeOf(user.browser.page);
     const session = { _id: user.browser.sessionId() as never };
@@ -106,7 +106,7 @@ describe('a user who stops sharing with a partner', () => {
     expect((await userinfo(token)).status).toBe(401);
   });
 
-  it('is asked again at the next visit, which counts from then on', async () => {
+  it('is asked for consent again in the next session, and that consent counts', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
     const page = await user.browser.start(clientId);
@@ -121,7 +121,7 @@ describe('a user who stops sharing with a partner', () => {
     expect(await resolve((await enrollmentOf(user.userId))?._id, 'again')).toBe(200);
   });
 
-  it('ends a session that was under way, as a user who says no', async () => {
+  it('ends a running session, as a user who declines', async () => {
     const user = await saved(hosted, clientId, 'adult');
     const { browser } = user;
     browser.jar.delete('svc_passkey');
@@ -147,7 +147,7 @@ describe('a user who stops sharing with a partner', () => {
     expect((await enrollmentOf(user.userId, other.clientId))?.['withdrawnAt']).toBeUndefined();
   });
 
-  it('does so by an act of their own, in the audit log without personal data', async () => {
+  it('causes an audit entry with the user as actor, without personal data', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
     await hosted.services.admin.sweep.sweep();
@@ -168,7 +168,7 @@ describe('a user who stops sharing with a partner', () => {
     expect(JSON.stringify(entries)).not.toContain(user.sub);
   });
 
-  it('does not lift a block', async () => {
+  it('stays blocked if there is a block', async () => {
     const user = await saved(hosted, clientId);
     const enrollment = await enrollmentOf(user.userId);
     await hosted.admin.enrollments.block.mutate({ enrollmentId: String(enrollment?._id), reason: 'fraud' });
@@ -177,7 +177,7 @@ describe('a user who stops sharing with a partner', () => {
     expect([status, body['error']]).toEqual([403, 'access_denied']);
   });
 
-  it('is refused for a partner that the user does not know', async () => {
+  it('gets a refusal for a partner without an enrollment', async () => {
     const user = await saved(hosted, clientId);
     const other = await onboard(hosted);
     const browser = await signedIn(hosted, user.authenticator);
@@ -205,7 +205,7 @@ describe('a withdrawal that a crash interrupts', () => {
   });
 });
 
-it('a session that completed before a withdrawal adds no claim after it', async () => {
+it('a session that completed before a withdrawal adds no claim afterwards', async () => {
   const user = await saved(hosted, clientId);
   await visitAgain(user);
   const sessionId = user.browser.sessionId();

@@ -23,8 +23,8 @@ const auditOf = async (action: string, operatorId: string) => {
   return hosted.db.collection('auditLog').find({ action, operatorId }).toArray();
 };
 
-describe('the sign-in', () => {
-  it('asks for a passkey, and names who to ask without one', async () => {
+describe('the sign-in to the user data page', () => {
+  it('asks for a passkey, and names a contact for users without one', async () => {
     const browser = await openYourData(hosted);
     expect(browser.page.status).toBe(200);
     const { options } = browser.passkeyForm() ?? expect.fail('no form');
@@ -38,7 +38,7 @@ describe('the sign-in', () => {
     expect(browser.page.headers['content-security-policy']).toContain("form-action 'self';");
   });
 
-  it('sets a cookie of 15 minutes that no other site makes the browser send', async () => {
+  it('sets a cookie for 15 minutes that browsers do not send with requests from other sites', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
@@ -53,7 +53,7 @@ describe('the sign-in', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it('ends in a restored database, which keeps the passkey', async () => {
+  it('ends in a restored database, and the passkey stays', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     await browser.sendPasskey((options) => authenticator.get(options));
@@ -87,7 +87,7 @@ describe('the sign-in', () => {
     expect(browser.jar.has('svc_you')).toBe(false);
   });
 
-  it('takes an answer once, and only from the browser that was asked', async () => {
+  it('accepts an answer once, and only from the same browser', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const [asked, other] = [await openYourData(hosted), await openYourData(hosted)];
     const { options, action, fields } = asked.passkeyForm() ?? expect.fail('no form');
@@ -101,7 +101,7 @@ describe('the sign-in', () => {
     expect(replayed.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('is refused after two minutes, and the script of the page gets a new challenge', async () => {
+  it("is refused after two minutes, and the page's script gets a new challenge", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');
@@ -125,7 +125,7 @@ describe('the sign-in', () => {
     expect(refused.answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('is refused for a form of another site, and for one without its token', async () => {
+  it('is refused for a form of another site, and for a form without its token', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');
@@ -149,7 +149,7 @@ describe('the sign-in', () => {
     hosted.clock.advance(60_000);
   });
 
-  it('ends with the sign-out, even where the browser keeps the cookie', async () => {
+  it('ends at the sign-out, even if the browser keeps the cookie', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -160,7 +160,7 @@ describe('the sign-in', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it('signs no browser in that knows the id of the passkey and not the secret', async () => {
+  it("is refused for a caller with the passkey's id but without its secret", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -169,7 +169,7 @@ describe('the sign-in', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it('is refused where the passkey is removed at the same moment', async () => {
+  it('is refused if the passkey is removed simultaneously', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const { passkeys } = hosted.stores;
     const { noteUse } = passkeys;
@@ -185,7 +185,7 @@ describe('the sign-in', () => {
 });
 
 describe('the page of a user', () => {
-  it('names partners and clients, with the claims and when they were read', async () => {
+  it('lists partners and clients, with the claims and the times of their reads', async () => {
     const { authenticator, browser: before } = await saved(hosted, clientId);
     const other = await onboard(hosted, { brandName: 'Kino <West>', claims: ['country'] });
     await sendCode(hosted, partner, codeOf(before.page));
@@ -228,7 +228,7 @@ describe('the page of a user', () => {
     }
   });
 
-  it('keeps the modes apart', async () => {
+  it('separates test from live', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.db.collection('passkeys').updateMany({ userId }, { $set: { mode: 'live' } });
     await hosted.db
@@ -238,7 +238,7 @@ describe('the page of a user', () => {
     expect(browser.page.body).not.toContain('Test mode:');
   });
 
-  it('refuses forms without the token, and of other sites', async () => {
+  it('refuses forms without the token, and forms of other sites', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const { fields } = browser.form();
@@ -263,7 +263,7 @@ describe('the page of a user', () => {
 });
 
 describe('a passkey that its user removes', () => {
-  it('is of no use any more, and the user is signed out', async () => {
+  it('stops working, and the user is signed out', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const [passkey] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
@@ -282,7 +282,7 @@ describe('a passkey that its user removes', () => {
 });
 
 describe('a user who erases everything', () => {
-  it('is gone as after users erase, by their own act', async () => {
+  it('is removed from all data as by users erase, with the user as actor', async () => {
     const { authenticator, userId, sub } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const answer = await browser.confirm('/erase');
@@ -297,7 +297,7 @@ describe('a user who erases everything', () => {
   });
 });
 
-it('a page of the flow that speaks of withdrawing links to the data', async () => {
+it('a page of the hosted flow that mentions withdrawal links to the user data page', async () => {
   const { browser } = await saved(hosted, clientId);
   const consent = await browser.start(await addClient(hosted, partner));
   expect(consent.body).toMatch(/withdraw[\s\S]*href="\/verify\/you"/);

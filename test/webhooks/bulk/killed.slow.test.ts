@@ -11,7 +11,7 @@ const count = 100;
 /** Attempts that one process makes to an endpoint at a time: what a kill can repeat. */
 const mostAtOnce = 5;
 
-it('a bulk job goes on where a process was killed in the middle of it, and loses no event', {
+it('a bulk job continues after its process was killed, and loses no event', {
   timeout: within(180_000),
 }, async () => {
   let isUp = false;
@@ -64,7 +64,7 @@ it('a bulk job goes on where a process was killed in the middle of it, and loses
 const keys = 4;
 const perKey = 500;
 
-it('2,000 deliveries of a bulk job go on in the other process after a kill -9, each sent and none lost', {
+it('a bulk job of 2,000 deliveries continues in another process after kill -9, and sends each', {
   timeout: within(120_000),
 }, async () => {
   const hooks = await createReceiver();

@@ -28,8 +28,8 @@ async function storeWith(
   return { ...createDeliveryStore(db), collection, ids: deliveries.map(({ _id }) => _id) };
 }
 
-describe('keys that have something due', () => {
-  it('are all found, behind however much of one of them', async () => {
+describe('keys with due deliveries', () => {
+  it('are all found, even if one key has very many', async () => {
     const store = await storeWith({
       key_a: { count: 5, dueIn: -1, lane: 'retry' },
       key_b: { count: 2_500, dueIn: -60 },
@@ -41,20 +41,20 @@ describe('keys that have something due', () => {
     expect(await store.dueKeys(at)).toEqual(['key_a', 'key_b', 'key_d', 'key_f']);
   });
 
-  it('are all found where they are many', async () => {
+  it('are all found if there are many keys', async () => {
     const keys = Array.from({ length: 2_100 }, (_, n) => `key_${String(n).padStart(4, '0')}`);
     const store = await storeWith(Object.fromEntries(keys.map((key) => [key, { count: 1, dueIn: -1 }])));
     expect(await store.dueKeys(at)).toEqual(keys);
   });
 
-  it('are each named once where little is due', async () => {
+  it('are each returned once if few deliveries are due', async () => {
     const store = await storeWith({ key_b: { count: 3, dueIn: -1 }, key_a: { count: 2, dueIn: -2 } });
     expect((await store.dueKeys(at)).toSorted()).toEqual(['key_a', 'key_b']);
   });
 });
 
-describe('seconds in which something falls due', () => {
-  it('are those of the span; what is older is overdue', async () => {
+describe('seconds with due deliveries', () => {
+  it('are those in the given span, and earlier deliveries are overdue', async () => {
     const store = await storeWith({
       key_a: { count: 2, dueIn: -5 },
       key_b: { count: 2, dueIn: 0.5 },
@@ -67,10 +67,10 @@ describe('seconds in which something falls due', () => {
   });
 });
 
-describe('a lease', () => {
+describe('a lease of a delivery', () => {
   const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
 
-  it('is given to one process, for a delivery that waits', async () => {
+  it('is given to one process, for a waiting delivery', async () => {
     const store = await storeWith({ key_a: { count: 2, dueIn: -1 } });
     const [ended = ''] = store.ids;
     await store.collection.updateOne({ _id: ended }, { $set: { status: 'failed' } });
@@ -79,7 +79,7 @@ describe('a lease', () => {
     expect(await store.lease(store.ids, lease('two'))).toEqual([]);
   });
 
-  it('is needed to record how an attempt ended: another process may have taken it over', async () => {
+  it('is needed to record the end of an attempt, because another process may have a newer lease', async () => {
     const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
     const [delivery] = await store.lease(store.ids, lease('one'));
     if (!delivery) throw new Error('nothing was leased');
@@ -96,7 +96,7 @@ describe('a lease', () => {
   });
 });
 
-it('the same cause is the same event, whenever it is composed', () => {
+it('the same cause yields the same event at any time', () => {
   const [one, two] = [at, new Date(at.getTime() + 5)].map(
     (when) => composeEvent({ ...draft('key_a', when), cause: ['ses_1'] }, idKey)._id,
   );

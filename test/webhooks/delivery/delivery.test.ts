@@ -17,7 +17,7 @@ const ended = (system: System, status: Delivery['status']) =>
   until(() => system.db.collection<Delivery>('deliveries').findOne({ status }));
 
 describe('a delivery', () => {
-  it('reaches its receiver at once, signed, once', async () => {
+  it('reaches its receiver at once, signed, exactly once', async () => {
     const receiver = await createReceiver();
     const system = await createSystem();
     const keyId = system.key(receiver.url);
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('is tried three times, each a delay after the end of the one before, and has then failed', async () => {
+  it('is tried three times, each a delay after the previous end, and then has failed', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(500).end('no'));
     const system = await createSystem();
     await system.publish([draft(system.key(receiver.url))]);
@@ -83,7 +83,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('is signed with the secret of the moment, so that a rotation holds for a retry', async () => {
+  it('is signed with the secret at the time of the attempt, so that a rotation applies to retries', async () => {
     const receiver = await createReceiver((count, _request, response) =>
       response.writeHead(count > 1 ? 200 : 503).end(),
     );
@@ -108,7 +108,7 @@ describe('a delivery', () => {
   });
 
   it.each(['no_url', 'key_revoked', 'partner_suspended'] as const)(
-    'is skipped where the endpoint is off: %s',
+    'is skipped if the endpoint is off: %s',
     async (reason) => {
       const system = await createSystem();
       system.endpoints.set('key_off', { state: 'off', reason });
@@ -118,7 +118,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('is skipped to localhost where the server does not allow that', async () => {
+  it('is skipped for a localhost URL if the server does not allow that', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ localhostAllowed: false });
     await system.publish([draft(system.key(receiver.url))]);
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is sent by another process where this one does not send', async () => {
+  it('is sent by another process if this one does not send', async () => {
     const receiver = await createReceiver();
     const sender = await createSystem();
     const publisher = await createSystem({ db: sender.db, worker: false });

@@ -26,7 +26,7 @@ async function publishMany(system: System, keyId: string, count: number): Promis
 }
 
 describe('a paused endpoint', () => {
-  it('gets nothing, and its deliveries wait unchanged, with the reason', async () => {
+  it('gets nothing, and its deliveries wait unchanged with the reason', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const [paused, other] = [system.key(receiver.url), system.key(receiver.url)];
@@ -49,7 +49,7 @@ describe('a paused endpoint', () => {
     );
   });
 
-  it('gets what has waited once, in the order of its schedule, when the pause is ended', async () => {
+  it('gets each waiting delivery once, in the order of its schedule, when the pause is ended', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const keyId = system.key(receiver.url);
@@ -64,7 +64,7 @@ describe('a paused endpoint', () => {
     expect(receiver.received).toHaveLength(12);
   });
 
-  it('gets it by itself at the end of the pause', async () => {
+  it('gets the waiting deliveries automatically at the end of the pause', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const keyId = system.key(receiver.url);
@@ -76,7 +76,7 @@ describe('a paused endpoint', () => {
     expect(receiver.received[0]?.at).toBeGreaterThanOrEqual(end.getTime());
   });
 
-  it('gets it from the next process, where the pause ended while none ran', async () => {
+  it('gets the waiting deliveries from the next process if the pause ended without a process', async () => {
     const receiver = await createReceiver();
     const first = await createSystem(inOrder);
     const keyId = first.key(receiver.url);

@@ -9,7 +9,7 @@ const delays = [60_000, 300_000];
 const at = new Date('2026-01-01T00:00:00.000Z');
 
 describe('afterAttempt', () => {
-  it('delivers without an error, whatever the attempt', () => {
+  it('marks a delivery without an error as delivered, at any attempt', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3 }), (attempt) => {
         expect(afterAttempt({ attempt, limit: 3 }, { at }, delays)).toEqual({ status: 'delivered' });
@@ -21,23 +21,23 @@ describe('afterAttempt', () => {
     [1, { status: 'pending', attempt: 2, nextAttemptAt: new Date('2026-01-01T00:01:00.000Z') }],
     [2, { status: 'pending', attempt: 3, nextAttemptAt: new Date('2026-01-01T00:05:00.000Z') }],
     [3, { status: 'failed' }],
-  ])('counts from the end of attempt %d after its failure', (attempt, verdict) => {
+  ])('schedules the next attempt from the end of the failed attempt %d', (attempt, verdict) => {
     for (const error of AttemptError.options) {
       expect(afterAttempt({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
     }
   });
 
-  it('does not repeat a single attempt', () => {
+  it('schedules no retry for a single attempt', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({
       status: 'failed',
     });
   });
 });
 
-describe('slots', () => {
+describe('the slots of an endpoint', () => {
   const lane = fc.constantFrom('first' as const, 'retry' as const);
 
-  it('are never more than an endpoint, the pool or the retries may take', () => {
+  it('never exceed the limits of the endpoint, the pool and the retries', () => {
     const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), lane, take: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -67,7 +67,7 @@ describe('slots', () => {
 });
 
 describe('dueBucket', () => {
-  it('is never after the moment, and less than a second before it', () => {
+  it('is at or less than a second before the due time', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (moment) => {
         const late = moment.getTime() - dueBucket(moment).getTime();

@@ -7,7 +7,7 @@ import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.t
 import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
 
 /** Each write to the journal delays the exchanges of the same moment: bulk work has to be few of them. */
-it('attempts that end in the same turn are followed by one lease for all their slots', async () => {
+it('attempts that end in the same turn are followed by one lease for all free slots', async () => {
   const asked: number[] = [];
   let ended: (() => void) | undefined;
   const together = new Promise<void>((resolve) => {

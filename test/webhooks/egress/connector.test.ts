@@ -41,7 +41,7 @@ describe('the egress guard', () => {
     ['127.0.0.1', '1.1.1.1'],
     ['2606:4700::1111', 'fd00::1'],
     ['1.1.1.1', '::1'],
-  ])('refuses a mixed answer altogether: %s and %s', async (...addresses) => {
+  ])('refuses a DNS answer with a public and a private address: %s and %s', async (...addresses) => {
     const post = createPost({ rules, route: { resolve: async () => addresses } });
     expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
       error: 'blocked_address',
@@ -49,7 +49,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(0);
   });
 
-  it('follows a name server to a private address no further than to the refusal', async () => {
+  it('refuses a private address from a name server without a connection', async () => {
     const server = await createNameServer(() => ['10.0.0.1']);
     const post = createPost({ rules, route: { resolve: createResolve([server]) } });
     const result = await post({ ...request, url: 'https://partner.example/' });
@@ -57,7 +57,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(0);
   });
 
-  it('dials what it checked, whatever the name means a moment later', async () => {
+  it('connects to the checked address, even if the name changes a moment later', async () => {
     const receiver = await createReceiver();
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const checked: string[] = [];
@@ -75,7 +75,7 @@ describe('the egress guard', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('judges the address at the other end once more, before a byte is sent', async () => {
+  it('checks the connected address again before it sends a byte', async () => {
     const receiver = await createReceiver();
     let asked = 0;
     const allowed = () => {
@@ -89,7 +89,7 @@ describe('the egress guard', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('reaches localhost without asking a name server, for test keys alone', async () => {
+  it('reaches localhost without a name server, only for test keys', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.end('private page'));
     const resolve = () => Promise.reject(new Error('asked'));
     const post = createPost({ rules, route: { resolve, allowed: isPublicAddress } });
@@ -106,7 +106,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(1);
   });
 
-  it("does not reach the server's own ports by way of localhost", async () => {
+  it("does not reach the server's own ports by localhost", async () => {
     const receiver = await createReceiver();
     const post = createPost({ rules: { ...rules, ownPorts: () => [receiver.port] } });
     expect(await post({ ...request, url: receiver.url })).toMatchObject({ error: 'blocked_address' });

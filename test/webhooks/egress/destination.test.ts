@@ -13,7 +13,7 @@ describe('isPublicAddress', () => {
   it.each(forbiddenAddresses)('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
   it.each(publicAddresses)('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
-  it('refuses every IPv6 address that carries an IPv4 one inside', () => {
+  it('refuses every IPv6 address that contains an IPv4 address', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom('::ffff:', '::', '64:ff9b::'), (inner, prefix) => {
         expect(isPublicAddress(prefix + inner)).toBe(false);
@@ -32,8 +32,8 @@ describe('isLoopbackAddress', () => {
   );
 });
 
-describe('checkWebhookUrl', () => {
-  it('has enough vectors', () => {
+describe('checkWebhookUrl, with its test vectors', () => {
+  it('has enough test vectors', () => {
     expect(new Set([...forbiddenAddresses, ...forbiddenUrls]).size).toBeGreaterThanOrEqual(130);
   });
 
@@ -48,7 +48,7 @@ describe('checkWebhookUrl', () => {
   });
 
   it.each(['http://localhost', 'http://localhost:3000/hooks', 'http://LOCALHOST:3000'])(
-    'accepts %s for test keys alone',
+    'accepts %s for test keys only',
     (url) => {
       expect(checkWebhookUrl(url, 'test', rules)).toBeUndefined();
       expect(checkWebhookUrl(url, 'live', rules)).toMatch('https');
@@ -58,7 +58,7 @@ describe('checkWebhookUrl', () => {
     },
   );
 
-  it.each([8080, 27017])("refuses the server's own port %d of localhost", (port) => {
+  it.each([8080, 27017])("refuses the server's own port %d on localhost", (port) => {
     expect(checkWebhookUrl(`http://localhost:${port}/`, 'test', rules)).toMatch('belongs to this server');
   });
 });

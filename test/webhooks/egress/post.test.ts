@@ -24,14 +24,14 @@ async function rawServer(serve: (socket: Socket) => void): Promise<number> {
 const local = (port: number) => post({ ...request, url: `http://localhost:${port}/` });
 const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n';
 
-describe('the time allowed', () => {
+describe('the time limit of an attempt', () => {
   it('ends an attempt at a receiver that never answers', async () => {
     const result = await local(await rawServer(() => undefined));
     expect(result).toMatchObject({ error: 'timeout', detail: 'still at: response' });
     expect(result.durationMs).toBeGreaterThanOrEqual(budget);
   });
 
-  it('ends an attempt at a receiver that drips its headers', async () => {
+  it('ends an attempt at a receiver that sends its headers too slowly', async () => {
     const port = await rawServer((socket) => {
       socket.write(head);
       const timer = setInterval(() => socket.write('X-More: yes\r\n'), 20);
@@ -40,7 +40,7 @@ describe('the time allowed', () => {
     expect(await local(port)).toMatchObject({ error: 'timeout' });
   });
 
-  it('ends an attempt at a receiver that drips its body; its 2xx is an acknowledgement', async () => {
+  it('ends an attempt at a receiver that sends its body too slowly, and its 2xx counts', async () => {
     const port = await rawServer((socket) => {
       socket.write(`${head}Content-Length: 10000\r\n\r\n`);
       const timer = setInterval(() => socket.write('x'), 20);
@@ -66,8 +66,8 @@ describe('the time allowed', () => {
   });
 });
 
-describe('what is read of an answer', () => {
-  it('ends with 16 KiB where the body does not end', async () => {
+describe('the part of an answer that is read', () => {
+  it('ends at 16 KiB if the body does not end', async () => {
     let written = 0;
     const port = await rawServer((socket) => {
       socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
@@ -82,7 +82,7 @@ describe('what is read of an answer', () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('ends with 16 KiB of what a gzip bomb expands to', async () => {
+  it('ends at 16 KiB of the expansion of a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'));
     const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -95,7 +95,7 @@ describe('what is read of an answer', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('is its first bytes, safe to print', async () => {
+  it('is the beginning of the body, with only printable characters', async () => {
     const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
       response.writeHead(400).end(`no such \u001b[31mevent\u0007\n${'é'.repeat(10_000)}`),
     );
@@ -105,7 +105,7 @@ describe('what is read of an answer', () => {
   });
 
   it.each(['gzip', 'br', 'deflate', 'x-unknown'])(
-    'is nothing, and no failure, where %s does not decode',
+    'is empty without a failure if %s cannot be decoded',
     async (encoding) => {
       const receiver = await createReceiver((_count, _request, response) =>
         response.writeHead(200, { 'content-encoding': encoding }).end('not compressed'),
@@ -133,14 +133,14 @@ describe('a hostile receiver', () => {
       'says 200, then something that is not HTTP',
       (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`),
     ],
-  ])('does no harm when it %s; its 2xx counts', async (_what, serve) => {
+  ])('does no harm if it %s, and its 2xx counts', async (_what, serve) => {
     const port = await rawServer((socket) => socket.once('data', () => serve(socket)));
     const result = await local(port);
     expect(result).toMatchObject({ status: 200 });
     expect(result.error).toBeUndefined();
   });
 
-  it('is cut off when it sends interim answers without end', async () => {
+  it('is disconnected if it sends interim answers without end', async () => {
     const port = await rawServer((socket) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
       socket.once('close', () => clearInterval(timer));
@@ -152,7 +152,7 @@ describe('a hostile receiver', () => {
     ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'reset'],
     ['HTTP/1.1 100 Continue\r\n\r\n', 'reset'],
     ['\0\0\0', 'http'],
-  ])('fails when it answers %j: %s', async (answer, error) => {
+  ])('fails if it answers %j: %s', async (answer, error) => {
     const port = await rawServer((socket) => socket.once('data', () => socket.end(answer)));
     const result = await local(port);
     expect(result.status).toBeUndefined();
@@ -177,7 +177,7 @@ describe('an attempt', () => {
     expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });
   });
 
-  it('says refused where no server listens', async () => {
+  it('has the error refused if no server listens', async () => {
     const port = await rawServer(() => undefined);
     const post = createPost({
       rules,
@@ -188,7 +188,7 @@ describe('an attempt', () => {
     expect(result).toMatchObject({ error: 'refused', detail: 'ECONNREFUSED' });
   });
 
-  it('says reset where the connection ends without an answer', async () => {
+  it('has the error reset if the connection ends without an answer', async () => {
     expect(
       await local(await rawServer((socket) => socket.once('data', () => socket.resetAndDestroy()))),
     ).toMatchObject({
@@ -199,7 +199,7 @@ describe('an attempt', () => {
     });
   });
 
-  it('says http where the answer is not HTTP, or its headers have no end', async () => {
+  it('has the error http if the answer is not HTTP, or its headers do not end', async () => {
     expect(
       await local(
         await rawServer((socket) => socket.once('data', () => socket.end('220 smtp.example ESMTP\r\n'))),
@@ -211,7 +211,7 @@ describe('an attempt', () => {
     expect(await local(port)).toMatchObject({ error: 'http' });
   });
 
-  it('says tls where the certificate is not trusted, is for another name, or there is none', async () => {
+  it('has the error tls if the certificate is untrusted, for another name, or missing', async () => {
     const port = await listen(createTlsServer({ cert: certificate, key: certificateKey }));
     const url = `https://partner.example:${port}/`;
     expect(await createPost({ rules, route, budget })({ ...request, url })).toMatchObject({ error: 'tls' });
@@ -226,7 +226,7 @@ describe('an attempt', () => {
     });
   });
 
-  it('says dns where the name does not exist', async () => {
+  it('has the error dns if the name does not exist', async () => {
     const server = await createNameServer(() => []);
     const post = createPost({ rules, budget, route: { resolve: createResolve([server]) } });
     expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({ error: 'dns' });

@@ -5,13 +5,13 @@ import { randomSecret } from '../../../server/platform/ids.ts';
 import { contractSignature, signatureHeaders } from '../../../server/webhooks/egress/signature.ts';
 
 describe('X-SVC-Signature', () => {
-  it("agrees with GitHub's published vector of the same format", () => {
+  it("equals GitHub's published vector for the same format", () => {
     expect(contractSignature('Hello, World!', "It's a Secret to Everybody")).toBe(
       'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     );
   });
 
-  it('has the form of the contract for any body', () => {
+  it('has the format of the contract for any body', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (body) => {
         expect(contractSignature(body, 'whsec_x')).toMatch(/^sha256=[0-9a-f]{64}$/);
@@ -21,7 +21,7 @@ describe('X-SVC-Signature', () => {
 });
 
 describe('the Standard Webhooks headers', () => {
-  it('verify with the official library, for any body and any of our secrets', () => {
+  it('are verified by the official library, for any body and any of our secrets', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.uuid(), (body, eventId) => {
         const secret = randomSecret('webhookSecret');
@@ -31,7 +31,7 @@ describe('the Standard Webhooks headers', () => {
     );
   });
 
-  it('do not verify with another secret, another body or another id', () => {
+  it('are refused with another secret, another body or another id', () => {
     const secret = randomSecret('webhookSecret');
     const headers = signatureHeaders({ eventId: 'evt_1', body: '{}', secret, at: Date.now() });
     const verify =

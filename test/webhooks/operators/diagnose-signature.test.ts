@@ -23,8 +23,8 @@ const captured: Captured = { body, signature, secret, secretVersion: 2, sent };
 const faultsOf = (change: Partial<Captured>) => explain({ ...captured, ...change }).faults;
 const hex = signature.slice('sha256='.length);
 
-describe('explain', () => {
-  it('finds nothing wrong with what was sent', () => {
+describe('the diagnosis of a signature', () => {
+  it('finds no fault in a request as it was sent', () => {
     expect(explain(captured)).toEqual({ verified: true, eventId, faults: [], reasons: [] });
     expect(explain({ ...captured, sent: undefined })).toEqual({
       verified: true,
@@ -63,7 +63,7 @@ describe('explain', () => {
     ['another secret', ['wrong_secret'], { signature: contractSignature(body, 'whsec_other') }],
     ['an unknown event', ['wrong_secret'], { signature: contractSignature(body, old), sent: undefined }],
     ['nonsense', ['wrong_secret'], { signature: 'sha256=xyz' }],
-  ])('tells %s', (_what, faults, change) => {
+  ])('recognises %s', (_what, faults, change) => {
     const verdict = explain({ ...captured, ...change });
     expect(verdict.faults).toEqual(faults);
     expect(verdict.verified).toBe(false);
@@ -73,22 +73,22 @@ describe('explain', () => {
   it.each([
     [`${body} \n`, contractSignature(body, secret)],
     [body, contractSignature(`${body}\n`, secret)],
-  ])('tells of white space at the end of a body that is no event of ours', (given, signed) => {
+  ])('recognises white space at the end of an unknown body', (given, signed) => {
     expect(faultsOf({ body: given, signature: signed, sent: undefined })).toEqual(['altered_body']);
   });
 
-  it('says where a body begins to differ', () => {
+  it('states the byte from which a body differs', () => {
     expect(explain({ ...captured, body: `${body}\n` }).reasons[0]).toContain(`from byte ${body.length} on`);
   });
 
-  it("judges the receiver's own result where the request is sound", () => {
+  it("explains the receiver's own wrong result if the request is valid", () => {
     expect(faultsOf({ computed: signature })).toEqual([]);
     const verdict = explain({ ...captured, computed: contractSignature(body, secret.slice(6)) });
     expect(verdict).toMatchObject({ verified: true, faults: ['receiver_computes_another'] });
     expect(verdict.reasons[0]).toContain('whsec_ included');
   });
 
-  it('never says the secret', () => {
+  it('never contains the secret', () => {
     for (const change of [{ signature: hex }, { signature: 'x' }, { body: '' }, { computed: 'y' }]) {
       expect(JSON.stringify(explain({ ...captured, ...change }))).not.toContain(secret);
     }

@@ -24,23 +24,23 @@ const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
 const diagnose = (change: Partial<EndpointFacts>) =>
   judgeEndpoint(facts(change), { limits: defaultLimits, now });
 
-describe('an endpoint', () => {
+describe('the health of an endpoint', () => {
   it.each([
     ['idle without attempts', { attempts: [] }, 'idle'],
-    ['ok where the last attempt succeeded', { attempts: [broken(30), ok(1)] }, 'ok'],
-    ['failing where the last one failed', { attempts: [ok(30), broken(20), broken(1)] }, 'failing'],
+    ['ok if the last attempt succeeded', { attempts: [broken(30), ok(1)] }, 'ok'],
+    ['failing if the last attempt failed', { attempts: [ok(30), broken(20), broken(1)] }, 'failing'],
     ['failing for less than 15 minutes', { attempts: [broken(14), broken(3), broken(1)] }, 'failing'],
     [
       'dead after three failures in 15 minutes',
       { attempts: [ok(90), broken(15), broken(3), broken(1)] },
       'dead',
     ],
-    ['paused while it is', { attempts: [broken(20)], pausedUntil: minutesAgo(-60) }, 'paused'],
+    ['paused during a pause', { attempts: [broken(20)], pausedUntil: minutesAgo(-60) }, 'paused'],
   ] as const)('is %s', (_rule, change, state) => {
     expect(diagnose(change).state).toBe(state);
   });
 
-  it('has its share, its times, and its answers with when they were first seen', () => {
+  it('includes success rate, durations, and answers with their first times', () => {
     const attempts = [
       ok(60),
       broken(40),
@@ -68,14 +68,14 @@ describe('an endpoint', () => {
     });
   });
 
-  it('names the cause of its queue', () => {
+  it('names the cause of a backlog', () => {
     expect(diagnose({ queued: 1_600, inFlight: 5 }).cause).toBe('behind 1600 of this endpoint, 5 at a time');
     expect(diagnose({ queued: 3, allInFlight: 1_024 }).cause).toContain('1024 attempts of all endpoints');
     expect(diagnose({ queued: 3, pausedUntil: minutesAgo(-5) }).cause).toContain('paused until');
     expect(diagnose({}).cause).toBeNull();
   });
 
-  it('is listed before healthy ones, test ones, and ones that began to fail later', () => {
+  it('sorts failing live endpoints first, by the start of their failure', () => {
     const dead = diagnose({ keyId: 'dead', attempts: [broken(30), broken(3), broken(1)] });
     const longer = diagnose({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
     const test = diagnose({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
@@ -85,7 +85,7 @@ describe('an endpoint', () => {
   });
 });
 
-it('health is read of the deliveries, for one key and for those in trouble', async () => {
+it('health is computed from the deliveries, for one key and for all failing ones', async () => {
   const [good, bad] = await Promise.all([
     createReceiver(),
     createReceiver((_count, _request, response) => response.writeHead(503).end()),

@@ -38,7 +38,7 @@ async function gather(system: System, delay: number): Promise<{ job: JobView; du
 }
 
 describe('jobs', () => {
-  it('name the attempts that they wake, and a holder only while they are held', async () => {
+  it('name their waiting attempts, and their process only while it runs them', async () => {
     const { system, job, due, keyId } = await waitingRetries(2, hour);
     const { jobs } = adminOf(system);
     expect(job).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', wakes: 2 });
@@ -64,7 +64,7 @@ describe('jobs', () => {
 });
 
 describe('jobs run', () => {
-  it.each([hour, 6_000])('sends what is due in %s ms now, ahead of time', async (delay) => {
+  it.each([hour, 6_000])('sends deliveries that are due in %s ms at once', async (delay) => {
     const { system, receiver, job, due } = await waitingRetries(2, delay);
     const { jobs, deliveries } = adminOf(system);
     expect(await jobs.run({ jobId: job.id })).toMatchObject({ id: job.id, wakes: 2 });
@@ -77,7 +77,7 @@ describe('jobs run', () => {
     await until(async () => (await jobs.list({})).length === 0);
   });
 
-  it('sends the waiting attempts although a process holds the job', async () => {
+  it('sends the waiting attempts even if a process runs the job', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -87,7 +87,7 @@ describe('jobs run', () => {
     await rejects(jobs.run({ jobId: '0'.repeat(24) }), 'not_found');
   });
 
-  it('sends from a process that has the role of a worker, called at one that has not', async () => {
+  it('sends from a worker process, even if another process gets the call', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const other = await createSystem({ db: system.db, worker: false });
     await adminOf(other).jobs.run({ jobId: job.id });
@@ -96,7 +96,7 @@ describe('jobs run', () => {
 });
 
 describe('jobs cancel', () => {
-  it('ends the deliveries whose attempts wait for the job, and removes it', async () => {
+  it('ends the deliveries that wait for the job, and removes it', async () => {
     const { system, receiver, job } = await waitingRetries(3, hour);
     const { jobs, deliveries } = adminOf(system);
     const [first] = (await jobs.show({ jobId: job.id })).deliveryIds;
@@ -113,7 +113,7 @@ describe('jobs cancel', () => {
     await rejects(jobs.cancel({ jobId: job.id }), 'not_found');
   });
 
-  it('cancels no attempt for a job that has failed: it wakes none', async () => {
+  it('cancels no attempt for a failed job, because a failed job sends none', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db
       .collection('jobs')
@@ -124,7 +124,7 @@ describe('jobs cancel', () => {
     expect(await stored(system).countDocuments({ status: 'pending' })).toBe(1);
   });
 
-  it('is refused where the job is held and nothing waits for it', async () => {
+  it('is refused if the job is running and nothing waits for it', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -134,7 +134,7 @@ describe('jobs cancel', () => {
 });
 
 describe('jobs reschedule', () => {
-  it('moves the job with its attempts, to be sent at the new time', async () => {
+  it('moves the job with its attempts to the new time', async () => {
     const { system, job } = await waitingRetries(2, hour);
     const { jobs, deliveries } = adminOf(system);
     const at = later(2 * hour);
@@ -148,7 +148,7 @@ describe('jobs reschedule', () => {
     expect(delivery?.attempts[1]).toMatchObject({ attempt: 2, trigger: 'reschedule' });
   });
 
-  it('makes another job where a process holds this one', async () => {
+  it('creates another job if a process runs this one', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -157,7 +157,7 @@ describe('jobs reschedule', () => {
     await rejects(jobs.reschedule({ jobId: job.id, inSeconds: 1 }), 'conflict');
   });
 
-  it('is refused for times that are over, and for times at which the delivery is deleted already', async () => {
+  it('is refused for past times, and for times after the deletion of the delivery', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const { jobs } = adminOf(system);
     for (const at of [later(-5_000), later(31 * 24 * hour)])
@@ -169,7 +169,7 @@ describe('jobs reschedule', () => {
 });
 
 describe('deliveries reschedule', () => {
-  it('moves the next attempt of a delivery that waits, and only of such a one', async () => {
+  it('moves the next attempt of a waiting delivery, and of no other', async () => {
     const { system, receiver } = await waitingRetries(1, hour);
     const { deliveries, jobs, events } = adminOf(system);
     const [{ id, eventId } = { id: '', eventId: '' }] = await deliveries.list({});

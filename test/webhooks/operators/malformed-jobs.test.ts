@@ -35,7 +35,7 @@ const malformed: Record<string, readonly [fault: string, document: Document]> = 
 
 describe('a malformed job', () => {
   it.each(Object.entries(malformed))(
-    '%s is listed, shown and cancelled',
+    '%s can be listed, shown and cancelled',
     async (_name, [fault, document]) => {
       const { jobs, store } = await setUp();
       const id = await store(document);
@@ -53,7 +53,7 @@ describe('a malformed job', () => {
     },
   );
 
-  it('is on one page only, and hides no job that comes after it', async () => {
+  it('is on one page only, and hides no later job', async () => {
     const { jobs, store } = await setUp();
     const ids: string[] = [];
     for (const [, document] of Object.values(malformed)) ids.push(await store(document));
@@ -72,7 +72,7 @@ describe('a malformed job', () => {
   });
 });
 
-describe('a job of an unknown name', () => {
+describe('a job with an unknown name', () => {
   const unknown = { name: 'of.another.build', data: { key: 'x' }, nextRunAt: new Date(Date.now() + 60_000) };
 
   it.each([
@@ -81,7 +81,7 @@ describe('a job of an unknown name', () => {
     { nextRunAt: null },
     { data: { some: 'thing' } },
     { name: 7 },
-  ])('is shown and cancelled with %j', async (changes) => {
+  ])('can be shown and cancelled with %j', async (changes) => {
     const { jobs, documents, store } = await setUp();
     const id = await store({ ...unknown, ...changes });
     expect(await jobs.show({ jobId: id })).toMatchObject({ id, wakes: 0 });
@@ -89,7 +89,7 @@ describe('a job of an unknown name', () => {
     expect(await documents.findOne({ _id: new ObjectId(id) })).toBeNull();
   });
 
-  it('is not cancelled while a process runs it', async () => {
+  it('cannot be cancelled while a process runs it', async () => {
     const { jobs, store } = await setUp();
     const id = await store({ ...unknown, lockedAt: new Date() });
     await expect(jobs.cancel({ jobId: id })).rejects.toMatchObject({ cause: { code: 'conflict' } });

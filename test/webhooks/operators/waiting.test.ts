@@ -25,8 +25,8 @@ async function hanging(limits: Limits) {
   return { system, deliveries, waiting, release };
 }
 
-describe('a first attempt that waits', () => {
-  it('names the endpoint where that has all its attempts under way', async () => {
+describe('the reason why a first attempt waits', () => {
+  it('is the endpoint if all its slots are in use', async () => {
     const { system, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
     const keyId = system.key('https://partner.example/');
     await system.publish([draft(keyId), draft(keyId), draft(keyId)]);
@@ -51,7 +51,7 @@ describe('a first attempt that waits', () => {
     expect(await deliveries.list({ status: 'waiting' })).toEqual([]);
   });
 
-  it('names the server where that has all its attempts under way, to other endpoints', async () => {
+  it('is the server if all its slots are in use for other endpoints', async () => {
     const { system, waiting, release } = await hanging({ perEndpoint: 2, pool: 4 });
     const [one, other, last] = [1, 2, 3].map((n) => system.key(`https://partner-${n}.example/`));
     await system.publish([one, one, other, other].map((keyId) => draft(keyId ?? '')));
@@ -63,7 +63,7 @@ describe('a first attempt that waits', () => {
     await until(release);
   });
 
-  it('counts what other processes have under way', async () => {
+  it('includes the slots that other processes use', async () => {
     const { system, waiting, release } = await hanging({ perEndpoint: 1, pool: 10 });
     const keyId = system.key('https://partner.example/');
     await system.publish([draft(keyId), draft(keyId)]);
@@ -75,13 +75,13 @@ describe('a first attempt that waits', () => {
   });
 });
 
-describe('an attempt that is due', () => {
+describe('the reason why a due attempt waits', () => {
   const age = (system: Awaited<ReturnType<typeof createSystem>>, ms: number) =>
     system.db
       .collection<Delivery>('deliveries')
       .updateMany({}, { $set: { nextAttemptAt: new Date(Date.now() - ms) } });
 
-  it('was not taken up where two seconds have passed without a process that sends', async () => {
+  it('is a missing sender if no process has sent it for two seconds', async () => {
     const system = await createSystem({ worker: false });
     await system.publish([draft(system.key('https://partner.example/'))]);
     const waiting = async () => (await adminOf(system).deliveries.list({})).map((one) => one.waiting);
@@ -93,7 +93,7 @@ describe('an attempt that is due', () => {
     expect(await waiting()).toEqual([null]);
   });
 
-  it('waits for the endpoint as a retry, where retries have their share of it', async () => {
+  it('is the endpoint for a retry if retries use their share of its slots', async () => {
     const { system, deliveries, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
     const keyId = system.key('https://partner.example/');
     const at = new Date(Date.now() - 100);
