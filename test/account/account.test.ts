@@ -29,7 +29,7 @@ async function read(of: Pick<TestPartner, 'apiKey'>, query: Record<string, strin
   return EventsResponse.parse(body);
 }
 
-/** A visit that fails, which is one event. */
+/** A visit that fails, which causes one event. */
 async function fail(partner: TestPartner): Promise<void> {
   const { browser, first } = await harness.open(partner);
   await browser.press(first, 'decision=decline');
@@ -37,7 +37,7 @@ async function fail(partner: TestPartner): Promise<void> {
 
 const stored = (filter: object) => harness.server.db.collection('events').countDocuments(filter);
 
-/** Waits until so many events are published, and lets the time pass after which they are listed. */
+/** Waits until `count` events are published, and advances the clock until they are listed. */
 async function published(partner: TestPartner, count: number): Promise<void> {
   await expect.poll(() => stored({ keyId: partner.keyId })).toBe(count);
   harness.clock.advance(30_000);

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
-/** What one call left in the audit log: its action, and what it changed from and to. */
+/** The audit entry of one call: its action, and the values before and after. */
 type Change = readonly [action: string, before: unknown, after: unknown];
 
 const clock = manualClock();
-/** No two changes at the same millisecond, so that their order is known. */
+/** Each change gets its own millisecond, so that the order is known. */
 const ticking = {
   ...clock,
   now() {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Everything that was ever changed about a target, oldest first. */
+/** All changes of a target, oldest first. */
 async function changesOf(target: string): Promise<Change[]> {
   const entries = await server.admin.auditLog.list.query({ target });
   for (const { operatorId, operatorName, requestId, address } of entries) {

@@ -90,7 +90,7 @@ describe('the audit log', () => {
       ['unchanged', null],
       ['changed', null],
     ]);
-    // By the partner, the wallets too.
+    // Found by the partner, and so are the wallets.
     expect(await entriesOf(partnerId)).toHaveLength(5);
   });
 
@@ -124,7 +124,7 @@ describe('the audit log', () => {
 
   it('can be filtered by operator, action and time, and is paged', async () => {
     const made = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
-    // By the server's clock, which a busy machine's may be ahead of.
+    // The server's clock, because a busy machine's clock may be ahead of it.
     const { token, id: operatorId, createdAt: since } = made;
     for (const name of ['a', 'b', 'c']) await server.as(token).partners.create.mutate({ name });
     const all = await server.admin.auditLog.list.query({

@@ -16,7 +16,7 @@ interface Site {
   stop(): Promise<void>;
 }
 
-/** A server that reaches its database through a proxy, with an operator whom it has met, and one whom it has not. */
+/** A server behind a database proxy, with one operator who has called it before and one who has not. */
 async function startSite(): Promise<Site> {
   const { server, proxy, stop } = await startBehindProxy();
   const make = async (name: string) => {
@@ -64,7 +64,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
 
       const cutAt = Date.now();
       await proxy[how]();
-      // The connections notice within seconds. Until then a call takes as long as the database does.
+      // The connections notice the outage within seconds. Until then, a call waits for the database.
       await expect
         .poll(async () => (await server.admin.status.query()).database, { timeout: within(25_000) })
         .toBe('down');
@@ -163,7 +163,7 @@ describe('a read whose result is kept in memory', () => {
     expect(await remembered()).toEqual({ last, away });
     clock.advance(1_000);
     expect(await remembered()).toEqual({ last, away });
-    // It is no outage that the log has already.
+    // The log has no second entry for the same outage.
     expect(warnings).toHaveLength(2);
     fault = { reason: 'gone', since: new Date(clock.now()) };
     expect(await remembered()).toEqual({ last, away: fault });

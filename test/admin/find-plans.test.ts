@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 const since = new Date(Date.now() - 86_400_000).toISOString();
 
-/** Every stage of a plan, those of look-ups and shards included. */
+/** Every stage of a query plan, including those of look-ups and shards. */
 function stagesOf(plan: unknown): string[] {
   if (typeof plan !== 'object' || plan === null) return [];
   const own = 'stage' in plan && typeof plan.stage === 'string' ? [plan.stage] : [];
@@ -77,7 +77,7 @@ const calls: Record<string, (admin: TestServer['admin']) => Promise<unknown>> = 
   'audit-log list of support': (admin) => admin.auditLog.list.query({ actor: 'opr_first' }),
 };
 
-/** Of one session or one user there are few rows, which no index has in the order of time. */
+/** One session or one user has few rows, and no index has them in the order of time. */
 const few = ['requests list --session', 'users find'];
 
 describe('a search', () => {

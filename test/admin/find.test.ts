@@ -22,7 +22,7 @@ const clock = manualClock();
 let server: TestServer;
 let partner: TestPartner;
 let other: TestPartner;
-/** Sessions by how they ended. */
+/** Sessions, by the way in which they ended. */
 const sessions = { complete: '', failed: '', expired: '', open: '' };
 let charge = '';
 
@@ -190,7 +190,7 @@ describe('requests list and requests refused', () => {
       oldest?.at,
       true,
     ]);
-    // What is older is not kept.
+    // Older records are not kept.
     const longAgo = await server.admin.requests.refused.query({ since: iso(-30 * 1440 * minute) });
     expect(longAgo.countedSince).toBe(iso(-7 * 1440 * minute));
   });
@@ -268,7 +268,7 @@ describe('partners search', () => {
     expect(await search(last4 ?? '')).toMatchObject([
       { id: cafe.id, found: [`integration secret of ${id} …${last4}`] },
     ]);
-    // What follows the host is no part of it.
+    // The part after the host is ignored.
     expect(await idsOf('from=acme')).toEqual([]);
     expect(await idsOf('.*')).toEqual([]);
     expect(await search('café', { status: 'active' })).toEqual([]);

@@ -8,14 +8,14 @@ import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
 
-/** Debian's package prometheus has it. */
+/** Debian has it in the package prometheus. */
 const promtool = spawnSync('promtool', ['--version']).status === 0;
 const clock = shiftedClock();
 let server: TestServer;
 let watched: HttpServer;
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  // Replaces the public listener: the page must show the results of two requests.
+  // Replaces the public listener, because the page must show the results of two requests.
   watched = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   server.services.admin.observe(watched);
   watched.post('/api/oauth/token', () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
     });
   });
   watched.get('/api/verify/hvf-session/:session_id', async () => ({ success: true }));
-  // Requests of callers who do not exist are not noted.
+  // Requests of unknown callers are not stored.
   for (const [name, _id] of Object.entries({ clients: 'cli_1', sessions: 'ses_1' }))
     await server.db.collection<{ _id: string }>(name).insertOne({ _id, partnerId: 'ptr_1' } as never);
 });
@@ -56,7 +56,7 @@ describe('GET /ops', () => {
     const { id: unfunded } = await server.admin.partners.create.mutate({ name: 'Never funded' });
     const wallet = { partnerId: id, mode: 'live' as const };
     await server.admin.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
-    // The list brings the summaries up to date, which a sweep would do some seconds later.
+    // The list updates the summaries at once; a sweep would do so some seconds later.
     await server.admin.wallets.list.query({ below: 1_000 });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
       ...{
@@ -129,7 +129,7 @@ describe('GET /ops', () => {
 });
 
 describe('GET /metrics', () => {
-  /** What Prometheus reads: each sample by its name and labels. */
+  /** The samples that Prometheus reads, by name and labels. */
   async function scrape(): Promise<Map<string, number>> {
     const headers = { authorization: `Bearer ${adminToken}` };
     const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
@@ -227,7 +227,7 @@ describe('GET /metrics', () => {
     const age = async () => (await scrape()).get('svc_scheduler_tick_age_seconds');
     const [first = 0, then = 0] = [await age(), await age()];
     expect(first).toBeGreaterThan(0);
-    // It looks again within seconds: the age that grows falls back.
+    // The server polls again within seconds, so the age falls again.
     expect(then).not.toBe(first);
     await expect.poll(age).toBeLessThan(Math.max(first, then));
   });

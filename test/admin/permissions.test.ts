@@ -5,8 +5,8 @@ import { adminToken, startTestServer, type TestServer } from '../harness/server.
 type Answer = 'yes' | 'no' | 'test';
 
 /**
- * What support and ops may call: `yes`, `no`, or only where the input names the test mode. Owners may call all. That support reads
- * its own entries of the audit log only is tested below.
+ * The procedures that support and ops may call: `yes`, `no`, or only with the mode test. Owners may call all. A
+ * separate test below covers that support reads only its own entries of the audit log.
  */
 const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'auditLog.count': ['yes', 'yes'],
@@ -153,7 +153,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Whether a call with this input passes the permission check; no input here passes what is checked after it. */
+/** Whether a call passes the permission check. No input here passes the checks after it. */
 async function isAllowed(role: Role, path: string, input: Record<string, unknown>): Promise<boolean> {
   const headers = { authorization: `Bearer ${tokens[role]}`, 'content-type': 'application/json' };
   if (path.startsWith('/')) return (await fetch(`${server.adminUrl}${path}`, { headers })).status === 200;
@@ -170,7 +170,7 @@ async function isAllowed(role: Role, path: string, input: Record<string, unknown
   return code !== 'not_permitted';
 }
 
-/** What a role may do, found out by calls with either mode, with none, and with one that only looks like it. */
+/** The permissions of a role, found by calls with each mode, without a mode, and with a malformed one. */
 async function found(role: Role, path: string): Promise<Answer | string> {
   const calls = [
     { none: 1 },
@@ -246,7 +246,7 @@ describe('the permission table', () => {
       seen.filter(({ operatorId, target }) => operatorId !== id && !/^(ptr|cli|key|int)_/.test(target ?? '')),
     ).toEqual([]);
     expect((await robin.auditLog.count.query({})).total).toBe(seen.length);
-    // Who reads users, and which, is not for others.
+    // Other roles do not see who read which user's data.
     await server.db.collection<{ _id: string }>('auditLog').insertOne({
       ...{ _id: 'read_1', at: new Date(), operatorId: 'opr_first', operatorName: 'first' },
       ...{ action: 'enrollments.list', target: partnerId, outcome: 'read', requestId: 'r', address: 'a' },

@@ -5,7 +5,7 @@ import { refusal, startTestServer, type TestServer } from '../harness/server.ts'
 let server: TestServer;
 let partner: TestPartner;
 const operators = {} as Record<'support' | 'ops', { admin: TestServer['admin']; id: string }>;
-/** What there is of one person. */
+/** The records of one user. */
 const known = { sub: '', userId: '', enrollmentId: '', sessionId: '', deliveryId: '' };
 const events = new Map<string, string>();
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   }
   partner = await createPartner(server);
   const { partnerId } = partner;
-  // The second one is a returning user.
+  // The second visit is by a returning user.
   for (const _visit of [1, 2])
     await exchangeCode(server, partner, await verifyUser(server, partner, 'adult'));
   await verifyUser(server, partner, 'rejected');
@@ -37,10 +37,10 @@ afterAll(() => server.stop());
 
 type Api = TestServer['admin'];
 const eventId = (name: string) => events.get(name) ?? '';
-/** A receiver that repeats what it was sent. */
+/** A receiver that echoes its request. */
 const echo = () => `cannot handle {"user_id":"${known.sub}","claims":{"age_18_plus":true}}`;
 
-/** Each query that shows something of the person to some role. */
+/** The queries that show some role a user's data. */
 const queries: Record<string, (api: Api) => Promise<unknown>> = {
   'events.show': (api) => api.events.show.query({ eventId: eventId('vae.resolved') }),
   'events.list': (api) => api.events.list.query({ partnerId: partner.partnerId }),
@@ -110,7 +110,7 @@ describe('an operator of the role ops', () => {
   });
 });
 
-/** Reads that show claims or the subject to support: what they are called with, and the target of their entry. */
+/** Reads that show claims or the subject to support: their input, and the target of their audit entry. */
 const reads: Record<string, { read: (api: Api, reason?: string) => Promise<unknown>; target: () => string }> =
   {
     'users.show': {

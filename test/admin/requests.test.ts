@@ -22,7 +22,7 @@ async function story(requestId: string) {
 
 const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? '';
 
-/** Rows are written once a second, in the order of the requests: what came before a row is decided with it. */
+/** Rows are written once a second in the order of the requests, so all earlier requests are written too. */
 async function settle(): Promise<void> {
   await story(idOf(await fetch(sessionUrl('ses_none'), { headers: bearer(partner.apiKey) })));
 }
@@ -93,7 +93,7 @@ describe('secrets', () => {
   });
 });
 
-/** A start, and where it leads. */
+/** The redirect of a start. */
 async function visitedSession() {
   const query = new URLSearchParams({
     client_id: partner.clientId,

@@ -6,7 +6,7 @@ import { draftPage, openingPage, type Posting } from '../../server/billing/page-
 
 const now = Date.UTC(2026, 0, 5, 12);
 
-/** Charges whose postings are kept, and written at once. */
+/** Charges that record their postings, and answer at once as if these were written. */
 function chargesThatAreWritten() {
   const postings: Posting[] = [];
   const asked: string[] = [];

@@ -11,7 +11,7 @@ import { within } from '../harness/time-limits.ts';
 import { createServerProcess, type ServerProcess } from '../platform/server-process.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
-/** What is killed, one after another, while codes are exchanged. */
+/** The processes to kill during the exchanges, in order. */
 const victims = ['server', 'server', 'database'] as const;
 const codesPerCrash = 24;
 const funds = 100_000;
@@ -24,7 +24,7 @@ interface Answer {
   error_description?: string;
 }
 
-/** An exchange as a partner's server makes it; undefined where the connection broke. */
+/** An exchange as a partner's server sends it; undefined if the connection broke. */
 async function exchange(
   server: ServerProcess,
   partner: TestPartner,
@@ -70,7 +70,7 @@ describe('a server and its database, killed during exchanges', () => {
         const answer = await exchange(server, partner, each);
         keep(each, answer);
         if (victim === 'database') expect([200, 400, 503]).toContain(answer?.status);
-        // The first answer means that others are under way.
+        // After the first answer, other exchanges are running.
         killed ??= pause(n * 4).then(() => kill(victim));
       });
       await Promise.all(calls);
@@ -102,7 +102,7 @@ describe('a server and its database, killed during exchanges', () => {
     expect(state.balance).toBe(funds - 50 * visits.length);
     expect(entries).toHaveLength(1 + visits.length);
 
-    // What was answered before a crash holds after it.
+    // Answers from before a crash stay valid after it.
     for (const token of tokens.values()) {
       const headers = { authorization: `Bearer ${token}` };
       expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(200);

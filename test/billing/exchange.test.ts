@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Pair, startPair } from './pair.ts';
 
-/** Codes that are redeemed in tens by twenty callers each. */
+/** The number of codes; twenty callers exchange each of them, ten codes at a time. */
 const redeemed = inject('thorough') ? 50 : 10;
 
 let pair: Pair;
@@ -20,7 +20,7 @@ describe('codes exchanged simultaneously at two servers', () => {
     const partner = await pair.partner();
     const visits = await pair.verifyUsers(partner, redeemed);
     const answers: Answer[] = [];
-    // Ten at once: more would be shed by a slow machine, with a 503.
+    // Ten codes at a time, because a slow machine would refuse more with 503.
     for (let first = 0; first < visits.length; first += 10) {
       const codes = visits.slice(first, first + 10);
       const callers = codes.flatMap((verified) => Array.from({ length: 20 }, () => verified));
@@ -121,7 +121,7 @@ describe('refusals', () => {
     const [head] = await pair.verifyUsers(partner, 1);
     if (head) expect((await pair.exchange(partner, head)).status).toBe(200);
     for (const [n, each] of (await pair.verifyUsers(partner, 4)).entries()) {
-      // Both servers have just seen an empty wallet.
+      // Both servers have just read that the wallet is empty.
       for (const server of servers) expect((await pair.exchangeAt(server, partner, each)).status).toBe(402);
       const [funding, using] = n % 2 ? [pair.first, pair.second] : [pair.second, pair.first];
       await funding.admin.wallets.fund.mutate({ ...wallet, amount: 5_000, reference: `round ${n}` });
@@ -143,7 +143,7 @@ describe('a change that another process has just made', () => {
     await admin.keys.revoke.mutate({ keyId: old });
     for (const verified of await pair.verifyUsers(partner, 2))
       expect((await pair.exchange(partner, verified)).status).toBe(200);
-    // Events of a session go to the key that owns it, and after its revocation to the client's present one.
+    // Events of a session go to its key, or after the key's revocation to the client's present key.
     const { charges } = await pair.ledger(partner);
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
   });

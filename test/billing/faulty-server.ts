@@ -14,7 +14,7 @@ import { manualClock, startTestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { readLedger, soundLedger } from './ledger-snapshot.ts';
 
-/** What happens around a call of a store that concerns a charge: before it, and after it ran. */
+/** The fault before or after a store call that belongs to a charge. */
 interface Fault {
   before?: () => void | Promise<void>;
   after?: () => void | Promise<void>;
@@ -22,12 +22,12 @@ interface Fault {
 
 type Step = 'insert' | 'publish';
 
-/** What the driver says when a connection broke: the call may have run, or not. */
+/** The driver's error for a broken connection: the call may or may not have run. */
 export const lostConnection = (): never => {
   throw new MongoNetworkError('connection closed');
 };
 
-/** Applies to the first call only. */
+/** Limits a fault to the first call. */
 export function once(action: () => void | Promise<void>): () => void | Promise<void> {
   let calls = 0;
   return () => {
@@ -36,7 +36,7 @@ export function once(action: () => void | Promise<void>): () => void | Promise<v
   };
 }
 
-/** What waits for `passed` goes on with `open`, and fails with `break`. */
+/** A gate: callers of `passed` wait until `open`, or fail after `break`. */
 export function gate() {
   let open = (): void => undefined;
   let fail = (_reason: Error): void => undefined;
@@ -50,7 +50,9 @@ export function gate() {
 const hasCharge = (pages: readonly LedgerPage[]) =>
   pages.some(({ entries }) => entries.some(({ grant }) => grant));
 
-/** A server whose database breaks at a given step of the exchange (README, "How money stays right"). To be stopped. */
+/**
+ * A server whose database fails at a given step of the exchange (README, "How money stays right"). The caller stops it.
+ */
 export async function startFaulty() {
   const clock = manualClock(momentAt(30, 10));
   const faults = new Map<Step, Fault>();
@@ -74,7 +76,7 @@ export async function startFaulty() {
       ...stores,
       ledger: {
         ...ledger,
-        // Fences pass: they hold no charge.
+        // Fences pass, because they contain no charge.
         insert: around('insert', ledger.insert, hasCharge),
         markPublished: around('publish', ledger.markPublished),
       },
@@ -91,7 +93,7 @@ export async function startFaulty() {
   return {
     ...server,
     clock,
-    /** Sets what happens at a step from now on, until the test ends; nothing where no fault is given. */
+    /** Sets the fault of a step until the test ends. Without a fault, the step works normally. */
     at(step: Step, fault: Fault = {}): void {
       faults.set(step, fault);
       onTestFinished(() => void faults.delete(step));

@@ -15,10 +15,10 @@ const partnerId = 'ptr_fleet';
 export const walletId = `${partnerId}:test`;
 const logger = createLogger('silent');
 
-/** What happens at a private listener to a message: before the process sees it, and before its answer is sent. */
+/** Faults of a private listener: before the process sees a message, and before its answer is sent. */
 interface Faults {
   before?: (() => Promise<void> | void) | undefined;
-  /** What is sent instead of an answer. `lose`: nothing, and the connection ends. */
+  /** Returns the text to send in place of the answer. `lose` sends nothing and closes the connection. */
   after?: ((answer: string) => string) | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface Member {
   clock: ReturnType<typeof shiftedClock>;
   peer: Peer;
   faults: Faults;
-  /** How its postings went. */
+  /** Counts the outcomes of its postings. */
   ways: Record<string, number>;
-  /** Bodies of messages that came to its private listener. */
+  /** Message bodies that its private listener received. */
   messages: string[];
   join: () => Promise<void>;
   resign: () => Promise<void>;
@@ -40,7 +40,7 @@ type Wanted = Partial<Order['terms']> & Partial<Pick<Order, 'signal'>>;
 
 const forever = { aborted: false, reason: undefined };
 
-/** An order of the wallet's partner; `cause` stands for a code. */
+/** An order of the wallet's partner. `cause` replaces the code. */
 export const orderOf = (cause: string, { signal = forever, ...terms }: Wanted = {}): Order => ({
   kind: 'token',
   cause,
@@ -79,7 +79,7 @@ export const auditOf = (id: string) => ({
   target: walletId,
 });
 
-/** Processes' worth of billing on one database, which reach each other over HTTP. They end with the test. */
+/** Several billing processes on one database, which reach each other over HTTP. They stop when the test ends. */
 export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
   const { db } = await preparedDatabase();
   const members: Member[] = [];
@@ -142,7 +142,7 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
 
   const refresh = () => Promise.all(members.map(async ({ billing }) => billing.handOver?.refresh()));
   for (let n = 0; n < count; n += 1) await (await start()).join();
-  // A busy machine may be too slow for a probe.
+  // A busy machine may answer a probe too late.
   while (members.some(({ ways }) => ways['answering'] !== count - 1)) await refresh();
   const first = members[0] as Member;
   await first.billing.openWallets(partnerId);
@@ -163,7 +163,7 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
     members,
     refresh,
     start,
-    /** The process that writes the wallet, and the others. */
+    /** The process that writes the wallet, and the other processes. */
     async roles(): Promise<{ writer: Member; others: Member[] }> {
       const own = await Promise.all(
         members.map(async (member, n) => {

@@ -15,7 +15,7 @@ const codeOf = (call: Promise<unknown>) =>
 const sum = (fleet: Fleet, way: string) =>
   fleet.members.reduce((total, { ways }) => total + (ways[way] ?? 0), 0);
 const chargesOf = async (fleet: Fleet) => (await fleet.ledger()).charges.map(({ id }) => id);
-/** `[only]` is the one of two processes that does not write the wallet. */
+/** `[only]` is the process that does not write the wallet, of two. */
 async function pair() {
   const fleet = await startFleet(2);
   const { writer, others } = await fleet.roles();
@@ -137,7 +137,7 @@ describe('a hand-over whose reply is lost', () => {
       reference: 'empty',
       audit: auditOf('empty'),
     });
-    // The writer gets the posting, and sees it only after the money has come.
+    // The writer gets the posting, but handles it only after the money has arrived.
     const seen = gate();
     writer.faults.before = () => seen.passed;
     const answer = codeOf(token(other, 'code'));
@@ -170,7 +170,7 @@ describe('a posting whose caller no longer waits', () => {
     const { fleet, writer, other } = await pair();
     const insert = gate();
     const caller = new AbortController();
-    // The writer is busy: what it gets now waits for its next page.
+    // The writer is busy, so new postings wait for its next page.
     const blocked = blockWrites(fleet, insert.passed);
     const first = token(writer, 'first');
     const second = codeOf(token(other, 'second', { signal: caller.signal }));

@@ -35,7 +35,7 @@ const page = (): LedgerPage =>
     noon,
   ).page;
 
-/** Every path to a value in a document, and the document with another value there. */
+/** The path of every value in a document, and the document with a different value at that path. */
 function changes(
   value: unknown,
   path: string[] = [],

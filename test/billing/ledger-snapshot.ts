@@ -2,9 +2,9 @@ import type { Db } from 'mongodb';
 import { expect } from 'vitest';
 import type { LedgerEntry, LedgerPage } from '../../server/billing/ledger-page.ts';
 
-/** Everything that is written about one wallet's money. */
+/** All ledger data of one wallet. */
 export interface LedgerSnapshot {
-  /** In order. */
+  /** In their order. */
   pages: LedgerPage[];
   /** Entries that move money, in the order of `seq`. */
   entries: LedgerEntry[];
@@ -30,7 +30,7 @@ export async function readLedger(db: Db, walletId: string): Promise<LedgerSnapsh
   };
 }
 
-/** What is true of every ledger at every moment, without any of the product's rules. */
+/** Checks what holds for every ledger, without using the product's rules. */
 export function expectSound({ pages, entries, charges, state }: LedgerSnapshot): void {
   expect(pages.map(({ n }) => n)).toEqual(pages.map((_, n) => n));
   expect(pages.map(({ previous }) => previous)).toEqual([
@@ -51,11 +51,11 @@ export function expectSound({ pages, entries, charges, state }: LedgerSnapshot):
   expect([state.balance, state.seq]).toEqual([balance, entries.length]);
   const ids = pages.flatMap((page) => page.entries).map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  // A grant may have been erased; its seal stays.
+  // A grant may have been erased, but its seal stays.
   for (const { grantSeal } of charges) expect(grantSeal).toEqual(expect.any(String));
 }
 
-/** The ledger, which is in order. */
+/** Reads a ledger, and asserts that it is in order. */
 export async function soundLedger(db: Db, walletId: string): Promise<LedgerSnapshot> {
   const ledger = await readLedger(db, walletId);
   expectSound(ledger);

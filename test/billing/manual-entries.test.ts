@@ -34,7 +34,7 @@ const adjust = (amount: number, reference?: string) =>
     ...(reference ? { reference } : {}),
   });
 
-/** A charge, and its id once it is in the ledger. */
+/** Makes a charge, and returns its id when the ledger contains it. */
 async function charge(): Promise<string> {
   expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
   return (await ledger()).charges.at(-1)?.id ?? '';
@@ -61,7 +61,7 @@ describe('funding', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => fund(5_000, 'invoice 1')));
     const again = await fund(5_000, 'invoice 1');
     expect(new Set([...answers, again].map(({ id }) => id)).size).toBe(1);
-    // Exactly one call was not a repeat: the one that moved the money.
+    // Exactly one call moved the money; the others were repeats.
     expect(answers.filter(({ repeated }) => !repeated)).toHaveLength(1);
     expect(again.repeated).toBe(true);
     const { state, entries } = await ledger();

@@ -15,13 +15,13 @@ afterAll(() => server.stop());
 
 const mode = 'test' as const;
 const walletIdOf = ({ partnerId }: TestPartner) => `${partnerId}:${mode}`;
-/** The wallet's pages without the mark of unpublished events, which the publisher removes at a time of its own. */
+/** The wallet's pages without the `unpublished` mark, which the publisher removes at an unknown time. */
 const pagesOf = async (partner: TestPartner) => {
   const { pages } = await readLedger(server.db, walletIdOf(partner));
   return pages.map(({ unpublished: _, ...page }) => page);
 };
 
-/** Takes money out of the wallet by a page that only a later build can read. */
+/** Removes money from the wallet, with a page that only a later build can read. */
 async function pageOfNewerBuild(partner: TestPartner, amount: number): Promise<void> {
   const walletId = walletIdOf(partner);
   const store = createLedgerStore(server.db);

@@ -8,7 +8,7 @@ const mostTries = 5;
 
 type CreateOptions = NonNullable<Parameters<typeof createPartner>[1]>;
 
-/** Two processes' worth of the service on one database and one clock, as behind a load balancer. */
+/** Two service processes with one database and one clock, as behind a load balancer. */
 export async function startPair() {
   const clock = manualClock(momentAt(30, 10));
   const first = await startTestServer({ clock });
@@ -28,7 +28,7 @@ export async function startPair() {
     second,
     db: first.db,
 
-    /** A partner whom no limit stops, unless it is set afterwards. */
+    /** A partner without effective limits, until a test sets one. */
     async partner(options: CreateOptions = {}): Promise<TestPartner> {
       const partner = await createPartner(first, {
         funds: 100_000,
@@ -44,7 +44,7 @@ export async function startPair() {
     verifyUsers: (partner: TestPartner, count: number) =>
       Promise.all(Array.from({ length: count }, () => verifyUser(first, partner))),
 
-    /** One exchange, at the two servers by turns. A busy machine answers 503: that is tried again, as interface 7.6 has it. */
+    /** One exchange, sent to the two servers in turn. A 503 of a busy machine is retried (interface 7.6). */
     async exchange(partner: TestPartner, of: Code) {
       for (let tries = 1; ; tries += 1) {
         turn += 1;

@@ -13,7 +13,7 @@ const audit = {
   ...{ requestId: 'req_1', address: '127.0.0.1', at: new Date(), target: walletId },
 };
 
-/** A ledger in memory, from which a restore can take the last page. */
+/** A ledger in memory whose last page `restore` removes, as a restored backup does. */
 function memoryLedger() {
   const pages: LedgerPage[] = [openingPage(walletId, new Date())];
   const find = (id: string) => pages.flatMap(({ entries }) => entries).find((entry) => entry.id === id);

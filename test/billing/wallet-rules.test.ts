@@ -132,7 +132,7 @@ describe('checkMovement and admit, over any sequence of entries', () => {
             const window = windows.get(start) ?? { count: 0, cap: 0 };
             windows.set(start, { count: window.count + 1, cap: most ?? Math.max(window.cap, each.cap) });
           }
-          // A cap that was lowered in between holds from then on: the highest one of the window bounds it.
+          // A lowered cap applies from then on, so the highest cap during the window is the bound.
           for (const { count, cap } of windows.values()) expect(count).toBeLessThanOrEqual(cap);
         }
       }),

@@ -3,12 +3,12 @@ import { expect } from 'vitest';
 import { accessibilityFaults } from './axe.ts';
 import { keepScreenshot } from './chromium.ts';
 
-/** The same page again without loading it: what the style sheets make of each. */
+/** Changes the window and the colour scheme without a reload, so that the style sheets apply again. */
 const everywhere = [
   { name: 'light', width: 1280, colorScheme: 'light', judged: true },
   { name: 'dark', width: 1280, colorScheme: 'dark', judged: false },
   { name: 'narrow', width: 320, colorScheme: 'light', judged: false },
-  // By axe, here and in the first one: each width and each scheme once.
+  // Combinations that axe checks: each width and each scheme once.
   { name: 'narrow-dark', width: 320, colorScheme: 'dark', judged: true },
 ] as const;
 
@@ -20,7 +20,7 @@ const weight = `['navigation', 'resource'].flatMap((type) => performance.getEntr
   .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)`;
 const lightest = 32_000;
 
-/** Judges a page wide and narrow, light and dark, keeping a picture of each. */
+/** Checks a page at each width and colour scheme, and keeps a picture of each. */
 export async function expectReadable(
   page: Page,
   name: string,
@@ -29,14 +29,14 @@ export async function expectReadable(
   expect(await page.evaluate(weight), `${name} in bytes`).toBeLessThan(lightest);
   const chosen = everywhere.filter((each) => where.includes(each.name));
   for (const { name: place, width, colorScheme, judged } of chosen) {
-    // Without motion: a colour that still changes cannot be judged.
+    // Without animations, because axe cannot check a colour during a transition.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 800 });
     await keepScreenshot(page, `${name}-${place}`);
     if (judged || where !== all) expect(await accessibilityFaults(page), `${name} ${place}`).toEqual([]);
     expect(await page.evaluate(fits), `${name} ${place}`).toBe(true);
   }
-  // WCAG 1.4.4: text twice as large, where a wide window has room for it.
+  // WCAG 1.4.4: text at double size, in a wide window.
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.evaluate("document.documentElement.style.fontSize = '200%'");
   expect(await page.evaluate(fits), `${name} zoomed`).toBe(true);

@@ -8,7 +8,7 @@ const executablePath = process.env['SVC_CHROMIUM'] ?? '/usr/bin/chromium';
 const installed = existsSync(executablePath);
 const artefacts = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
-/** `describe` for tests that need a browser: skipped, saying so, where there is none. */
+/** `describe` for tests that need a browser. Without one, they are skipped with a message. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (installed) {
     describe(name, tests);
@@ -23,12 +23,12 @@ export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu', ...args] });
 }
 
-/** A person at a browser of their own, and everything that browser complained about. */
+/** A user with a separate browser, and all errors that the browser reported. */
 export interface Visitor {
   page: Page;
-  /** Errors and warnings of the console: refused content, scripts that failed, misnamed fields. */
+  /** Errors and warnings of the console, such as blocked content and failed scripts. */
   complaints: string[];
-  /** Origins that any page made the browser ask something of. */
+  /** Origins of all requests that pages caused. */
   asked: Set<string>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   const complaints: string[] = [];
   const asked = new Set<string>();
   context.on('console', (message) => {
-    // The status of a page that is itself about an error is not a complaint about its content.
+    // An error page's own status in the console is not a fault.
     const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
     if (['error', 'warning'].includes(message.type()) && !isStatus)
       complaints.push(`${message.text()} (${message.location().url})`);
@@ -50,7 +50,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   return { page, complaints, asked, close: () => context.close() };
 }
 
-/** Keeps what the page looks like, for people to judge: not in continuous integration. */
+/** Keeps a screenshot for manual review; not in continuous integration. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   if (process.env['CI']) return;
   mkdirSync(artefacts, { recursive: true });

@@ -11,7 +11,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   let service: TestServer;
   let shop: Shop;
   let browser: Browser;
-  /** Who goes through the flow again and again: each session is another one, in a browser of the same person. */
+  /** One user with one browser; each visit is a new session. */
   let regular: Visitor;
   const visitors: Visitor[] = [];
 
@@ -21,7 +21,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     regular = await visitor();
   });
   afterAll(async () => {
-    // A complaint of any page, on the way to the partner too, is a fault of ours.
+    // Any error that a page reports, up to the partner's page, fails the test.
     const complaints = visitors.flatMap((visitor) => visitor.complaints);
     await browser.close();
     await shop.close();

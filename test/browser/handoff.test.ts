@@ -115,7 +115,7 @@ describeInBrowser('the hand-off of a service with a public address', () => {
     await service.stop();
   });
 
-  /** Where the drawn text of an element begins and ends. */
+  /** The left and right edges of an element's drawn text. */
   const edges = (selector: string) => `(() => {
     const range = document.createRange();
     range.selectNodeContents(document.querySelector(${JSON.stringify(selector)}));

@@ -19,7 +19,7 @@ const configured = [
   { name: 'licence', label: 'Driving licence', profile: 'mdl', trustAnchors, access },
 ];
 
-/** Puts in the place of the browser's Digital Credentials API one of these protocols, which asks `pickCredential`. */
+/** Replaces the browser's Digital Credentials API. It supports only these protocols, and asks `pickCredential`. */
 const digitalCredentials = (protocols: string) => `
   globalThis.DigitalCredential = class {
     static userAgentAllowsProtocol(name) { return ${protocols}.test(name); }

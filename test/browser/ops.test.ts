@@ -14,7 +14,7 @@ let partner: TestPartner;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 const paths: Record<string, string> = {};
 
-/** Rows of lists scroll to the side: a value that breaks into many lines hides the rows below. */
+/** Table rows scroll sideways, because a wrapped value would hide the rows below. */
 const tallestRow = `Math.max(0, ...[...document.querySelectorAll('thead + tbody tr')].map((row) => row.offsetHeight))`;
 
 describeInBrowser('the pages of /ops', () => {

@@ -33,7 +33,7 @@ describeInBrowser('passkeys of users', () => {
     (url: URL) =>
       url.origin === origin;
 
-  /** As the database has it. */
+  /** The passkeys as stored in the database. */
   const idOf = ([credential]: { credentialId: string }[]) =>
     Buffer.from(credential?.credentialId ?? '', 'base64').toString('base64url');
 
@@ -147,7 +147,7 @@ describeInBrowser('passkeys of users', () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop, 'young-adult');
-    // Another browser profile on the same device: nothing is remembered there.
+    // Another browser profile on the same device, without stored data.
     await page.context().clearCookies();
     await toQuestion(visitor, shop, 'young-adult');
     await page.click('form.passkey button');

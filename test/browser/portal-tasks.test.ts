@@ -16,12 +16,12 @@ let status = 204;
 
 const open = (path: string) => page.goto(`${server.baseUrl}/portal${path}`);
 const secret = async () => (await page.textContent('main .done pre')) ?? '';
-/** The text of the main part, of the page as it is now. */
+/** The text of the present page's main part. */
 async function textNow(path?: string): Promise<string> {
   await (path === undefined ? page.reload() : open(path));
   return (await page.textContent('main')) ?? '';
 }
-/** The form of the page with this action. */
+/** The form with this action on the page. */
 const form = (act: string) => page.locator(`form:has(input[name="act"][value="${act}"])`);
 async function send(act: string, fields: Record<string, string> = {}) {
   for (const [name, value] of Object.entries(fields)) {
@@ -34,7 +34,7 @@ async function send(act: string, fields: Record<string, string> = {}) {
   expect(await page.locator('[role=alert]').allTextContents()).toEqual([]);
 }
 
-/** What used to be tickets to support: a developer who owns the account does each in the portal. */
+/** Former tasks of support, each done by an owner in the portal. */
 describeInBrowser('an owner in the portal, without help from support', () => {
   beforeAll(async () => {
     const env = { SVC_PORTAL: 'on', SVC_LOCALHOST_WEBHOOKS: 'on' };

@@ -59,7 +59,7 @@ describeInBrowser('the portal', () => {
     await close();
   });
 
-  /** Pages of one record each, with one that does not exist. */
+  /** Pages of one record each, and the page of an unknown record. */
   async function recordPages(): Promise<string[]> {
     const { partnerId, keyId, clientId } = partner;
     const [delivery] = await server.admin.deliveries.list.query({ partnerId });
@@ -106,7 +106,7 @@ describeInBrowser('the portal', () => {
       for (const path of [
         ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
         ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices'],
-        // They are made of the same parts, so that each is looked at in one of the looks.
+        // The pages share their parts, so each is checked in only one of the appearances.
         ...records.filter((_path, at) => at % looks.length === n),
       ]) {
         const answer = await page.goto(`${server.baseUrl}/portal${path}`);

@@ -9,20 +9,20 @@ type ClientSettings = NonNullable<Parameters<typeof createPartner>[1]>['client']
 export interface Shop {
   origin: string;
   partner: TestPartner;
-  /** The latest return of a browser: what the redirect carried. */
+  /** The query of the browser's last return. */
   last(): Record<string, string>;
-  /** How often a browser has come back. */
+  /** Number of returns of a browser. */
   returns(): number;
-  /** Makes its callback lead on to another origin. */
+  /** Makes the callback redirect to another origin. */
   leadOn(to: string | undefined): void;
-  /** A link as the shop's page would have it; `scope` and other parameters may differ. */
+  /** A link as on the shop's page. `scope` and other parameters can be replaced. */
   link(changes?: { scope?: string; uiLocales?: string }): string;
   close(): Promise<void>;
 }
 
 const scope = 'age_18_plus country';
 
-/** A partner's site: the page that people return to, and an account with the service. */
+/** A partner's site, with the page to which users return, and its account at the service. */
 export async function openShop(
   service: Pick<TestServer, 'admin' | 'baseUrl'>,
   client: ClientSettings = {},

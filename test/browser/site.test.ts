@@ -6,7 +6,7 @@ import { describeInBrowser, keepScreenshot, launchBrowser } from './chromium.ts'
 
 const phone = { width: 360, height: 780 };
 const desktop = { width: 1280, height: 860 };
-/** Pages of each kind: with tabs, wide tables, tables without headings, long code. */
+/** One page of each kind: with tabs, wide tables, tables without headings, long code. */
 const pages = [
   '/',
   '/status',

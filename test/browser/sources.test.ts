@@ -56,7 +56,7 @@ describeInBrowser('verification sources in a real browser', () => {
     await page.locator('button[type="submit"]').click();
     await page.waitForURL(atShop);
     expect(shop.last()).toHaveProperty('code');
-    // The provider's own pages want fonts from far away.
+    // The provider's own pages request fonts from other hosts.
     expect(complaints.filter((text) => text.includes(service.baseUrl))).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describeInBrowser('verification sources in a real browser', () => {
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
     await page.getByRole('link', { name: 'Continue to The strict' }).click();
-    // The partner's page does not come up.
+    // The partner's page does not open.
     await page.route(`${shop.origin}/**`, (route) => route.fulfill({ status: 204 }));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('You are on your way back to Acme Cinema.').waitFor();

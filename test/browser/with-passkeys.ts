@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { newVisitor, type Visitor } from './chromium.ts';
 import type { Shop } from './shop.ts';
 
-/** A browser on a device that checks its user by fingerprint, and its authenticator. */
+/** A browser on a device with a fingerprint check, and its authenticator. */
 export async function withAuthenticator(browser: Browser, look: Parameters<typeof newVisitor>[1] = {}) {
   const visitor = await newVisitor(browser, look);
   const devtools = await visitor.page.context().newCDPSession(visitor.page);
@@ -20,7 +20,7 @@ export async function withAuthenticator(browser: Browser, look: Parameters<typeo
     async passkeys() {
       return (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
     },
-    /** Sets the counter of the one passkey back, as on a copy of the authenticator. */
+    /** Sets the passkey's counter back, as on a copy of the authenticator. */
     async setCounterBack() {
       const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId });
       const [credential] = credentials;
@@ -35,7 +35,7 @@ export async function withAuthenticator(browser: Browser, look: Parameters<typeo
 }
 export type PasskeyVisitor = Awaited<ReturnType<typeof withAuthenticator>>;
 
-/** From the shop to the question whether to save a passkey. */
+/** Leads a browser from the shop to the offer of a passkey. */
 export async function toQuestion({ page }: Pick<Visitor, 'page'>, shop: Shop, person = 'new-adult') {
   await page.goto(shop.link());
   await page.locator('input[name=passkey][value=can]').waitFor({ state: 'attached' });

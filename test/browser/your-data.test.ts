@@ -40,7 +40,7 @@ describeInBrowser("the page with a user's data", () => {
     (url: URL) =>
       url.origin === origin;
 
-  /** A user who has shared with two partners, signed in. */
+  /** A signed-in user who has shared claims with two partners. */
   async function signedIn(look: Parameters<typeof newVisitor>[1] = {}): Promise<PasskeyVisitor> {
     const visitor = await withAuthenticator(browser, look);
     const { page } = visitor;
@@ -103,7 +103,7 @@ describeInBrowser("the page with a user's data", () => {
       stop: `${root()}/stop/${shop.partner.partnerId}`,
       erase: `${root()}/erase`,
     };
-    // Axe judges every third: each page on each screen in some language.
+    // Axe checks every third combination, so that each page is checked on each screen in some language.
     let number = languages.indexOf(locale);
     for (const { name, viewport } of looks) {
       await page.setViewportSize(viewport);

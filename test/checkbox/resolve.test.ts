@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** @returns the enrollment that a visit made */
+/** @returns the enrollment of a new visit */
 async function enroll(person: string, scope: string, by: TestPartner = partner): Promise<string> {
   await verifyUser(server, by, person, scope);
   const [newest] = await server.admin.enrollments.list.query({ partnerId: by.partnerId, limit: 1 });

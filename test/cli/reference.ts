@@ -107,13 +107,13 @@ function describeCommand(program: ProgramName, command: Command.Loadable): strin
 
 const built = new URL('../../dist/cli/program/config.js', import.meta.url);
 
-/** As the program itself loads it: by the manifest of the build. */
+/** Loaded as the program itself does it, from the manifest of the build. */
 async function loadConfigOfSvc(): Promise<Config> {
   const { loadConfig } = (await import(built.href)) as { loadConfig: (program: string) => Promise<Config> };
   return loadConfig('svc');
 }
 
-/** The compiled commands, in the order of their ids; those of `svcadmin` without the manifest. */
+/** The compiled commands, sorted by their ids. Those of `svcadmin` are loaded without the manifest. */
 export async function loadCommands(program: ProgramName = 'svcadmin'): Promise<Command.Loadable[]> {
   settings.enableAutoTranspile = false;
   const config =
@@ -130,7 +130,7 @@ const pages = {
   svc: { introduction: introductionOfSvc, topics: topicsOfSvc, untitled: 'the service and you' },
 };
 
-/** `docs/cli.md` or `docs/svc.md`, from the compiled commands. */
+/** The text of `docs/cli.md` or `docs/svc.md`, made from the compiled commands. */
 export async function renderReference(program: ProgramName): Promise<string> {
   const commands = await loadCommands(program);
   const page = pages[program];

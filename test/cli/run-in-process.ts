@@ -13,7 +13,7 @@ export interface Context {
 
 type Written = (error?: Error | null) => void;
 
-/** Keeps what is written to a stream of this process. `console` writes to it too. */
+/** Captures the output to a stream of this process, including that of `console`. */
 function capture(stream: NodeJS.WriteStream) {
   const original = stream.write;
   let text = '';
@@ -30,7 +30,7 @@ function capture(stream: NodeJS.WriteStream) {
   };
 }
 
-/** Gives this process an input. */
+/** Gives this process a stdin. */
 function replaceInput(input: string): () => void {
   const original = Object.getOwnPropertyDescriptor(process, 'stdin');
   const value = Readable.from(input === '' ? [] : [Buffer.from(input)]);
@@ -40,7 +40,7 @@ function replaceInput(input: string): () => void {
   };
 }
 
-/** In place, so that a change of the time zone is noticed. */
+/** Changed in place, so that Node notices a new time zone. */
 function setEnvironment(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
@@ -70,8 +70,8 @@ async function runAlone(args: string[], { program, cwd, env, input }: Context) {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs the built command line in this process, which for the time being has another environment, directory and streams:
- * one after another, therefore.
+ * Runs the built command line in this process, with a temporary environment, directory and streams. Runs are therefore
+ * sequential.
  */
 export function runInProcess(args: string[], context: Context): ReturnType<typeof runAlone> {
   const run = last.then(() => runAlone(args, context));

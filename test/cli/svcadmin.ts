@@ -18,17 +18,17 @@ export interface Ended {
 type Run = (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
 
 export interface CommandLine {
-  /** An empty directory: no local server's token is found from here. */
+  /** An empty directory, from which no local server's token is found. */
   cwd: string;
   env: Record<string, string>;
   run: Run;
-  /** As `run`, in a process of its own. */
+  /** Like `run`, but in a separate process. */
   start: Run;
-  /** Runs with `--json`, expects exit 0, and gives the value. */
+  /** Runs with `--json`, expects exit code 0, and returns the value. */
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
 }
 
-/** A built program of the package as another program runs it: no terminal, and only this environment. */
+/** A built program of the package, without a terminal and with only this environment. */
 export function createCommandLine(
   program: 'svcadmin' | 'svc',
   { cwd, env }: Pick<CommandLine, 'cwd' | 'env'>,
@@ -74,7 +74,7 @@ export const ownEnvironment = (cwd: string): Record<string, string> => ({
   TZ: 'Europe/Berlin',
 });
 
-/** `svcadmin`, for the operator of a token. */
+/** `svcadmin` with the token of an operator. */
 export async function commandLine(url: string, token: string | undefined = adminToken): Promise<CommandLine> {
   const cwd = temporaryFolder('cli');
   const env = { ...ownEnvironment(cwd), SVCADMIN_URL: url, ...(token ? { SVCADMIN_TOKEN: token } : {}) };

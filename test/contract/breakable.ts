@@ -4,13 +4,13 @@ import type { Database } from '../../server/platform/database/connect.ts';
 import { createVerificationStores } from '../../server/verification/store.ts';
 
 type Part = 'sessions' | 'ledger' | 'revocations';
-/** A bug of ours, or a database that is away. */
+/** An unexpected error, or a database outage. */
 type Kind = 'fault' | 'outage';
 
-/** The ledger is read all the same, by operators too: only what writes it fails. */
+/** Reads of the ledger work; only its writes fail. */
 const breaks = (part: Part, method: string | symbol) => part !== 'ledger' || method === 'insert';
 
-/** Stores that fail when a test says so, until mended. */
+/** Stores that fail on request, until they are repaired. */
 export function breakable() {
   let broken: { part: Part; kind: Kind } | undefined;
 
@@ -33,7 +33,7 @@ export function breakable() {
     mend: () => {
       broken = undefined;
     },
-    /** To be given to the server under test. */
+    /** The replacements for the server under test. */
     replacements: {
       foundation({ db }: Database) {
         const billing = createBillingStores(db);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** As the user: from the library's authorization URL to the partner's callback. */
+/** Acts as the user, from the library's authorization URL to the partner's callback. */
 const walk = (address: URL, person = 'adult') =>
   passFlow(createBrowser(server.baseUrl), address.href, person);
 const scope = 'age_18_plus country';

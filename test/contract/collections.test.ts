@@ -89,7 +89,7 @@ describe('every request of the Postman collection', () => {
   const filled = (text: string) =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (whole, name: string) => values.get(name) || whole);
 
-  /** What Postman does: the script, then the request with its variables. */
+  /** Acts as Postman: runs the script, then sends the request with its variables. */
   function send({ event = [], request: { method, header, url, body } }: Item): Promise<Response> {
     const shim = {
       require: () => ({
@@ -120,7 +120,7 @@ describe('every request of the Postman collection', () => {
     });
   }
 
-  /** Goes through the hosted pages as a person, and keeps the code. */
+  /** Completes the hosted pages as a user, and keeps the code. */
   async function visitAs(person: string, item: Item | undefined): Promise<void> {
     const end = await passFlow(createBrowser(server.baseUrl), filled(item?.request.url.raw ?? ''), person);
     values.set('code', end.searchParams.get('code') ?? '');

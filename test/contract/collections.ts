@@ -15,21 +15,21 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
 
 type Pair = [name: string, value: string];
 
-/** A request in the words of neither program. `{{name}}` is a variable of both. */
+/** A request independent of both programs. `{{name}}` is a variable of both. */
 export interface CollectionRequest {
   name: string;
   method: string;
-  /** Below the base address. */
+  /** The path after the base URL. */
   path: string;
   query: Pair[];
   headers: Pair[];
   form?: Pair[];
   json?: string;
-  /** Whether the body is signed before it is sent (interface 5.4). */
+  /** Whether a script signs the body before it is sent (interface 5.4). */
   signed: boolean;
 }
 
-/** Fields that have one value; the others are variables of their name. */
+/** Fields with a fixed value. All others are variables with the field's name. */
 const fixed: Record<string, string> = {
   grant_type: 'authorization_code',
   code_challenge_method: 'S256',
@@ -42,7 +42,7 @@ const fixed: Record<string, string> = {
 const variableOf = (name: string): string => fixed[name] ?? `{{${name}}}`;
 const pairOf = (name: string): Pair => [name, variableOf(name)];
 
-/** Variables with what they are at the beginning. Verifier and challenge are those of RFC 7636, appendix B. */
+/** Variables with their first values. Verifier and challenge are from RFC 7636, appendix B. */
 export const variables: readonly Pair[] = [
   ['base_url', 'http://localhost:8080'],
   ...(['client_id', 'client_secret', 'api_key', 'integration_id', 'integration_secret'] as const).map(
@@ -61,7 +61,7 @@ export const variables: readonly Pair[] = [
   ['signature', ''],
 ];
 
-/** Signs the body as it is sent. Both programs have `crypto-js`; they differ in how variables are read and written. */
+/** Signs the body as sent. Both programs have `crypto-js`, but read and write variables differently. */
 export const signing = (get: string, set: string, body: string): string[] => [
   "const { HmacSHA256 } = require('crypto-js');",
   'const timestamp = String(Math.floor(Date.now() / 1000));',
@@ -105,7 +105,7 @@ function requestOf(path: string, method: string, operation: Operation): Collecti
   };
 }
 
-/** Every operation of the document; the start once for each person of the sandbox, who is chosen on its pages. */
+/** Every operation of the document. The start is repeated for each sandbox user, who is chosen on its pages. */
 export function collectionRequests(): CollectionRequest[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
@@ -176,7 +176,7 @@ export function renderBruno(request: CollectionRequest, seq: number): string {
           block('script:pre-request', [
             `const body = bru.interpolate(${JSON.stringify(json)});`,
             'req.setBody(body);',
-            // Variables of the environment are none of the run: `getVar` does not find them.
+            // `getVar` does not find variables of the environment.
             ...signing('bru.getEnvVar', 'bru.setVar', 'body'),
           ]),
         ]

@@ -42,13 +42,13 @@ const document: Document = JSON.parse(
   ),
 );
 
-/** A schema of the document as it is written there, made into one that checks. */
+/** Compiles a schema of the OpenAPI document to a validator. */
 const compile = (schema: object) =>
   z.fromJSONSchema({ ...schema, $defs: document.components.schemas } as Parameters<
     typeof z.fromJSONSchema
   >[0]);
 
-/** The contract's own schemas of successes; all of them refuse unknown fields. */
+/** The contract's schemas of successful responses. All of them refuse unknown fields. */
 const contracts: Record<string, z.ZodType> = {
   'POST /api/oauth/token': TokenResponse,
   'GET /api/oauth/userinfo': UserinfoResponse,
@@ -66,14 +66,14 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Parsed JSON; undefined for anything else. */
+  /** Parses JSON; undefined for anything else. */
   body: unknown;
 }
 
-/** What any answer may have, and is not the endpoint's own. */
+/** Headers that any response may have, besides the endpoint's own. */
 const ofEveryAnswer =
   /^(cache-control|connection|content-(length|type)|date|keep-alive|pragma|transfer-encoding|vary|x-content-type-options)$/;
-/** What the hosted pages have besides. */
+/** Additional headers of the hosted pages. */
 const ofPages =
   /^(content-security-policy|cross-origin-.*|origin-agent-cluster|referrer-policy|x-(dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/;
 
@@ -133,7 +133,7 @@ function checkBody(endpoint: string, { status, headers, text, body }: Answer): v
   expect(contract?.safeParse(body).error, `${endpoint} ${status} against the contract`).toBeUndefined();
 }
 
-/** Reads an answer of an endpoint and holds it against the contract's schemas and the OpenAPI document. */
+/** Reads a response, and checks it against the contract's schemas and the OpenAPI document. */
 export async function conform(endpoint: string, response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
@@ -145,7 +145,7 @@ export async function conform(endpoint: string, response: Response): Promise<Ans
   return answer;
 }
 
-/** Holds the body of a webhook against the document. */
+/** Checks the body of a webhook against the OpenAPI document. */
 export function conformEvent(type: string, body: unknown): void {
   const schema = document.webhooks[type]?.post.requestBody.content['application/json'].schema;
   if (!schema) throw new Error(`the document has no event ${type}`);

@@ -40,17 +40,17 @@ afterAll(() => harness.stop());
 
 type Fields = Record<string, unknown>;
 
-/** A request as the document describes it. */
+/** A request that conforms to the OpenAPI document. */
 interface Conforming {
   query: Fields;
   header: Fields;
   path: Fields;
-  /** Of the body, where there is one. */
+  /** The content type, if there is a body. */
   media: string | undefined;
   body: Fields;
 }
 
-/** What a partner puts into a conforming request, and how the service answers. */
+/** How a partner completes a generated request, and which answers are allowed. */
 interface Caller {
   query?: (generated: Fields) => Fields;
   header?: (bytes: string, body: Fields) => Record<string, string>;
@@ -59,7 +59,7 @@ interface Caller {
 }
 
 const isBasic = ({ client_id: id }: Fields) => id === undefined;
-/** Right credentials, in the place that the generated body has chosen. */
+/** Valid credentials, in the place that the generated body has chosen. */
 const client: Pick<Caller, 'header' | 'body'> = {
   body: (generated) =>
     isBasic(generated)
@@ -151,9 +151,9 @@ async function send(endpoint: string, request: Conforming): Promise<Answer> {
   );
   const search = new URLSearchParams(asText(query)).toString();
   const url = `${harness.baseUrl}${path}${search && `?${search}`}`;
-  // What the document says of sizes in its description.
+  // A size limit that the document states only in its description.
   fc.pre(Buffer.byteLength(bytes) <= 64 * 1024 && url.length < 15 * 1024);
-  // A client of HTTP takes such a path for another one.
+  // HTTP clients normalise such a path to another one.
   fc.pre(new URL(url).pathname.split('/').length === template.split('/').length && !/\/\.{0,2}$/.test(path));
   const headers = {
     ...asText(request.header),
@@ -175,7 +175,7 @@ describe('a request that conforms to the OpenAPI document is not refused as malf
   it.each(endpoints)('$endpoint', async ({ endpoint, operation }) => {
     const { answers } = callers[endpoint] ?? {};
     if (!answers) throw new Error(`no caller for ${endpoint}`);
-    // The windows of all limits are empty; each admits more requests a minute than these.
+    // All limits have empty windows, and each admits more requests a minute than this test sends.
     harness.next();
     await fc.assert(
       fc.asyncProperty(conformingRequests(operation), async (request) => {

@@ -6,7 +6,7 @@ import { proseLines } from './prose.ts';
 
 const directory = new URL('.', import.meta.url);
 
-/** Names of the rows that each file tests. */
+/** The rules that each file tests. */
 function testedRows(): { id: string; file: string }[] {
   const files = readdirSync(directory).filter((name) => name.endsWith('.test.ts'));
   return files.sort().flatMap((file) => {

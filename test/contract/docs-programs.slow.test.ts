@@ -28,17 +28,17 @@ function save(directory: string, file: string, text: string): void {
 
 describe('docs/quickstart.md', () => {
   const blocks = codeBlocks('quickstart.md');
-  /** A directory with the files of the page, typed as they stand; only the port is another. */
+  /** A directory with the files of the page, unchanged except for the port. */
   async function follow() {
     const [cwd, port] = [temporaryFolder('docs'), await freePort()];
-    // Another test may use the port of the page.
+    // Another test may use the page's port.
     const adapted = (text: string) => text.replaceAll('3000', String(port));
     for (const { file, code } of blocks) if (file) save(cwd, file, adapted(code));
     return { cwd, port, adapted };
   }
   type Place = Awaited<ReturnType<typeof follow>>;
 
-  /** Starts the application of the page, and is its user. */
+  /** Starts the page's application, and acts as its user. */
   async function use({ cwd, port, adapted }: Place, file: string, events: readonly string[]) {
     const { code = '' } =
       blocks.find(({ role, code: text }) => role === 'start' && text.includes(file)) ?? {};
@@ -124,7 +124,7 @@ describe('docs/webhooks.md', () => {
       const url = `http://localhost:${port}/hooks`;
       const { keyId, partnerId } = partner;
       const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
-      // What a program leaves behind, such as a compiler's cache, goes with the workspace.
+      // Files of a program, such as a compiler's cache, are removed with the workspace.
       const litter = { TMPDIR: cwd, GOCACHE: join(cwd, 'go'), GOPROXY: 'off' };
       const env = { ...litter, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
       const whole = command.map((part) => part.replace('PORT', String(port)));
@@ -186,7 +186,7 @@ echo json_encode(['status' => $status, 'body' => $body]);`,
     const code = await codeFor(server, shop);
     const first = await exchange(code);
     expect(first).toMatchObject({ status: 200, body: { verified: true } });
-    // Sent again, it is the same bytes.
+    // A second call sends the same bytes.
     expect(await exchange(code)).toEqual(first);
     expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
   });

@@ -12,7 +12,7 @@ import { expectGenerated } from './generated.ts';
 let server: TestServer;
 let address: string;
 beforeAll(async () => {
-  // The address that is a server's own goes into the document.
+  // The document contains the server's own address.
   server = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080' } });
   address = server.publicUrl;
 });
@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
         return { endpoint, status: (await fetch(url, { method, redirect: 'manual' })).status };
       }),
     );
-    // 404 would be a path that is described and not served; 405 one that is served with another method.
+    // 404 would mean that a described path does not exist; 405 that it is served with another method.
     expect(unknown.filter(({ status }) => status === 404 || status === 405)).toEqual([]);
   });
 });

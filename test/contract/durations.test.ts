@@ -52,7 +52,9 @@ const [, doubledFrom] = /delay doubling from (\d+) second/.exec(readDoc('interfa
 const firstRetry = Number(doubledFrom) * 1_000;
 const eventsKept = purgeDate(new Date(0)).getTime();
 
-/** What the docs say a time of, the milliseconds that the code has for it, and the phrases: TIME stands for the time. */
+/**
+ * Each duration of the docs: its name, its value in the code in milliseconds, and its phrases. TIME marks the duration.
+ */
 const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'an authorization code lives',
@@ -345,40 +347,40 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ['an answer of a wallet is claimed', claimMs, ['A claim ends after TIME']],
 ];
 
-/** Times that are no limits of this service. */
+/** Durations that are no limits of this service. */
 const others = [
-  // What operators see is sampled from so much, and replays name a span.
+  // Sampling periods for operators, and the time span of replays.
   'within TIME\\.',
-  // Rates, and the windows of the spend caps.
+  // Rates, and windows of the spend caps.
   '[\\d,]+ TIME',
   '(?:requests|sessions|secrets|client|cap|wallet|events|requests) (?:in )?TIME',
   'in a minute (?:or|and) TIME',
   'TIME bucket restarts',
   'full minute, TIME bucket',
   'deletes by the index once TIME',
-  // Notices, and how long it takes to read.
+  // Notices, and reading times.
   "TIME' notice",
   'at least TIME before it takes effect',
   'TIME from nothing to the first',
-  // Expiry by an index: retention.test.ts compares it.
+  // Expiry by an index, which retention.test.ts compares.
   '`\\w+` \\| `\\w+` \\| TIME',
-  // A bound that is above `answerWithin`, for the network.
+  // A bound above `answerWithin`, for network delays.
   '`Retry-After`, within TIME',
   'reschedule dlv_… --in TIME',
   'delay from now; TIME',
   'balances that are up to TIME old',
   'about (?:the last )?TIME',
-  // What money is spent in, and examples of `--keep-old`.
+  // Periods of spending, and examples of `--keep-old`.
   'what is spent TIME',
   'gives the partner TIME',
-  // Examples of durations in commands.
+  // Durations in examples of commands.
   'were not used for TIME',
   'run out within TIME',
   'is TIME ago',
   '`webhooks pause` TIME from now',
 ];
 
-/** Pages that speak to partners and their users: each time in them is one of these. */
+/** Pages for partners and their users. Every duration on them must be listed above. */
 const pages = [
   ...[
     'choices',

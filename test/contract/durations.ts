@@ -10,28 +10,28 @@ const units: Readonly<Record<string, number>> = {
   ...{ month: 30 * day, year: 365 * day },
 };
 
-/** A number and a unit of time. `a second` is none: it is the next one of two. */
+/** A number and a unit of time. `a second` is excluded, because it also means the next one of two. */
 export const time = `(?:(?:\\d[\\d,.]*|${Object.keys(words).slice(2).join('|')}) (?:second|minute|hour|day|week|month|year)s?|an? (?:minute|hour|day|week|month|year)|\\d[\\d,.]* ?m?s)\\b`;
 
-/** Milliseconds that a text of the form of `time` names. */
+/** The milliseconds of a text that matches `time`. */
 export function millisecondsOf(text: string): number {
   const [, number = '', unit = ''] = /^([\d,.]+|[a-z]+) ?([a-z]+)$/i.exec(text) ?? [];
   const count = words[number.toLowerCase()] ?? Number(number.replaceAll(',', ''));
   return count * (units[unit] ?? units[unit.replace(/s$/, '')] ?? Number.NaN);
 }
 
-/** A page as one line, so that a phrase may go on in the next line. */
+/** A page as one line, because a phrase may span two lines. */
 export function readPage(path: string): string {
   return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
 }
 
 interface Mention {
-  /** Where in the page the time begins. */
+  /** Position of the duration in the page. */
   at: number;
   text: string;
 }
 
-/** Times in a page; with `phrase`, those at its TIME. */
+/** The durations in a page. With `phrase`, only those at its TIME. */
 export function mentionsIn(page: string, phrase = 'TIME'): Mention[] {
   const [before = '', after = ''] = phrase.split('TIME');
   const pattern = new RegExp(`(?<=(?<![\\w.])${before})(?<![\\w.-])${time}(?=${after})`, 'gi');

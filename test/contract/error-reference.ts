@@ -10,7 +10,7 @@ import { proseLines } from './prose.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-/** What any path may answer, and what the hosted pages do. */
+/** Responses of any path, and of the hosted pages. */
 const anywhere: readonly ErrorCode[] = [
   'bad_input',
   'malformed_http',
@@ -30,7 +30,7 @@ function endpointsOf(code: ErrorCode, format: 'oauth' | 'general'): string[] {
     .map(([endpoint]) => `\`${endpoint.split('/').at(-1) ?? ''}\``);
 }
 
-/** One error: its code as a heading, which is an anchor; a line of facts; its cause and its remedy. */
+/** The section of one error: its code as a heading, a line of facts, its cause and its remedy. */
 function item(code: string, facts: readonly string[], { cause, fix }: Explanation): string {
   const lines = [`Cause: ${cause}`, `Remedy: ${fix}`].map((line) => `- ${proseLines(line, '  ')}`);
   return `### \`${code}\`\n\n${proseLines(`${facts.join(', ')}.`, '')}\n\n${lines.join('\n')}`;
@@ -87,7 +87,7 @@ function adminList(): string {
     .join('\n\n');
 }
 
-/** `docs/errors.md`: every row of the table of errors, with the endpoints that answer it. */
+/** The text of `docs/errors.md`: every row of the error table, with the endpoints that return it. */
 export function renderErrors(): string {
   return `# Errors
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 
-/** Holds a committed file against what it is generated from; `UPDATE_DOCS=1` writes it instead. */
+/** Compares a committed file with its generated text. `UPDATE_DOCS=1` writes the file instead. */
 export async function expectGenerated(path: string, text: string): Promise<void> {
   const file = new URL(path, root);
   if (process.env['UPDATE_DOCS']) await writeFile(file, text);

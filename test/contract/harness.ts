@@ -17,7 +17,7 @@ export const minute = 60_000;
 export const hour = 3_600_000;
 const redirectUri = 'http://localhost:9999/callback';
 
-/** Headers or fields of which undefined leaves one out. */
+/** Headers or fields. Undefined leaves one out. */
 type Changes = Record<string, string | undefined>;
 
 const present = (fields: Changes): Record<string, string> =>
@@ -25,17 +25,17 @@ const present = (fields: Changes): Record<string, string> =>
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
 
-/** How a body is sent. */
+/** The encoding of a body. */
 interface Encoding {
   as?: 'form' | 'json' | undefined;
 }
 
 type Settings = Parameters<typeof startTestServer>[0];
 
-/** The service as a partner meets it, every answer of it held against the contract; only tests move its clock. */
+/** The service as partners see it. Every response is checked against the contract, and only tests move its clock. */
 export async function startHarness(settings: Settings = {}) {
   let trusted = true;
-  // Ten seconds into an hour: the windows of the limits are where a test wants them.
+  // Starts ten seconds into an hour, so that the windows of the limits are known.
   const start = Math.ceil(Date.now() / hour) * hour + 10_000;
   const clock = { ...manualClock(start), trusted: () => trusted };
   const server = await startTestServer({ clock, ...settings });
@@ -53,17 +53,17 @@ export async function startHarness(settings: Settings = {}) {
     trust: (on: boolean) => {
       trusted = on;
     },
-    /** To the beginning of the next minute, or hour, where all windows are empty. */
+    /** Advances to the next minute or hour, where all windows are empty. */
     next: (length = minute) => clock.set((Math.floor(clock.now() / length) + 1) * length),
 
-    /** Lets time pass for jobs as well, which go by the machine's clock: they are taken up by themselves. */
+    /** Advances the clock for jobs as well. They start by the machine's clock, so they are made due now. */
     async pass(ms: number) {
       clock.advance(ms);
       const earlier = { $set: { nextRunAt: { $subtract: ['$nextRunAt', ms] } } };
       await server.db.collection('jobs').updateMany({ nextRunAt: { $type: 'date' } }, [earlier]);
     },
 
-    /** An active partner whose clients are not limited at the token endpoint. */
+    /** An active partner whose clients have no limit at the token endpoint. */
     partner: ({ client = {}, ...wanted }: Parameters<typeof createPartner>[1] = {}) =>
       createPartner(server, { ...wanted, client: { tokenRequestsPerMinute: 100_000, ...client } }),
     shop: (wanted?: Parameters<typeof createShop>[1]) => createShop(server, wanted),
@@ -72,7 +72,7 @@ export async function startHarness(settings: Settings = {}) {
     balance: async ({ partnerId }: Pick<TestPartner, 'partnerId'>) =>
       (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance,
 
-    /** Interface 4.1, as a program would see it; a browser where `accept` says so. */
+    /** Interface 4.1, as sent by a program. A browser sets `accept`. */
     start(by: TestPartner, changes: Changes = {}, accept = 'application/json') {
       const { codeChallenge, state } = newVisit();
       const whole = startUrl({
@@ -88,7 +88,7 @@ export async function startHarness(settings: Settings = {}) {
       return call('GET /verify/start', fetch(address, { redirect: 'manual', headers: { accept } }));
     },
 
-    /** A browser on the first page of a fresh session. */
+    /** A browser on the first page of a new session. */
     async open(by: TestPartner, scope = 'age_18_plus country') {
       const browser = createBrowser(baseUrl);
       const { codeChallenge, state } = newVisit();
@@ -149,13 +149,13 @@ export async function startHarness(settings: Settings = {}) {
         }),
       ),
 
-    /** A token of a fresh visit. */
+    /** An access token of a new visit. */
     async token(by: TestPartner, person?: string, scope?: string): Promise<string> {
       const answer = await harness.exchange(by, await harness.verifyUser(by, person, scope));
       return TokenResponse.parse(answer.body).access_token;
     },
 
-    /** The enrollment that a visit of this partner made last. */
+    /** The newest enrollment of this partner. */
     async enrollment({ partnerId }: Pick<TestPartner, 'partnerId'>): Promise<string> {
       const [newest] = await admin.enrollments.list.query({ partnerId, limit: 1 });
       return newest?.id ?? '';

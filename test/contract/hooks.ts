@@ -20,7 +20,7 @@ export const read = ({ headers, raw, body }: Received): Delivered => ({
   body: JSON.parse(body),
 });
 
-/** Interface 5.5: over the raw body, lengths first, then in constant time. */
+/** Interface 5.5: HMAC over the raw body, with a comparison of lengths and then of bytes in constant time. */
 export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, secret: string): boolean {
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
   const sent = Buffer.from(String(headers['x-svc-signature']));
@@ -28,8 +28,8 @@ export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, s
 }
 
 /**
- * The URL that a partner has saved on its key, listening until the test ends; every body is held against the
- * contract and the document. `answer` gets what was delivered before too, and may leave a request unanswered.
+ * The webhook URL of a partner's key, which listens until the test ends. Every body is checked against the contract and
+ * the OpenAPI document. `answer` gets the earlier deliveries too, and may leave a request unanswered.
  */
 export async function receive(
   harness: Harness,
@@ -48,7 +48,7 @@ export async function receive(
     url,
     signingSecret,
     delivered,
-    /** The first delivery of an event of this type, once it is there. */
+    /** Waits for the first delivery of an event of this type. */
     async event(type: EventName): Promise<Delivered> {
       const found = () => delivered.find(({ body }) => body['event'] === type);
       await expect.poll(found).toBeDefined();
@@ -58,9 +58,9 @@ export async function receive(
       eventSchemas[type].parse(event.body);
       return event;
     },
-    /** What was delivered of this type, oldest first. */
+    /** Deliveries of this type, oldest first. */
     of: (type: EventName) => delivered.filter(({ body }) => body['event'] === type),
-    /** The newest delivery of a type, as operators see it. */
+    /** The newest delivery of a type, from the admin API. */
     async delivery(type: EventName) {
       const list = await harness.admin.deliveries.list.query({ partnerId: partner.partnerId, event: type });
       return list[0];

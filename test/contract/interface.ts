@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** A line of the interface that says something testable: a table's row, an item of a list, or an endpoint. */
+/** A testable line of the interface: a table's row, an item of a list, or an endpoint. */
 export interface Row {
-  /** Section and leading cells, or `rule N`, or the heading: what its test is named. */
+  /** Section and leading cells, or `rule N`, or the heading. The test has this name. */
   id: string;
   section: string;
   text: string;
@@ -14,7 +14,7 @@ const last = 8;
 const plain = (cell: string): string => cell.replaceAll('`', '').trim();
 const cellsOf = (line: string): string[] => line.split('|').slice(1, -1).map(plain);
 
-/** Fewest leading cells that tell the rows of one table apart. */
+/** The smallest number of leading cells that identifies each row of a table. */
 function keyWidth(rows: readonly string[][]): number {
   const widest = rows[0]?.length ?? 1;
   for (let width = 1; width < widest; width += 1) {
@@ -55,7 +55,7 @@ function rowsOfSection(section: string, lines: readonly string[]): Row[] {
   return rows;
 }
 
-/** Every row of every table and every item of every list in sections 2 to 8, every endpoint and scheme, and the event that is not sent. */
+/** Every testable line of sections 2 to 8, and the event that must not be sent. */
 export function interfaceRows(): Row[] {
   const text = readFileSync(new URL('../../docs/interface-0.8.0.md', import.meta.url), 'utf8');
   const sections: { number: string; lines: string[] }[] = [];
@@ -64,7 +64,7 @@ export function interfaceRows(): Row[] {
     const [, number] = /^#{2,3} (\d+(?:\.\d+)?)\.? /.exec(line) ?? [];
     if (number) {
       sections.push({ number, lines: [] });
-      // An endpoint or a way to authenticate: its heading says what there is to test.
+      // An endpoint or a way to authenticate. Its heading is the rule.
       if (/^[45]\.\d/.test(number)) headings.set(number, plain(line.replace(/^#+ [\d.]+ /, '')));
     } else sections.at(-1)?.lines.push(line);
   }

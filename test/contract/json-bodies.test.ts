@@ -16,7 +16,7 @@ afterAll(() => harness.stop());
 
 const unknownCode = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43), state: '', end: new URL('http://x') };
 
-/** An endpoint that takes JSON: a body that it understands, and the headers of a call with one. */
+/** An endpoint that accepts JSON, with a valid body and the headers of a call. */
 interface JsonEndpoint {
   endpoint: string;
   fields: () => Record<string, unknown>;
@@ -57,7 +57,7 @@ describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, header
     const given = { 'content-type': 'application/json', ...headers?.(body) };
     return conform(endpoint, await fetch(`${harness.baseUrl}${path}`, { method, headers: given, body }));
   }
-  /** The members of an understood body, and these after them. */
+  /** The members of a valid body, followed by these. */
   const bodyWith = (more: string) => `${JSON.stringify(fields()).slice(0, -1)},${more}}`;
 
   it('is accepted with unknown members', async () => {

@@ -6,7 +6,7 @@ import type { Harness } from './harness.ts';
 export const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
 export const retryAfter = ({ headers }: Answer) => Number(headers.get('retry-after'));
 
-/** `count` calls, some at a time. */
+/** Makes `count` calls, some at a time. */
 export async function many(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = [];
   while (answers.length < count) {
@@ -17,7 +17,7 @@ export async function many(count: number, call: (index: number) => Promise<Answe
   return answers;
 }
 
-/** The limit lets exactly `limit` calls pass in a minute, tells how long to wait, and then lets pass again. */
+/** Checks that exactly `limit` calls pass in a minute, that a 429 states the wait, and that calls then pass again. */
 export async function expectPerMinute(
   harness: Harness,
   limit: number,
@@ -34,7 +34,7 @@ export async function expectPerMinute(
   expect((await call()).status).toBe(passes);
 }
 
-/** A partner with an enrolled user, whose claims are asked for again and again: each time is a billable event. */
+/** A partner with an enrolled user. Each request for the user's claims is a billable event. */
 export async function spender(harness: Harness, funds: number) {
   const partner = await harness.partner({ funds });
   await harness.verifyUser(partner, 'adult', 'age_18_plus');

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 
 export interface CodeBlock {
   language: string;
-  /** Where the page asks the reader to save it. */
+  /** The file name under which the page asks the reader to save the block. */
   file: string | undefined;
-  /** `run` for commands that end, `start` for one that stays, `test` for commands that need what was saved. */
+  /** `run`: commands that end. `start`: a command that keeps running. `test`: commands that need saved files. */
   role: string | undefined;
   code: string;
 }
@@ -13,7 +13,7 @@ export function readDoc(name: string): string {
   return readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 }
 
-/** The fenced blocks of a page, in order. */
+/** The code blocks of a page, in order. */
 export function codeBlocks(name: string): CodeBlock[] {
   return [...readDoc(name).matchAll(/^```(\w*)(?: (.*))?\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', info = '', code = '']) => ({
@@ -25,7 +25,7 @@ export function codeBlocks(name: string): CodeBlock[] {
   );
 }
 
-/** The block that is saved under this name. */
+/** The code block with this file name. */
 export function fileBlock(name: string, file: string): string {
   const found = codeBlocks(name).find((block) => block.file === file);
   if (!found) throw new Error(`docs/${name} has no file ${file}`);

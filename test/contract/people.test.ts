@@ -12,7 +12,7 @@ import { type Harness, hour, startHarness } from './harness.ts';
 
 type Refusal = `${number} ${string}`;
 
-/** How it ends to be one of them: at the token endpoint and userinfo, and at the storefront. */
+/** The documented result of each sandbox user: at the token endpoint and userinfo, and at the storefront. */
 type End =
   | { claims: Claims; storefront: VerificationLevel | 422 }
   | { reason: FailureReason }
@@ -22,7 +22,7 @@ const like = (changed: Claims, storefront: VerificationLevel | 422 = 'document')
   claims: { ...adult, ...changed },
   storefront,
 });
-/** `storefront` is a status with the words of the answer, or with the code of their row in the error table. */
+/** `storefront` is a status with the text of the answer, or with its code in the error table. */
 function refused(token: Refusal, storefront: Refusal, retryAfter?: string): End {
   const [status = '', code = ''] = storefront.split(' ');
   const words = isErrorCode(code) ? (`${Number(status)} ${generalText(code)}` as const) : storefront;
@@ -32,7 +32,7 @@ const noAge = { age_16_plus: false, age_18_plus: false, age_21_plus: false };
 const ageOnly = { identity_verified: false, country: null, assurance_level: 1 };
 const nothing = Object.fromEntries(claimNames.map((name) => [name, null]));
 
-/** A person without an end does not compile. Windows are 13 s into a minute, which is the first of an hour. */
+/** A sandbox user without a result does not compile. The clock is 13 s into an hour's first minute. */
 const ends: Record<PersonName, End> = {
   adult: like({}),
   'new-adult': like({}),

@@ -2,17 +2,17 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { expect, onTestFinished } from 'vitest';
 import { within } from '../harness/time-limits.ts';
 
-/** Whether this machine has a program, by asking for its version. */
+/** Whether this machine has a program. Asks for its version. */
 export function hasProgram(program: string, argument = '--version'): boolean {
   return spawnSync(program, [argument]).status === 0;
 }
 
 export interface Program {
-  /** What it has printed, line by line. */
+  /** Its output, line by line. */
   lines: () => string[];
 }
 
-/** A program that stays until the test ends; resolves when something answers on `port`. */
+/** Starts a program that runs until the test ends. Resolves when `port` answers. */
 export async function start(
   [command = '', ...args]: readonly string[],
   options: { cwd: string; env: Record<string, string>; port: number },
@@ -28,7 +28,7 @@ export async function start(
       printed += text;
     });
   onTestFinished(() => {
-    // Its own group: what it started itself, such as a compiled program, ends with it.
+    // A separate process group, so that its child processes end with it.
     if (child.pid && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
   const answers = async () => {

@@ -1,18 +1,18 @@
 const longestLine = 118;
 
-/** Words of a text; inline code and links are one word each. */
+/** The words of a text. Inline code and links are one word each. */
 const wordsOf = (text: string): string[] => text.match(/(?:`[^`]*`|\[[^\]]*\]\([^)\s]*\)|\S)+/g) ?? [];
 
 const endsSentence = (word: string, next: string): boolean =>
   /[.?!][*)"]*$/.test(word) && !/^\d+\.$/.test(word) && /^[*("]*[A-Z0-9`[<]/.test(next);
 
-/** How good a place for the end of a line is: after a clause rather than within one, and late in the line. */
+/** Rates a line end: better after a clause, and better late in the line. */
 function rankOf(word: string, length: number): number {
   if (/[;:]$/.test(word)) return length + 70;
   return /,$/.test(word) ? length + 45 : length;
 }
 
-/** The words that fit into one line, cut after a clause where there is one. */
+/** The words that fit into one line, with the break after a clause if possible. */
 function countOfLine(words: readonly string[], room: number): number {
   let length = -1;
   let best = { count: 1, rank: 0 };
@@ -25,7 +25,7 @@ function countOfLine(words: readonly string[], room: number): number {
   return words.length;
 }
 
-/** Generated prose as our documents are written: one sentence a line, long ones cut. `indent` is for the lines after the first. */
+/** Formats generated prose with one sentence per line, and breaks long lines. `indent` is for later lines. */
 export function proseLines(text: string, indent = ''): string {
   const lines: string[] = [];
   let sentence: string[] = [];

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** The parts of JSON Schema that the requests of the document use. */
+/** The parts of JSON Schema that the document's requests use. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -20,10 +20,10 @@ export interface Schema {
   description?: string;
 }
 
-/** What the values of members that no schema knows are like. */
+/** Values of unknown members. */
 type Unknown = Arbitrary<unknown>;
 
-/** Lengths are in characters, so those outside the basic plane of Unicode count once. */
+/** Lengths count characters, so a character outside the basic plane counts once. */
 function anyText(minLength: number, maxLength: number): Arbitrary<string> {
   const longest = { minLength: maxLength, maxLength, size: 'max' } as const;
   return fc.oneof(
@@ -40,14 +40,14 @@ function textArbitrary({ pattern, minLength = 0, maxLength = 512 }: Schema): Arb
   const lengthOf = (text: string) => [...text].length;
   const fits = (text: string) =>
     form.test(text) && lengthOf(text) >= minLength && lengthOf(text) <= maxLength;
-  // A class of Unicode properties is more than can be generated from a pattern.
+  // Patterns with Unicode property classes cannot be generated.
   const source = pattern.includes('\\P') ? anyText(minLength, maxLength) : fc.stringMatching(form);
   return source.filter(fits);
 }
 
 /**
- * Values that a schema of the document accepts: of every length that it allows, and with members that it does not know.
- * @throws where the schema has a keyword that is not known here
+ * Generates values that a schema accepts, with every allowed length and with unknown members.
+ * @throws for an unsupported keyword
  */
 export function valuesOf(
   schema: Schema,

@@ -26,7 +26,7 @@ const unused = {
   end: new URL('http://x/'),
 };
 
-/** The field is required, in a form and in JSON, and the answer names it. */
+/** Checks that the field is required in a form and in JSON, and that the answer names it. */
 async function expectRequired(
   ask: (as: 'form' | 'json') => Promise<{ status: number; body: unknown }>,
   name: string,
@@ -130,7 +130,7 @@ describe('Userinfo response', () => {
   rule('2.5 claims', async () => {
     const { token, info } = await read();
     expect(info.claims).toEqual({ country: null, age_18_plus: true });
-    // A snapshot: what the client may see later does not change it.
+    // The claims are a snapshot: a later change of the client's claims does not affect them.
     await harness.admin.clients.update.mutate({ clientId: partner.clientId, claims: ['age_18_plus'] });
     expect((await harness.userinfo(`Bearer ${token}`)).body).toEqual(info);
     const claims = ['age_18_plus', 'identity_verified', 'country'] as const;

@@ -9,7 +9,7 @@ import { rule } from './rule.ts';
 let harness: Harness;
 let partner: TestPartner;
 beforeAll(async () => {
-  // Attempts are woken by the scheduler's jobs: no sweep comes to their help.
+  // Only the scheduler's jobs start attempts here; no sweep runs.
   harness = await startHarness({ replacements: { sweepsByHand: true } });
   partner = await harness.partner();
 });
@@ -75,11 +75,11 @@ describe('Access token', () => {
 });
 
 describe('Webhook delivery', () => {
-  /** Milliseconds in which the scheduler looks for due jobs twice. */
+  /** The time in milliseconds of two polls of the scheduler. */
   const twoLooks = 2 * testPace.jobsEvery + 100;
   const type = 'verification.session.completed';
 
-  /** A partner whose receiver answers the first `failures` attempts of the event with a redirect. */
+  /** A partner whose receiver answers the event's first `failures` attempts with a redirect. */
   async function failing(failures: number) {
     const own = await harness.partner();
     const hooks = await receive(harness, own, (response, delivered) => {
@@ -91,7 +91,7 @@ describe('Webhook delivery', () => {
     await harness.verifyUser(own);
     return hooks;
   }
-  /** The delivery once its attempt number `n` is written down. */
+  /** The delivery after its attempt number `n` is recorded. */
   async function reached(hooks: Awaited<ReturnType<typeof failing>>, n: number) {
     await expect
       .poll(async () => (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length)
@@ -129,7 +129,7 @@ describe('Webhook delivery', () => {
     expect(hooks.of(type)).toHaveLength(2);
     await harness.pass(1000);
     expect(await reached(hooks, 3)).toMatchObject({ status: 'delivered' });
-    // The bytes are those of the first attempt.
+    // The bytes equal those of the first attempt.
     expect(new Set(hooks.of(type).map(({ raw }) => raw.toString('hex'))).size).toBe(1);
   });
   rule('3.3 attempt 3 / failure as above', async () => {
@@ -139,7 +139,7 @@ describe('Webhook delivery', () => {
       await harness.pass(wait);
     }
     expect(await reached(hooks, 3)).toMatchObject({ status: 'failed', nextAttemptAt: null });
-    // Neither a job nor a sweep makes a fourth.
+    // Neither a job nor a sweep starts a fourth attempt.
     await harness.pass(60 * minute);
     await harness.server.sweep();
     await sleep(twoLooks);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 beforeEach(() => harness.next());
 
-/** A 400 that names the parameter, is JSON for programs and a page for browsers, and never a redirect. */
+/** Checks for a 400 that names the parameter: JSON for programs, a page for browsers, and no redirect. */
 async function expectFault(changes: Record<string, string | undefined>, text: string | RegExp) {
   const answer = await harness.start(partner, changes);
   expect(answer.status).toBe(400);
@@ -39,7 +39,7 @@ describe('endpoints', () => {
   rule('4.3 GET /api/oauth/userinfo', async () => {
     const token = await harness.token(partner);
     expect((await harness.userinfo(`Bearer ${token}`)).status).toBe(200);
-    // A token in the query is never looked for.
+    // A token in the query is ignored.
     expect((await harness.userinfo(undefined, `?access_token=${token}`)).status).toBe(401);
   });
   rule('4.4 POST /api/oauth/revoke', async () => {

@@ -98,7 +98,7 @@ describe('signed requests', () => {
     for (const name of ['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])
       expect((await ask({ [name]: undefined })).status).toBe(401);
     expect((await ask({ 'x-svc-signature': `sha256=${'0'.repeat(64)}` })).status).toBe(401);
-    // The timestamp is part of what is signed.
+    // The timestamp is part of the signed text.
     expect((await ask({ 'x-svc-timestamp': String(harness.clock.now() / 1000 + 1) })).status).toBe(401);
     expect((await ask({})).status).toBe(404);
   });
@@ -139,7 +139,7 @@ describe('webhook signatures', () => {
     await harness.verifyUser(own);
     const { raw, body, headers } = await hooks.event(type);
     const signature = String(headers['x-svc-signature']);
-    // What the product itself receives with, and what its documentation gives to partners.
+    // The product's own verification, which the documentation also gives to partners.
     const demo = await startReceiver(0, () => hooks.signingSecret);
     onTestFinished(() => demo.close());
     const [cwd, port] = [temporaryFolder('docs'), await freePort()];
@@ -156,12 +156,12 @@ describe('webhook signatures', () => {
           })
         ).status;
       expect(await post(raw.toString(), signature)).toBe(204);
-      // Parsed and written again, it is still the bytes that count.
+      // After parsing and serialising, the signature must still cover the original bytes.
       expect(await post(JSON.stringify(body, null, 1), signature)).toBe(401);
-      // Judged before it is parsed: what is no JSON is refused for its signature.
+      // The signature is checked before parsing, so malformed JSON is refused for its signature.
       expect(await post('{', signature)).toBe(401);
       expect(await post('{')).toBe(401);
-      // Lengths are compared first: a comparison in constant time throws where they differ.
+      // Lengths are compared first, because the constant-time comparison throws if they differ.
       for (const wrong of ['sha256=00', `${signature}0`, signature.slice(0, -1)])
         expect(await post(raw.toString(), wrong)).toBe(401);
     }
@@ -189,7 +189,7 @@ describe('webhook signatures', () => {
     const { signingSecret } = await harness.admin.webhooks.rotateSecret.mutate({ keyId: own.keyId });
     harness.clock.advance(minute);
     await harness.server.sweep();
-    // Attempts still to come of events before the rotation are signed with the new secret.
+    // Later attempts of events from before the rotation are signed with the new secret.
     await expect.poll(() => hooks.delivered.length).toBe(4);
     const [first, , third] = hooks.delivered;
     expect(first && isSigned(first, hooks.signingSecret)).toBe(true);

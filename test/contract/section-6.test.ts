@@ -105,7 +105,7 @@ describe('events', () => {
     await harness.pass(30 * minute);
     for (const { sessionId } of [unanswered, agreed])
       expect((await harness.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(404);
-    // Its user comes back to it, and sweeps look at it: neither makes an event.
+    // The user returns to the session and sweeps run, but neither creates an event.
     const { url } = await agreed.browser.press(people, 'person=adult');
     expect(new URL(url).searchParams.get('error')).toBe('session_expired');
     for (const wait of [0, minute, 24 * hour]) {
@@ -113,7 +113,7 @@ describe('events', () => {
       await harness.server.sweep();
     }
     expect(await harness.admin.events.list.query({ partnerId: partner.partnerId })).toEqual([]);
-    // What is sent after it arrives, so that nothing is under way.
+    // A later event has arrived, so no earlier one is still being sent.
     const event = 'vae.resolved';
     await harness.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
     await hooks.event(event);
@@ -124,7 +124,7 @@ describe('events', () => {
   rule('2.10 rule 4', async () => {
     const partner = await harness.partner();
     const hooks = await receive(harness, partner);
-    // Operators can have each of them sent as a sample: the fields are those of section 6 as well.
+    // Operators can send a sample of each event, with the fields of section 6.
     for (const event of eventNames)
       await harness.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
     for (const event of eventNames) await hooks.event(event);
@@ -135,7 +135,7 @@ describe('delivery rules', () => {
   rule('6 rule 1', async () => {
     const partner = await harness.partner();
     await harness.verifyUser(partner);
-    // Nothing that is asked for waits for a receiver that never answers.
+    // No request waits for a receiver that never answers.
     const hooks = await receive(harness, partner, () => undefined);
     const before = await harness.balance(partner);
     const verified = await harness.verifyUser(partner);

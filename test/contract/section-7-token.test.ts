@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 beforeEach(() => harness.next());
 
-/** The answer is this status and error, and nothing was debited. */
+/** Checks status and error, and that nothing was charged. */
 async function expectRefused(ask: () => Promise<Answer>, expected: `${number} ${string}`, by = partner) {
   const before = await harness.balance(by);
   const answer = await ask();
@@ -139,7 +139,7 @@ describe('token endpoint errors', () => {
     const verified = await harness.verifyUser(partner);
     fault.break('ledger', 'fault');
     const answer = await expectRefused(() => harness.exchange(partner, verified), '500 server_error');
-    // Nothing of what went wrong inside.
+    // The answer contains nothing of the internal error.
     expect(answer.text).not.toContain('bug');
     fault.mend();
     expect((await harness.exchange(partner, verified)).status).toBe(200);

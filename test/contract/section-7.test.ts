@@ -50,7 +50,7 @@ describe('API key errors', () => {
   });
   rule('7.2 401 / Unauthorized', async () => {
     const { first } = await harness.open(partner);
-    // Another browser: it has not the cookie of the one that started.
+    // Another browser, without the cookie of the first one.
     const answer = await fetch(first.url, { headers: { accept: 'application/json' } });
     expect(answer.status).toBe(401);
     expect(await answer.json()).toEqual({ success: false, error: 'Unauthorized' });
@@ -78,7 +78,7 @@ describe('API key errors', () => {
 });
 
 describe('authorization errors', () => {
-  /** The whole query, each parameter once, with the reason before its text. */
+  /** The complete query, each parameter once, with the reason before its text. */
   function expectReturn(
     { url }: Page,
     reason: Reason,
@@ -177,7 +177,7 @@ describe('other endpoints', () => {
     const code = await codeFor(harness, shop);
     const ask = async (changed: Record<string, string>) =>
       (await harness.storefront(shop, fields(code, changed))).body;
-    // In test mode, the text goes on with the shops that there are.
+    // In test mode, the text also names the registered shops.
     const shopError = { error: expect.stringMatching(/^Shop not found/) };
     expect(await ask({ shop_domain: 'other.example' })).toMatchObject(shopError);
     expect(await ask({ code: 'x' })).toMatchObject({ error: 'Authorization code not found' });

@@ -7,7 +7,7 @@ import { rule } from './rule.ts';
 
 let harness: Harness;
 beforeAll(async () => {
-  // Attempts are woken by the scheduler's jobs: no sweep comes to their help.
+  // Only the scheduler's jobs start attempts here; no sweep runs.
   harness = await startHarness({ replacements: { sweepsByHand: true } });
 });
 afterAll(() => harness.stop());
@@ -123,7 +123,7 @@ describe('rules', () => {
     const { partner, spend } = await spender(harness, 10_000);
     await harness.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 1 });
     harness.next();
-    // One at the end of a minute and one at the beginning of the next: the windows are the wall clock's.
+    // One exchange at the end of a minute and one at the start of the next, because windows follow the wall clock.
     harness.clock.advance(minute - 1);
     expect(statuses([await spend(), await spend()])).toEqual([200, 429]);
     harness.clock.advance(1);
@@ -147,7 +147,7 @@ describe('rules', () => {
     const { partner, spend } = await spender(harness, 0);
     expect((await spend()).status).toBe(402);
     await harness.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 0 });
-    // Caps come before the balance, and neither moves money.
+    // Caps are checked before the balance, and neither refusal moves money.
     expect((await spend()).status).toBe(429);
     expect(await harness.balance(partner)).toBe(0);
   });
@@ -178,7 +178,7 @@ describe('rules', () => {
     await harness.verifyUser(partner);
     await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('pending');
     await expect.poll(async () => (await hooks.delivery(type))?.attempts[0]?.status).toBe(429);
-    // What a receiver asks for changes nothing of the schedule.
+    // The receiver's answer does not change the schedule.
     const next = new Date(harness.clock.now() + minute).toISOString();
     expect((await hooks.delivery(type))?.nextAttemptAt).toBe(next);
   });

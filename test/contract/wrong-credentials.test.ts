@@ -39,7 +39,7 @@ describe('the kind of a credential', () => {
           const named = nameKind(prefix + rest) ?? '';
           expect(named).toContain(`(${prefix}...)`);
           expect(named).not.toContain(rest);
-          // RFC 6750 3: such a text can stand in a challenge.
+          // RFC 6750 3 allows these characters in a challenge.
           expect(named).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
         }),
       );

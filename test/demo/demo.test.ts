@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** A browser at the shop; `verifyAs` leads through the hosted pages and back. */
+/** A browser at the shop. `verifyAs` completes the hosted pages and returns. */
 function openShop(at: Demo = demo) {
   let cookie = '';
 

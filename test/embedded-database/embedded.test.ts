@@ -40,7 +40,7 @@ const kill = (database: EmbeddedDatabase): number => {
   return pid;
 };
 
-/** A server process of its own with an embedded database, to be killed. */
+/** A separate server process with an embedded database, to be killed. */
 const startInAnotherProcess = async (dataDir: string) => {
   const compiled = pathToFileURL(join(engineProgram, '../../embedded.js')).href;
   const script = `

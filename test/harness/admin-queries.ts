@@ -1,6 +1,6 @@
 import type { Server } from './partner.ts';
 
-/** Identifiers that exist, for queries that name one. */
+/** Ids of existing records for the queries. */
 export interface Known {
   partnerId: string;
   keyId: string;
@@ -19,8 +19,8 @@ export interface Known {
 export type Queries = Record<string, (() => Promise<unknown>) | undefined>;
 
 /**
- * Every query of the admin API as operators ask it, by the name of its procedure; a word after the name tells several
- * apart. Undefined: it reads nothing of the database, or there is no such thing in this one.
+ * Every query of the admin API, by the name of its procedure; a word after the name distinguishes several. Undefined:
+ * it reads nothing from the database, or this database has no such record.
  */
 export function adminQueries(admin: Server['admin'], known: Known): Queries {
   const { partnerId, keyId, clientId, sessionId, enrollmentId, sub, eventId, deliveryId } = known;
@@ -118,7 +118,8 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'auditLog.count': () => admin.auditLog.count.query({ target: partnerId }),
     'auditLog.list target': () => admin.auditLog.list.query({ target: partnerId, ...page }),
     'auditLog.list actor': () => admin.auditLog.list.query({ actor: 'opr_first', ...page }),
-    // An owner asks it a few times a year, and it looks at every sealed value: one of each key and integration.
+    // An owner calls it a few times a year, and it opens every sealed value. This database has one key and one
+    // integration.
     'keyring.list': undefined,
     'secrets.find': () =>
       admin.secrets.find.query({ kind: 'clientSecret', hash: 'x'.repeat(43) }).catch(() => undefined),

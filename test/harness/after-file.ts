@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 
-// Registered before the hooks of the file, and so called after them.
+// Registered before the file's hooks, and therefore called after them.
 afterAll(removeTemporaryFolders);

@@ -3,7 +3,7 @@ import { encode } from 'cborg';
 
 const flag = { present: 0x01, verified: 0x04, eligible: 0x08, backedUp: 0x10, attested: 0x40 };
 
-/** How an answer is to differ from that of an honest browser. */
+/** How an answer differs from that of an honest browser. */
 export interface Forgery {
   origin?: string;
   rpId?: string;
@@ -15,14 +15,14 @@ export interface Forgery {
   signature?: Buffer;
   /** COSE algorithm of the new key. */
   algorithm?: number;
-  /** Of the new key; none where absent. `self` is one by the key itself. */
+  /** The attestation of the new key, by default none. `self` is signed by the key itself. */
   attestation?: 'self' | { fmt: string; attStmt: object };
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
 const toText = (data: Buffer) => data.toString('base64url');
 
-/** An authenticator in software, with one ES256 passkey. It answers as a browser's page would send it. */
+/** A software authenticator with one ES256 passkey. Its answers equal those of a browser's page. */
 export class TestAuthenticator {
   readonly id = toText(randomBytes(32));
   readonly origin: string;
@@ -59,7 +59,7 @@ export class TestAuthenticator {
     return Buffer.concat([sha256(rpId), head, attested]);
   }
 
-  /** Answers the options of a creation. */
+  /** Answers the options for a new passkey. */
   create(
     options: { challenge: string; rp: { id: string }; user: { id: string } },
     forgery: Forgery = {},
@@ -95,7 +95,7 @@ export class TestAuthenticator {
     });
   }
 
-  /** Answers the options of a request. */
+  /** Answers the options for a sign-in. */
   get(options: { challenge: string; rpId: string }, forgery: Forgery = {}): string {
     if (this.#counts && forgery.counter === undefined) this.#counter += 1;
     const clientData = this.#clientData(options.challenge, 'webauthn.get', forgery);

@@ -1,4 +1,4 @@
-/** What the sandbox is to say of an adult; stated here once more, so that the tests do not ask it of itself. */
+/** The sandbox's values for an adult, repeated here so that tests do not depend on the code under test. */
 export const adult = {
   age_16_plus: true,
   age_18_plus: true,

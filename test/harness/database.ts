@@ -4,7 +4,7 @@ import { connect, type Database, longestScanMs } from '../../server/platform/dat
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
 
-/** `uri` names the database too: what a server under test takes as its MONGODB_URI. */
+/** `uri` also names the database. A server under test gets it as MONGODB_URI. */
 export type FreshDatabase = Database & { uri: string; name: string; drop: () => Promise<void> };
 
 const withDatabase = (uri: string, name: string): string => {
@@ -15,13 +15,13 @@ const withDatabase = (uri: string, name: string): string => {
 
 const newName = () => `test_${randomBytes(6).toString('hex')}`;
 
-/** A busy machine makes many databases simultaneously: their indexes may take as long as those of a server. */
+/** On a busy machine many databases are created simultaneously, so their indexes take long. */
 const connectTo = (uri: string): Promise<Database> =>
   connect({ uri, embedded: false, appName: 'test', answerWithinMs: longestScanMs });
 
 /**
- * An empty database of its own on the run's database server. Called within a test, it is dropped when the test
- * ends; called in a hook such as `beforeAll` with `keep`, the caller drops it.
+ * A new database on the run's database server. Called within a test, it is dropped when the test ends. In a hook such
+ * as `beforeAll` with `keep`, the caller drops it.
  */
 export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabase> => {
   const name = newName();
@@ -35,15 +35,15 @@ export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabas
   return { ...database, uri, name, drop };
 };
 
-/** Databases of this process that no test uses any more: empty, with all indexes. */
+/** Databases of this process that no test uses now. They are empty and have all indexes. */
 const prepared: string[] = [];
 
-/** Of this process, for the databases of all servers under test: each of them connects by itself, too. */
+/** One connection of this process for the databases of all servers under test, which also connect by themselves. */
 let shared: Promise<Database> | undefined;
 
 /**
- * A database for a server under test, with all indexes of a server, which are most of what its start takes. The caller drops it:
- * it is emptied for another one; `once`: it is removed, because something may write to it after its end.
+ * A database for a server under test with all indexes, which take most of a server's start. The caller returns it, and
+ * it is emptied for another server. With `once` it is removed, because something may write to it later.
  */
 export async function databaseOfServer({
   once = false,
@@ -62,7 +62,10 @@ export async function databaseOfServer({
   return { db, uri: withDatabase(inject('mongodbUri'), name), drop };
 }
 
-/** A database with all indexes, for one test. Its connection is closed before it is emptied: unfinished work of the test cannot write. */
+/**
+ * A database with all indexes, for one test. Its connection is closed before the database is emptied, so that
+ * unfinished work of the test cannot write.
+ */
 export async function preparedDatabase(): Promise<Database> {
   const { uri, drop } = await databaseOfServer();
   const database = await connectTo(uri);

@@ -9,12 +9,12 @@ import { within } from './time-limits.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     mongodbUri: string;
-    /** True in the slow tier, for tests that try a part of their cases in the quick one. */
+    /** True in the slow tier. The quick tier tries only a part of such a test's cases. */
     thorough: boolean;
   }
 }
 
-/** A file system in memory, where the machine has one with room: there a journaled write waits for no disk. */
+/** A file system in memory if the machine has one with space, so that journaled writes do not wait for a disk. */
 function quickestFolder(): string {
   const [memory, needed] = ['/dev/shm', 2 ** 31];
   try {
@@ -31,12 +31,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's process may not be asked, and is there.
+    // A signal to another user's process is not permitted, so the process exists.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 
-/** Runs that were killed leave their databases, and take memory with them. */
+/** Killed runs leave their databases behind, which use memory. */
 function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
@@ -45,8 +45,8 @@ function removeAbandoned(folder: string): void {
 }
 
 /**
- * One database server for the whole run: the one that MONGODB_URI names, the mongod that MONGOMS_SYSTEM_BINARY
- * names, or else the embedded engine as `npm run build` left it.
+ * One database server for the whole run: MONGODB_URI's, the mongod of MONGOMS_SYSTEM_BINARY, or else the built embedded
+ * engine.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env['MONGODB_URI'];

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, which could take a free one before its server listens. */
+/** Below the ports for outgoing connections, which could take a free port before its server listens. */
 const [lowest, highest] = [10_100, 32_000];
 
-/** A port of 127.0.0.1 on which nothing listens. */
+/** A port of 127.0.0.1 without a listener. */
 export async function freePort(): Promise<number> {
   const port = randomInt(lowest, highest);
   const server = createServer().listen(port, '127.0.0.1');

@@ -2,7 +2,7 @@ import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
 export type LogLine = Record<string, unknown>;
 
-/** A logger as the server has it, and what it has written so far. */
+/** A logger with the server's configuration, and its output so far. */
 export function recordingLogger(roles: readonly string[] = []) {
   const lines: LogLine[] = [];
   const write = (text: string) => void lines.push(JSON.parse(text) as LogLine);

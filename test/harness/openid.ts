@@ -8,8 +8,8 @@ import { startTestServer, type TestServer } from './server.ts';
 type Settings = NonNullable<Parameters<typeof startTestServer>[0]>;
 
 /**
- * The whole service with one OpenID provider, known to it as `bank` for both modes and as `test-bank` for the test
- * mode alone. To be stopped by the caller.
+ * The whole service with one OpenID provider. The provider is the source `bank` in both modes, and `test-bank` in test
+ * mode only. The caller stops it.
  */
 export async function startWithBank({ env = {}, ...settings }: Settings = {}) {
   const port = await freePort();
@@ -42,7 +42,7 @@ interface At {
   redirectUri: string;
 }
 
-/** A person of the bank who verifies at a client, from `/verify/start` to the partner's redirect. */
+/** A user of the bank who verifies at a client, from `/verify/start` to the partner's redirect. */
 export async function verifyAtBank(server: Pick<TestServer, 'baseUrl'>, at: At, person = 'adult') {
   const { baseUrl } = server;
   const { codeVerifier, codeChallenge, state } = newVisit();
@@ -56,6 +56,6 @@ export async function verifyAtBank(server: Pick<TestServer, 'baseUrl'>, at: At, 
   return { code: returned['code'], codeVerifier, sessionId };
 }
 
-/** A partner whose test client verifies people at the bank. */
+/** A partner whose test client verifies users at the bank. */
 export const createBankPartner = (server: Pick<TestServer, 'admin'>) =>
   createPartner(server, { client: { sources: ['bank'], claims: ['age_18_plus', 'country'] } });

@@ -8,7 +8,7 @@ export interface Received {
   headers: IncomingHttpHeaders;
   raw: Buffer;
   body: string;
-  /** Milliseconds since the epoch at which the request was complete. */
+  /** The time at which the request was complete, in milliseconds since the epoch. */
   at: number;
 }
 
@@ -16,12 +16,12 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** How many connections were made, whether or not a request came over them. */
+  /** The number of connections, including those without a request. */
   connections: () => number;
 }
 
 type Exchange = Parameters<RequestListener>;
-/** Gets the count of the request, from 1; it is the last one of `received`. */
+/** Gets the number of the request from 1, which is the last one of `received`. */
 type Answer = (count: number, ...exchange: Exchange) => void;
 const accept: Answer = (_count, _request, response) => response.writeHead(204).end();
 
@@ -42,7 +42,7 @@ export async function listen(server: TcpServer): Promise<number> {
   return port;
 }
 
-/** A partner's receiver that keeps every request; with `tls`, over https. To be closed by the caller. */
+/** A partner's receiver that keeps every request, over https with `tls`. The caller closes it. */
 export async function startReceiver(
   answer: Answer = accept,
   tls?: ServerOptions,
@@ -73,7 +73,7 @@ export async function startReceiver(
   };
 }
 
-/** The same until the test ends. */
+/** The same, closed when the test ends. */
 export async function createReceiver(answer?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(answer);
   onTestFinished(receiver.close);

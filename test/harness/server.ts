@@ -9,7 +9,7 @@ import { databaseOfServer } from './database.ts';
 import { freePort } from './free-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A clock that a test sets; it starts at the machine's time. */
+/** A clock that a test sets. It starts at the machine's time. */
 export interface ManualClock extends DatabaseClock {
   set(now: number): void;
   advance(ms: number): void;
@@ -38,7 +38,7 @@ export function manualClock(start = Date.now()): ManualClock {
   };
 }
 
-/** The machine's clock, set forward by as much as a test says. */
+/** The machine's clock plus an offset that a test sets. */
 export function shiftedClock() {
   const clock = { ...manualClock(), ahead: 0, now: () => Date.now() + clock.ahead };
   return clock;
@@ -46,14 +46,14 @@ export function shiftedClock() {
 
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
 
-/** Faster than in production, so that tests wait less for what goes on by itself. */
+/** Shorter intervals than in production, so that tests wait less for background work. */
 export const testPace = { jobsEvery: 100, requestsEvery: 20 };
 
 interface Settings {
   env?: Record<string, string>;
   clock?: DatabaseClock;
   replacements?: Replacements;
-  /** The address by which the server reaches its database, from that of the database. */
+  /** Returns the address by which the server reaches its database. */
   through?: (uri: string) => string;
   /** Called with each command that the server sends to its database. */
   onCommand?: (event: CommandStartedEvent) => void;
@@ -61,8 +61,8 @@ interface Settings {
 }
 
 /**
- * The whole service on its own database and ports, in this process. To be stopped by the caller.
- * Its public address is `http://localhost:<port>`, as a partner would meet it.
+ * The whole service in this process, with its own database and ports. The caller stops it. Its public address is
+ * `http://localhost:<port>`.
  */
 export async function startTestServer({
   env = {},
@@ -103,16 +103,16 @@ export async function startTestServer({
     });
   return {
     baseUrl: config.baseUrl,
-    /** Where it listens, which its public address may not say. */
+    /** The address of its listener, which can differ from its public address. */
     publicUrl: `http://127.0.0.1:${config.public.port}`,
     adminUrl: `http://127.0.0.1:${config.admin.port}`,
     dataDir,
     config,
     db: database.db,
     uri: database.uri,
-    /** The admin API, as its first operator, an owner. */
+    /** The admin API for its first operator, an owner. */
     admin: as(adminToken),
-    /** The admin API, as the operator of this token. */
+    /** The admin API for the operator with this token. */
     as,
     services: server.services,
     sweep: server.sweep,
@@ -124,7 +124,7 @@ export async function startTestServer({
 }
 export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
-/** The error code of the table that a call of the admin API was refused with. */
+/** The error code with which a call of the admin API was refused. */
 export async function refusal(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;

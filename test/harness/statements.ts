@@ -1,15 +1,15 @@
 import type { Db, Document } from 'mongodb';
 
-/** A command as the driver has sent it. */
+/** A command as sent by the driver. */
 export interface SentCommand {
   commandName: string;
   command: Document;
 }
 
-/** Every process reads its keyring, which is small, between two heartbeats: no request waits for it. */
+/** Every process reads its small keyring between two heartbeats. No request waits for it. */
 export const isKeyringRead = (command: Document): boolean => command['find'] === 'keys';
 
-/** What a command of a find may say besides its filter, and what counts for its plan. */
+/** The options of a find command, besides its filter, that affect its plan. */
 const findOptions = ['sort', 'limit', 'skip', 'hint', 'projection', 'collation'];
 
 /** A write finds its documents as a query does. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { timeoutFactor, within } from './time-limits.ts';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-/** A limit of vitest, or of a request, that is a number of milliseconds as it stands. */
+/** A fixed limit of vitest or of a request, in milliseconds. */
 const fixedLimit = /\b[tT]imeout: [\d_]|^\s*\}, [\d_]+\);$|\btimeout\([\d_]|Timeout\([\d_]/;
 
 describe('the time limits of tests', () => {

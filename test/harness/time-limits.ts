@@ -1,11 +1,10 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** Tests of a busy machine wait at most this many times longer, where the variable is not set. */
+/** The largest factor that is computed from the load of the machine. */
 const largestOwn = 10;
 
 /**
- * How many times longer tests may wait than on a quiet machine. Where nothing is given, it is the load of the machine for
- * each of its processors.
+ * The factor by which tests wait longer than on a quiet machine. By default it is the machine's load per processor.
  * @throws Error for anything but a number from 1
  */
 export function timeoutFactor(given: string | undefined, loadOfProcessor: number): number {
@@ -20,11 +19,11 @@ const factor = timeoutFactor(
   process.env['SVC_TEST_TIMEOUT_FACTOR'],
   (loadavg()[0] ?? 0) / availableParallelism(),
 );
-// The processes of a run share what was measured at its start.
+// All processes of a run share the factor that was measured at its start.
 process.env['SVC_TEST_TIMEOUT_FACTOR'] = String(factor);
 
-/** The limit of a wait. @param ms what is enough on a machine that is not busy */
+/** The limit of a wait. @param ms a sufficient time on a machine that is not busy */
 export const within = (ms: number): number => Math.ceil(ms * factor);
 
-/** The limits of vitest, in milliseconds: of a test or a hook, and of `expect.poll`. */
+/** The limits of vitest in milliseconds, for a test or hook, and for `expect.poll`. */
 export const limits = { test: within(60_000), poll: within(10_000) };

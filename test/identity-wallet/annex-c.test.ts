@@ -22,7 +22,7 @@ const sources = [
   { name: 'pid-jwt', label: 'PID', profile: 'eudi-pid', trustAnchors, access, formats: ['dc+sd-jwt'] },
 ];
 
-/** An authority whose signer is on P-384. */
+/** An authority whose signer has a P-384 key. */
 const [rootKey, wideKey] = ['P-256', 'P-384'].map(
   (namedCurve) => generateKeyPairSync('ec', { namedCurve }).privateKey,
 ) as [KeyObject, KeyObject];
@@ -67,7 +67,7 @@ async function ask(source: string, scope = 'age_18_plus country', given?: TestPa
     ...asked,
     data: asked.annexC(),
     answer: (data: object | string) => asked.post(data, iso),
-    /** What the partner reads with the code that the browser brought. */
+    /** The partner's userinfo for the code from the browser. */
     async read(code = ''): Promise<UserInfo> {
       const exchanged = await exchangeCode(service, partner, { code, codeVerifier: asked.codeVerifier });
       const { access_token: token } = (await exchanged.json()) as { access_token: string };
@@ -92,7 +92,7 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
 
   it.each([
     ['age', 'age_18_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_18']]],
-    // Without its alternative, age_over_18.
+    // Without the alternative, age_over_18.
     ['age', 'age_21_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_21']]],
     ['pid', 'age_18_plus', 'eu.europa.ec.eudi.pid.1', [['eu.europa.ec.eudi.pid.1', 'age_over_18']]],
     ['mdl', 'age_21_plus', 'org.iso.18013.5.1.mDL', [['org.iso.18013.5.1', 'age_over_21']]],

@@ -3,19 +3,19 @@ import { createPartner, type TestPartner } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 
-/** The request of a page for the Digital Credentials API. */
+/** The page's request for the Digital Credentials API. */
 export interface DigitalRequest {
   protocol: string;
   data: Record<string, unknown> & { request?: string };
 }
 
-/** What a wallet gets by ISO/IEC TS 18013-7, annex C. */
+/** The data of a request by ISO/IEC TS 18013-7, annex C. */
 export interface AnnexCData {
   deviceRequest: string;
   encryptionInfo: string;
 }
 
-/** Of a request that is answered at an address. */
+/** The data of a request that is answered at a response URI. */
 export interface AskedAtAddress {
   client_id: string;
   response_uri: string;
@@ -39,13 +39,13 @@ export const digitalRequestIn = (html: string) => theOne(digitalRequestsIn(html)
 /** By ISO/IEC TS 18013-7, annex C. */
 export const annexCRequestIn = (html: string) =>
   theOne(digitalRequestsIn(html), /^org-iso-mdoc$/) as DigitalRequest & { data: AnnexCData };
-/** What opens a wallet. */
+/** The link that opens an identity wallet. */
 export const linkIn = (html: string) => plain(/href="((?:av|openid4vp):\/\/[^"]*)"/.exec(html)?.[1]);
 
 export const postFields = (url: string, fields: Record<string, string>) =>
   fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
 
-/** What a link asks for, by value or by reference. */
+/** The request in a link, by value or by reference. */
 async function followed(link: string): Promise<AskedAtAddress> {
   const { searchParams } = new URL(link);
   const requestUri = searchParams.get('request_uri');
@@ -55,7 +55,7 @@ async function followed(link: string): Promise<AskedAtAddress> {
   return { ...given, dcql_query: query, client_metadata: metadata } as never;
 }
 
-/** A browser at the page that asks for a wallet of `source`, by a new partner or the given one. */
+/** A browser at the page that asks for an identity wallet of `source`, for a new partner or the given one. */
 export async function askIdentityWallet(
   service: TestServer,
   source: string,
@@ -75,7 +75,7 @@ export async function askIdentityWallet(
     request: digitalRequestIn(page.html),
     annexC: () => annexCRequestIn(page.html).data,
     asked: () => followed(link),
-    /** Sends the form with what the browser gave to the page. */
+    /** Sends the form with the answer from the browser's API. */
     post: (data: object | string, changes: Record<string, string> = {}, by = pages) =>
       by.open(`${page.at}/wallet`, {
         csrf,

@@ -65,7 +65,7 @@ export const personSettings = IdentityWallet.parse({
   access,
 }) as IdentityWalletSettings;
 
-/** A check of presentations whose status list is the test issuer's. */
+/** The check of presentations, with the test issuer's status list. */
 export function createCheck(fetch = () => testStatusList(issuer.signer, statusUri, now)) {
   return createPresentationCheck(
     createStatusLists(async () => ({ type: statusListTypes.jwt, body: await fetch() })),
@@ -120,7 +120,7 @@ export async function personToken({
   return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, context: made, now: at })] };
 }
 
-/** Why a presentation was refused; fails where it was not. */
+/** The reason for refusing a presentation. Fails if it was accepted. */
 export async function refusalOf(work: Promise<unknown>): Promise<string> {
   const outcome = await work.then(
     () => new Error('accepted'),

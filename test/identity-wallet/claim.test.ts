@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 const ask = () => askIdentityWallet(service, 'age', { partner });
-/** It can be read, and proves nothing. */
+/** An answer that can be decrypted but proves nothing. */
 const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
 const judged = () => lines.filter((line) => line.includes('refused a presentation')).length;
 
@@ -51,7 +51,7 @@ describe('simultaneous answers to one request', () => {
 });
 
 describe('a request whose answer is being verified', () => {
-  /** As an answer leaves it whose process has died. */
+  /** The state that a process leaves if it crashes during the verification. */
   async function claimed() {
     const asked = await ask();
     const session = await service.db.collection<Session>('sessions').findOne({ _id: asked.sessionId });

@@ -68,7 +68,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     const [mine, other] = [await ask(source), await ask(source)];
     const end = await mine.post(await otherIdentityWallet.pick(other.request, service.baseUrl));
     const isEncrypted = source !== 'age';
-    // Encrypted for another request, it cannot be read at all.
+    // The answer is encrypted for another request, so it cannot be decrypted.
     expect(end.status).toBe(isEncrypted ? 400 : 303);
     expect((await mine.show()).failure?.reason).toBe(isEncrypted ? undefined : 'document_rejected');
     expect((await mine.show()).code).toBeNull();

@@ -50,7 +50,7 @@ interface Query {
   }[];
 }
 
-/** The queries of both channels. */
+/** The queries of the link and of the browser's API. */
 async function queriesOf(source: string): Promise<Query[]> {
   const { asked, request } = await askIdentityWallet(service, source);
   const payload = request.data.request ? decodeJwt(request.data.request) : request.data;
@@ -82,7 +82,7 @@ describe('the query to an identity wallet', () => {
   });
 });
 
-/** The identifier of its authority's key, as the signer's certificate has it. */
+/** The key identifier of the authority, as in the signer's certificate. */
 function authorityKeyOf(der: Uint8Array): string {
   const { extensions = [] } = AsnConvert.parse(der, CertificateStructure).tbsCertificate;
   const value = [...extensions].find(({ extnID }) => extnID === id_ce_authorityKeyIdentifier)?.extnValue;

@@ -5,7 +5,7 @@ import { transcriptOf } from '../../server/identity-wallet/transcript.ts';
 import { context, issuer, now } from './attested.ts';
 
 const day = 86_400_000;
-/** In the order given: the library warns of sorting the keys that some tests use. */
+/** Keys keep the given order, because the library warns about sorting some keys of these tests. */
 const embedded = (value: unknown) => new Tagged(24, encode(value, { mapSorter: () => 0 }));
 const textDate = (time: number) => new Tagged(0, `${new Date(time).toISOString().slice(0, 19)}Z`);
 const headers = encode(new Map([[1, -7]]));
@@ -24,19 +24,19 @@ const item = (digestID: number, elementIdentifier: string): Item => ({
 export const adultItem = item(0, 'age_over_18');
 
 interface Parts {
-  /** Of the document, which its wallet says. */
+  /** The outer document type, which the wallet states. */
   outerDocType?: string;
-  /** What the device signed that it presents. */
+  /** The document type that the device signed. */
   signedDocType?: string;
-  /** Members of the mobile security object, which its issuer signs. */
+  /** Members of the mobile security object, which the issuer signs. */
   mso?: Record<string, unknown>;
   /** Milliseconds since the epoch. */
   signed?: number;
   signer?: Signer;
   items?: readonly Item[];
-  /** Digests in the security object; those of the items where absent. */
+  /** Digests in the security object; by default those of the items. */
   digests?: (own: Map<number, Uint8Array>) => Map<unknown, Uint8Array>;
-  /** Members of the document and of the response. */
+  /** Members of the document and the response. */
   document?: Record<string, unknown>;
   response?: Record<string, unknown>;
   deviceNameSpaces?: Record<string, unknown>;
@@ -44,7 +44,7 @@ interface Parts {
 
 export const docType = 'eu.europa.ec.av.1';
 
-/** A device response made by hand, with signatures that are right: libraries would refuse to make most of them. */
+/** A hand-made device response with valid signatures. Libraries would refuse to make most of these. */
 export function handMade(parts: Parts = {}): string {
   const { outerDocType = docType, signedDocType = docType, signed = now - day } = parts;
   const { signer = issuer.signer, items = [adultItem], digests = (own) => own } = parts;

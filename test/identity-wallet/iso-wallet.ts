@@ -17,7 +17,7 @@ const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'))
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 const jwkOf = (key: KeyObject) => ({ ...key.export({ format: 'jwk' }), alg: 'ES256' });
 
-/** The transcript's last part: made of the text as it was sent, and of where the page was. */
+/** The last part of the session transcript, made of the text as sent and the page's origin. */
 const handoverOf = (encryptionInfo: string, origin: string) => [
   'dcapi',
   new Uint8Array(
@@ -79,7 +79,7 @@ async function issued({ document, signer = issuer.signer, expired = false }: Ord
 
 type Names = readonly (readonly [namespace: string, element: string])[];
 
-/** What a device request asks for. */
+/** The elements that a device request asks for. */
 export function askedIn(deviceRequest: string): { docType: string; elements: Names } {
   const [first] = DeviceRequest.decode(bytesOf(deviceRequest)).docRequests;
   if (!first) throw new Error('nothing is asked for');
@@ -90,7 +90,7 @@ export function askedIn(deviceRequest: string): { docType: string; elements: Nam
   return { docType, elements };
 }
 
-/** Encrypts what is presented, as a wallet does for a page at `origin`. @returns the `data` of the credential */
+/** Encrypts a response as a wallet does for a page at `origin`. @returns the `data` of the credential */
 export async function seal(response: Uint8Array, { encryptionInfo }: AnnexCData, origin: string) {
   const suite = new hpke.CipherSuite(
     hpke.KEM_DHKEM_P256_HKDF_SHA256,
@@ -106,7 +106,7 @@ export async function seal(response: Uint8Array, { encryptionInfo }: AnnexCData,
   return { response: textOf(encode(['dcapi', { enc: encapsulatedSecret, cipherText: ciphertext }])) };
 }
 
-/** The library writes what is absent as `undefined`; COSE has null there (RFC 9052 4.1). */
+/** The library writes absent values as `undefined`, but COSE has null there (RFC 9052 4.1). */
 function withNulls(encoded: Uint8Array): Uint8Array {
   const tags = Tagged.preserve(0, 18, 24, 1004);
   const plain = (value: unknown): unknown => {
@@ -118,16 +118,16 @@ function withNulls(encoded: Uint8Array): Uint8Array {
 }
 
 interface Given extends Partial<Order> {
-  /** Where the wallet says that the page is. */
+  /** The origin that the wallet sees. */
   origin: string;
-  /** What it signs and encrypts for; the request itself where absent. */
+  /** The request for which it signs and encrypts; by default the request itself. */
   proven?: AnnexCData;
   shown?: (asked: Names) => Names;
   change?: (response: Uint8Array) => Uint8Array;
 }
 
 /**
- * A wallet of other libraries: `@owf/mdoc` reads requests, `@auth0/mdl` issues and presents, `hpke` encrypts.
+ * An identity wallet of other libraries: `@owf/mdoc` reads requests, `@auth0/mdl` issues and presents, `hpke` encrypts.
  * @returns the `data` of the credential
  */
 export async function presentByAnnexC(request: AnnexCData, given: Given): Promise<{ response: string }> {
@@ -153,7 +153,10 @@ export async function presentByAnnexC(request: AnnexCData, given: Given): Promis
   return seal(given.change ? given.change(encoded) : encoded, proven, origin);
 }
 
-/** Checks reader authentication as a wallet does. @returns the certificates of the reader, and whether it signed this */
+/**
+ * Checks reader authentication as a wallet does.
+ * @returns the reader's certificates, and whether its signature is valid
+ */
 export function readerOf({ deviceRequest, encryptionInfo }: AnnexCData, origin: string) {
   const [first] = DeviceRequest.decode(bytesOf(deviceRequest)).docRequests;
   const readerAuth = first?.readerAuth;

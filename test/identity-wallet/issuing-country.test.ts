@@ -10,7 +10,7 @@ const day = 86_400_000;
 const validity = { signed: now - day, validFrom: now - day, validUntil: now + day };
 const key = issuer.holderKey;
 
-/** What both formats show where `issuing` stands in the attestation and `signing` in the signer's certificate. */
+/** The result in both formats, with `issuing` in the attestation and `signing` in the signer's certificate. */
 interface Countries {
   issuing: string;
   signing: string | undefined;

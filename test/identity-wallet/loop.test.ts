@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** From the partner's link to the page that asks the wallet, and on to the test wallet's. */
+/** Leads from the partner's link to the page that asks the wallet, and on to the test wallet's page. */
 async function ask(source: string, scope: string = claims.join(' ')) {
   const partner = partners.get(source);
   if (!partner) throw new Error(source);
@@ -79,7 +79,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       const page = await first.act('refuse');
       expect(page.returned).toBeUndefined();
       expect(page.html).toContain('You said no in your wallet.');
-      // Nothing is under way: the page is left alone while its user decides.
+      // No request is running, so the page does not reload while its user decides.
       expect(page.refreshAfter).toBeGreaterThan(10);
       const link =
         /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';

@@ -17,7 +17,7 @@ const offeredIn = (html: string) =>
 const walletIn = (html: string) =>
   /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
-/** A browser at the page of the identity wallet, which its user has chosen. */
+/** A browser at the page of the identity wallet that its user has chosen. */
 async function atWallet() {
   const pages = openPages(service);
   const { page: list, sessionId } = await pages.start(partner, 'age_18_plus');

@@ -17,7 +17,7 @@ async function ask(source: string) {
   const pages = openPages(service);
   const { page, codeVerifier } = await pages.start(partner, 'age_18_plus country');
   const [, link = ''] = /href="((?:av|openid4vp):\/\/[^"]*)"/.exec(page.html) ?? [];
-  /** The claims that the partner gets for the code. */
+  /** The claims that the partner reads with the code. */
   async function exchange(code: string): Promise<unknown> {
     const token = await exchangeCode(service, partner, { code, codeVerifier });
     const { access_token: accessToken } = (await token.json()) as { access_token: string };

@@ -11,7 +11,7 @@ import {
 } from '../../server/identity-wallet/test-wallet/holder.ts';
 import { issuer } from './attested.ts';
 
-// The library sets error messages of zod for the whole process; those of the service are zod's own.
+// The library replaces zod's error messages for the whole process. The service uses zod's own messages.
 z.config({ customError: undefined });
 // The service under test listens on http://localhost.
 setGlobalConfig({ allowInsecureUrls: true });
@@ -71,7 +71,7 @@ interface Credential {
   claim_sets?: string[][];
 }
 
-/** The first set of claims that is asked for: this wallet has them all. */
+/** The first claim set of the request. This wallet has all its claims. */
 function pathsOf({ claims: all = [], claim_sets: [set] = [] }: Credential) {
   return set
     ? all.filter(({ id = '' }) => set.includes(id)).map(({ path }) => path)
@@ -95,7 +95,7 @@ async function present(credential: Credential, context: PresentationContext): Pr
   return presentSdJwt({ credential: issued, claims, key: holderKey, paths, context, now });
 }
 
-/** RFC 7638, of the key that the answer is encrypted for. */
+/** The thumbprint (RFC 7638) of the key for the encrypted answer. */
 async function thumbprintOf(jwk: object): Promise<Uint8Array> {
   const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }).export({ format: 'jwk' });
   return Buffer.from(await calculateJwkThumbprint(key as JWK), 'base64url');
@@ -135,11 +135,11 @@ async function respond(asked: Asked, context: PresentationContext, origin?: stri
 }
 
 /**
- * A wallet of other libraries: `@openid4vc/openid4vp` reads requests and makes answers, `@sd-jwt` and `@owf/mdoc` make
- * presentations. It holds attestations of the issuer of these tests.
+ * An identity wallet of other libraries: `@openid4vc/openid4vp` reads requests and makes answers, `@sd-jwt` and
+ * `@owf/mdoc` make presentations. It has attestations from these tests' issuer.
  */
 export const otherIdentityWallet = {
-  /** Follows a link that opens a wallet. @returns what it asked for, and where the browser is sent */
+  /** Follows a link that opens a wallet. @returns the request, and the address for the browser */
   async open(link: string) {
     const parsed = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link });
     const asked = await resolve(parsed.params);
@@ -161,7 +161,10 @@ export const otherIdentityWallet = {
     return { asked, status: response.status, back };
   },
 
-  /** Answers what a page at `origin` asks by the Digital Credentials API. @returns the `data` of the credential */
+  /**
+   * Answers a page's request by the Digital Credentials API at `origin`.
+   * @returns the `data` of the credential
+   */
   async pick({ data }: { data: object }, origin: string, proven = origin): Promise<object> {
     const asked = await resolve(data, origin);
     const { nonce } = asked.authorizationRequestPayload;

@@ -15,10 +15,13 @@ const root = { subject: { country: 'UT', name: 'root of an own issuer' }, key: r
 const rootContent = { notBefore: now - 90 * day, notAfter: now + 90 * day, isAuthority: true };
 const anchor = buildCertificate({ ...root, ...rootContent });
 
-/** Trusts `ownSigner` alone. */
+/** Settings that trust only `ownSigner`. */
 export const ownAnchors = [parseCertificate(anchor)];
 
-/** A document signer of a test's own. @param changes of its certificate, which is valid for 30 days before and after now */
+/**
+ * A document signer for one test.
+ * @param changes of its certificate, which is valid for 30 days before and after now
+ */
 export function ownSigner(changes: Partial<CertificateContent> = {}) {
   const certificate = buildCertificate({
     subject: { country: 'UT', name: 'signer of an own issuer' },

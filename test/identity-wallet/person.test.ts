@@ -57,7 +57,7 @@ describe('a PID as an mdoc', () => {
   });
 });
 
-/** A presentation whose holder's proof says this besides. */
+/** A presentation whose holder proof has these additional claims. */
 async function provenAnew(said: object) {
   const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
   const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
@@ -159,7 +159,7 @@ describe('a PID with one character changed', () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     for (let at = 0; at < whole.length; at += 7) {
       const old = whole.charAt(at);
-      // Base64url of some lengths has spare bits, which the last character may differ in.
+      // The last base64url character can have spare bits, which do not change the value.
       if (/^[.~]?$/.test(whole.charAt(at + 1))) continue;
       const changed = whole.slice(0, at) + (old === 'A' ? 'B' : 'A') + whole.slice(at + 1);
       expect(await refusalOf(check({ pid_sd_jwt: [changed] }, asked)), `at ${at}`).not.toBe('accepted');

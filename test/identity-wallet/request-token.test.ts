@@ -27,7 +27,7 @@ describe('the token, the nonce and the key of a wallet request', () => {
   const handles = createHandles(randomBytes(32));
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
-  /** The end of a token, which cannot be derived without the key. */
+  /** The last part of a token, which cannot be derived without the key. */
   const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
 
   it('are always the same for the same request', () => {
@@ -66,7 +66,7 @@ afterAll(() => service.stop());
 
 const ask = () => askIdentityWallet(service, 'age', { partner });
 
-/** The computer after it has shown a link for a phone, and the phone after it has typed the code. */
+/** The computer after it has shown a hand-off link, and the phone after its user has entered the code. */
 async function handedOff() {
   const computer = await ask();
   const { page, pages } = computer;

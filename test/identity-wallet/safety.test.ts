@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 const walletIn = (html: string) =>
   (/href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&');
 
-/** Where the wallet is sent after it has answered, without following. */
+/** The address to which the wallet redirects after its answer, without following it. */
 async function answer(html: string, act = 'present'): Promise<string> {
   const request = new URL(walletIn(html)).searchParams.get('request') ?? '';
   const response = await fetch(`${service.baseUrl}/verify/test-wallet`, {
@@ -96,7 +96,7 @@ describe('users of identity wallets', () => {
   async function verify(partner: TestPartner) {
     const pages = openPages(service);
     const { page, codeVerifier, sessionId } = await pages.start(partner, 'age_18_plus');
-    // A user whose claims are fresh has to show who they are, and no more.
+    // A user with fresh claims only has to prove the identity.
     const end = await pages.open(await answer(page.html));
     const code = end.returned?.['code'] ?? '';
     expect((await exchangeCode(service, partner, { code, codeVerifier })).status).toBe(200);

@@ -5,7 +5,7 @@ import { statusListTypes } from '../../server/identity-wallet/status-token.ts';
 import { type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { issuer, now, statusUri } from './attested.ts';
 
-/** Of two bits each: valid, revoked, suspended, valid. */
+/** Four statuses of two bits: valid, revoked, suspended, valid. */
 export const packed = deflateSync(Buffer.from([0b00100100]));
 export const seconds = now / 1000;
 
@@ -28,7 +28,7 @@ export async function jwtList({ claims = {}, header = {}, signer = issuer.signer
 
 interface CwtChanges {
   type?: string;
-  /** By label; undefined leaves the claim out. */
+  /** Claims by CBOR label; undefined omits one. */
   claims?: Record<number, unknown>;
   signer?: Signer;
 }
@@ -37,7 +37,7 @@ function cwt(type: string, claims: Map<number, unknown>, { claims: changes = {},
   const { signer = issuer.signer, type: said = type } = rest;
   for (const [label, value] of Object.entries(changes)) claims.set(Number(label), value);
   const kept = [...claims].filter(([, value]) => value !== undefined);
-  // In the order given: the library warns of sorting keys that are no numbers and no texts.
+  // Keys keep the given order, because the library warns about sorting keys of other types.
   const payload = encode(new Map(kept), { mapSorter: () => 0 });
   const headers = encode(
     new Map<number, unknown>([

@@ -23,7 +23,7 @@ const trust = { anchors, now };
 const unlisted = new Uint8Array([1, 2, 3]);
 const unknownIssuer = ownSigner();
 
-/** The outcome for an attestation at this place. */
+/** The result for an attestation with this index. */
 const byIndex = (fetch: () => Promise<Fetched>, index = 0) =>
   createStatusLists(fetch).check({ kind: 'index', index, uri: statusUri }, trust);
 const byIdentifier = (fetch: () => Promise<Fetched>, identifier = unlisted) =>
@@ -129,7 +129,7 @@ const day = 86_400_000;
 const validity = { signed: now - day, validFrom: now - day, validUntil: now + day };
 const key = issuer.holderKey;
 
-/** The outcome for a proof of age with this status, where every address has the list that `fetch` gives. */
+/** The result for a proof of age with this status. Every address returns the list from `fetch`. */
 async function ofMdoc(
   status: object,
   fetch: (uri: string) => Promise<Fetched> = async () => identifierList(),

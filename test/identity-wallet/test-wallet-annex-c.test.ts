@@ -17,7 +17,7 @@ const toWallet = (body: object) =>
     body: JSON.stringify(body),
   });
 
-/** From the partner's link to what the test wallet answers instead of the browser's API. */
+/** Leads from the partner's link to the answer that the test wallet gives in place of the browser's API. */
 async function ask(source: string, instruction: object = {}) {
   const asked = await askIdentityWallet(service, source, { scope: 'age_18_plus' });
   const answer = await toWallet({ requests: digitalRequestsIn(asked.page.html), ...instruction });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Deep enough to overflow the stack of `JSON.stringify`, and short enough for a form. */
+/** Nested deeply enough to overflow the stack of `JSON.stringify`, and short enough for a form. */
 const nested = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
 const deep = 'nested deeper than 16 levels';
 const encoded = (text: string) => Buffer.from(text).toString('base64url');

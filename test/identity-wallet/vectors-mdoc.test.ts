@@ -19,13 +19,13 @@ const expected = { docType, anchors, purposes: [documentSigner], transcript, now
 
 type CborMap = Map<string, unknown>;
 const tags = Tagged.preserve(0, 18, 24, 61, 1004);
-/** Maps in the order of the example, which is what was signed. */
+/** Maps keep the order of the example, because that order was signed. */
 const encodeInOrder = (value: unknown) => encode(value, { mapSorter: () => 0 });
 const response = () => decode(bytesOf(annexD.deviceResponse), { tags, useMaps: true }) as CborMap;
 const documentOf = (whole: CborMap) => (whole.get('documents') as CborMap[])[0] as CborMap;
 const issuerSigned = () => documentOf(response()).get('issuerSigned') as CborMap;
 
-/** The example, presented online: with a signature by its device in place of the MAC. */
+/** The example as an online presentation, with a device signature in place of the MAC. */
 function presented(change: (document: CborMap) => void = () => {}): Uint8Array {
   const whole = response();
   const document = documentOf(whole);

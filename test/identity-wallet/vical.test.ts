@@ -18,7 +18,7 @@ const validity = { notBefore: now - day, notAfter: now + day };
 const licence = 'org.iso.18013.5.1.mDL';
 const keyOf = (name: string) => deriveKeyPair(new Uint8Array(32), [name]);
 
-/** A certificate authority that signs itself. */
+/** A self-signed certificate authority. */
 const authority = (name: string, changes: object = {}) =>
   buildCertificate({
     subject: { country: 'EU', name },
@@ -49,7 +49,7 @@ interface Parts {
   change?: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** A list as its provider signs it, with whatever is different. */
+/** A list signed by its provider, with the given changes. */
 function vical({ content = {}, purposes = ['1.0.18013.5.1.8'], issuer = 'provider', ...parts }: Parts = {}) {
   const certificate = buildCertificate({
     subject: { name: 'signer' },
@@ -150,7 +150,7 @@ describe('a list of issuing authorities (VICAL)', () => {
 });
 
 describe('trust anchors from a VICAL', () => {
-  /** A file with a list, which a source reads; `pass` lets it look again. */
+  /** A file with a list, which a source reads. `pass` advances the clock until the next check. */
   function watch(first: Uint8Array) {
     const file = join(temporaryFolder('vical'), 'list.vical');
     const put = (bytes: Uint8Array) => {

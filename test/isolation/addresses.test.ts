@@ -4,12 +4,12 @@ import { createAuthentication } from '../../server/admin/authentication.ts';
 import { createPartner, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
-/** Interface section 8 and docs/choices.md: what one address may get wrong in a minute. */
+/** Wrong attempts of one address that are allowed in a minute (interface section 8 and docs/choices.md). */
 const wrongSecrets = 20;
 const wrongTokens = 10;
 const walletAnswers = 60;
 
-/** Where a request comes from: an address of this machine, and what its headers claim. */
+/** The origin of a request: a local address, and the address that its headers claim. */
 interface Origin {
   from?: string;
   forwardedFor?: string;
@@ -57,7 +57,7 @@ describe.each([
       ).toString(),
     });
 
-  /** Statuses of so many wrong secrets, the sender claiming another address each time where `claims` says so. */
+  /** The statuses of `count` wrong secrets. `claims` gives the forwarded address of each, if any. */
   async function tries(origin: Origin, count: number, claims: (n: number) => string | undefined) {
     const statuses: number[] = [];
     for (let n = 0; n < count; n += 1) {
@@ -70,15 +70,15 @@ describe.each([
     Array.from({ length: count }, (_, n) => (n < limit ? 401 : 429));
 
   it('are counted for each client address that this setting yields, to the exact limit', async () => {
-    // From the address that may be a proxy; the header says that each comes from somewhere else.
+    // From a possible proxy address, with a different forwarded address each time.
     const rotating = await tries({}, wrongSecrets + 1, (n) => `192.0.2.${n}`);
     expect(rotating).toEqual(refusedFrom(distinct ? wrongSecrets + 1 : wrongSecrets, wrongSecrets + 1));
     const fixed = await tries({}, wrongSecrets + 2, () => '198.51.100.1');
     expect(fixed).toEqual(refusedFrom(distinct ? wrongSecrets : 0, wrongSecrets + 2));
-    // A neighbour has a count of its own, whatever it claims: it is no proxy.
+    // The other address has a separate count for any header, because it is no proxy.
     const neighbour = await tries({ from: '127.0.0.2' }, wrongSecrets + 1, (n) => `198.51.100.${n}`);
     expect(neighbour).toEqual(refusedFrom(wrongSecrets, wrongSecrets + 1));
-    // Another client has one, too, and the right secret always passes.
+    // Another client has a separate count, and the right secret always passes.
     const other = await createPartner(server);
     const origin = { from: '127.0.0.2' };
     expect(await exchange(origin, 'svc_secret_wrong', other.clientId)).toBe(401);
@@ -96,7 +96,7 @@ describe.each([
     expect(await whoami({}, server.config.adminToken ?? '')).toBe(200);
   });
 
-  // Only a trusted proxy can say that a request comes from an IPv6 address here.
+  // Only a trusted proxy can report an IPv6 address here.
   if (distinct) {
     it('are counted for each /64 network of an IPv6 address', async () => {
       const other = await createPartner(server);

@@ -4,7 +4,7 @@ import { exchangeCode, redirectUri, type TestPartner } from '../harness/partner.
 import { manualClock } from '../harness/server.ts';
 import { call, codeFor, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
 
-/** Where one of a kind is enough for most tests, two are what tells an identifier from a constant. */
+/** These tests use two of everything, because one cannot show that an identifier is not a constant. */
 const clock = manualClock();
 let server: Awaited<ReturnType<typeof startWithBank>>;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 const userinfo = (token: string) =>
   fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
-/** A person of the bank at a partner: verified, exchanged, and known by a subject. */
+/** A user of the bank at a partner, who has verified, with the subject from the exchange. */
 async function exchanged(partner: TestPartner, person = 'adult') {
   const verified = await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person);
   const answer = await exchangeCode(server, partner, verified);
@@ -34,7 +34,7 @@ async function bodiesOf({ partnerId }: TestPartner, count: number): Promise<Reco
 const enrollmentOf = async ({ partnerId }: TestPartner): Promise<string> =>
   (await server.admin.enrollments.list.query({ partnerId, limit: 1 }))[0]?.id ?? '';
 
-/** `POST /api/checkbox/resolve`, and what it answers. */
+/** Sends `POST /api/checkbox/resolve`, and returns the answer. */
 async function resolve(apiKey: string, idempotencyKey: string, fields: Record<string, unknown>) {
   const answer = await fetch(`${server.baseUrl}/api/checkbox/resolve`, {
     method: 'POST',
@@ -152,7 +152,7 @@ describe('a claim that a client may no longer request', () => {
 });
 
 describe('one customer at two shops', () => {
-  /** The name under which a shop's exchange leaves its customer on the enrollment. */
+  /** The stored customer hash of a shop's enrollment, after an exchange. */
   async function rememberedFor(shop: Shop, shopDomain: string, customerId: string): Promise<unknown> {
     const code = await codeFor(server, shop);
     const body = JSON.stringify(fields(code, { shop_domain: shopDomain, customer_id: customerId }));

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcadminError, svcadmin } from './svcadmin.ts';
 
-/** What a partner was given when support set it up; kept between runs, 0600. */
+/** A partner's credentials from support, kept between runs in a file with mode 0600. */
 export interface Account {
   partnerId: string;
   keyId: string;
@@ -25,10 +25,7 @@ function read(file: string): Partial<Account> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Account>) : {};
 }
 
-/**
- * The partner of this journey: read back where it still fits, else made or rotated through `svcadmin`, as
- * support would.
- */
+/** The partner of this journey. It is read back if it is still valid; otherwise `svcadmin` creates or rotates it. */
 export function openAccount({ file, baseUrl, env }: Settings) {
   const account = read(file);
   const run = <Value>(...args: string[]) => svcadmin<Value>(args, env);
@@ -61,13 +58,13 @@ export function openAccount({ file, baseUrl, env }: Settings) {
   }
 
   return {
-    /** Complete once partner, key and client are there. */
+    /** The account is complete when partner, key and client exist. */
     account: account as Account,
     receiverPort: account.receiverPort,
     keep,
     run,
 
-    /** @returns whether it was there already */
+    /** @returns whether it existed already */
     async ensurePartner(): Promise<boolean> {
       if (account.partnerId && (await exists('partners', 'show', account.partnerId))) return true;
       const { id } = await run<{ id: string }>('partners', 'create', 'Journey Cinema');

@@ -1,4 +1,4 @@
-/** What a browser without JavaScript does: cookies, redirects and forms, nothing else. */
+/** Acts as a browser without JavaScript: cookies, redirects and forms only. */
 
 export interface Page {
   url: string;
@@ -36,8 +36,8 @@ function parseForms(html: string): Form[] {
 }
 
 /**
- * @param origin where the hosted pages are; a redirect to anywhere else is where the flow ends
- * @param send what it sends requests with
+ * @param origin of the hosted pages; a redirect to another origin ends the flow
+ * @param send the function that sends requests
  */
 export function createBrowser(origin: string, send: typeof fetch = fetch) {
   const cookies = new Map<string, string>();
@@ -71,7 +71,7 @@ export function createBrowser(origin: string, send: typeof fetch = fetch) {
     cookies,
     open: (url: string) => request(url),
 
-    /** Presses a button, for instance `decision=accept`. @throws where the page has no such button */
+    /** Presses a button, for instance `decision=accept`. @throws if the page has no such button */
     async press(page: Page, button: string): Promise<Page> {
       const form = page.forms.find(({ buttons }) => buttons.includes(button));
       if (!form) throw new Error(`${page.url} answered ${page.status} and has no button ${button}`);
@@ -86,8 +86,8 @@ export function createBrowser(origin: string, send: typeof fetch = fetch) {
 export type Browser = ReturnType<typeof createBrowser>;
 
 /**
- * Walks the hosted flow to its end as one of the sandbox's people.
- * @returns the partner's address that the browser was sent to, with `code` or `error`
+ * Completes the hosted flow as a sandbox user.
+ * @returns the partner's redirect address, with `code` or `error`
  */
 export async function passFlow(browser: Browser, startUrl: string, person: string): Promise<URL> {
   let page = await browser.open(startUrl);

@@ -21,10 +21,10 @@ async function answers(baseUrl: string): Promise<boolean> {
 }
 
 export interface LocalServer {
-  /** Whether it ran before. */
+  /** Whether it was already running. */
   found: boolean;
   baseUrl: string;
-  /** What `svcadmin` needs besides the environment of this process to find it. */
+  /** The environment that `svcadmin` needs, besides this process's, to find the server. */
   env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ function end(child: ChildProcess): Promise<void> {
   });
 }
 
-/** The server that `svcadmin` finds from here; undefined where it finds none, or none answers. */
+/** The server that `svcadmin` finds from here; undefined if it finds none or none answers. */
 async function findServer(env: NodeJS.ProcessEnv): Promise<LocalServer | undefined> {
   const isNamed = env['SVCADMIN_URL'] || env['SVCADMIN_PROFILE'];
   try {
@@ -51,10 +51,10 @@ async function findServer(env: NodeJS.ProcessEnv): Promise<LocalServer | undefin
   }
 }
 
-/** Codes of `svcadmin` that say that no server is there. */
+/** Error codes of `svcadmin` for a missing server. */
 const absent = new Set(['no_token', 'unreachable', 'not_the_admin_api']);
 
-/** The running server, as `svcadmin` finds it, or one of our own. @throws where none comes up within 30 s */
+/** The running server that `svcadmin` finds, or a new one. @throws if none is ready within 30 s */
 export async function findOrStartServer(env: NodeJS.ProcessEnv = process.env): Promise<LocalServer> {
   const running = await findServer(env);
   if (running) return running;

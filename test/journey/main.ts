@@ -9,12 +9,12 @@ import { createReport, expectThat } from './report.ts';
 import { exchange, querySession, readUserinfo, revoke, walkHostedPages } from './steps.ts';
 
 /**
- * The whole main job, as partner, user and receiver would do it: set-up through `svcadmin`, the hosted
- * pages, the exchange, the claims, revocation, the session query and the signed webhooks.
+ * The whole main job, in the roles of partner, user and receiver: set-up by `svcadmin`, the hosted pages, the exchange,
+ * the claims, revocation, the session query and the signed webhooks.
  */
 
 const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
-/** `wallet` is the EUDI Wallet; any other source of the test wallet goes by its name. */
+/** `wallet` means the EUDI Wallet. The test wallet's other sources have their own names. */
 const { values: options } = parseArgs({ options: { source: { type: 'string' } } });
 const source = options.source === 'wallet' ? 'test-wallet-pid' : options.source;
 

@@ -16,7 +16,7 @@ interface StartParameters {
   codeChallenge: string;
 }
 
-/** Where a partner sends the user's browser (interface 4.1). */
+/** The address to which a partner sends the user's browser (interface 4.1). */
 export function startUrl({
   baseUrl,
   clientId,
@@ -45,7 +45,7 @@ interface Redemption {
   codeVerifier: string;
 }
 
-/** The form that a partner's server sends to the token endpoint (interface 2.2). */
+/** The form of an exchange at the token endpoint (interface 2.2). */
 export const tokenForm = (redemption: Redemption): Record<string, string> => ({
   grant_type: 'authorization_code',
   code: redemption.code,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export interface Received {
   event: string;
   body: Record<string, unknown>;
-  /** Whether `X-SVC-Signature` fits the raw body (interface 5.5). */
+  /** Whether `X-SVC-Signature` is valid for the raw body (interface 5.5). */
   verified: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function startReceiver(port: number) {
     useSecret: (signingSecret: string) => {
       secret = signingSecret;
     },
-    /** Resolves to all events received, once there are `count` of them or `ms` milliseconds have passed. */
+    /** Resolves to all received events, after `count` events or `ms` milliseconds. */
     async wait(count: number, ms: number): Promise<Received[]> {
       const deadline = Date.now() + ms;
       while (seen.size < count && Date.now() < deadline) {

@@ -1,9 +1,9 @@
-/** @throws with `message` where `condition` does not hold */
+/** @throws an error with `message` if `condition` is false */
 export function expectThat(condition: boolean, message: string): void {
   if (!condition) throw new Error(message);
 }
 
-/** Prints each step with what came back and the time it took. */
+/** Prints each step with its result and duration. */
 export function createReport(write: (text: string) => void = (text) => process.stdout.write(text)) {
   let notes: string[] = [];
   let number = 0;

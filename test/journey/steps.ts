@@ -6,7 +6,7 @@ import { newVisit, startUrl, tokenForm } from './pkce.ts';
 import { expectThat } from './report.ts';
 import { passWalletFlow } from './wallet.ts';
 
-/** What a partner's server knows when the user is back at its callback. */
+/** The data of a partner's server when the user returns to its callback. */
 export interface Visit {
   code: string;
   codeVerifier: string;
@@ -17,13 +17,13 @@ interface Walk {
   baseUrl: string;
   account: Account;
   browser: Browser;
-  /** A source whose users have the test wallet; the sandbox where absent. */
+  /** A source for users of the test wallet; by default the sandbox. */
   source: string | undefined;
 }
 
 const scope = 'age_18_plus identity_verified';
 
-/** As the user: from the partner's link to the partner's callback, as the sandbox's `adult` or with the test wallet. */
+/** Acts as the user, from the partner's link to the callback, as the sandbox user `adult` or with the test wallet. */
 export async function walkHostedPages({ baseUrl, account, browser, source }: Walk): Promise<Visit> {
   const { clientId, redirectUri } = account;
   const { codeVerifier, codeChallenge, state } = newVisit();
@@ -39,7 +39,7 @@ export async function walkHostedPages({ baseUrl, account, browser, source }: Wal
   return { code, codeVerifier, sessionId };
 }
 
-/** As the partner's server (interface 4.2). */
+/** Acts as the partner's server (interface 4.2). */
 export async function exchange({
   baseUrl,
   account,
@@ -61,7 +61,7 @@ export async function exchange({
   return TokenResponse.parse(body);
 }
 
-/** Interface 4.3. `body` is checked where the answer is a success. */
+/** Interface 4.3. `body` is checked for a success. */
 export async function readUserinfo(
   baseUrl: string,
   token: string,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** From the sources as from `dist`: the command line as a person would type it. */
+/** The path of the command line, from the sources or from `dist`. */
 const program = fileURLToPath(
   new URL(
     import.meta.url.includes('/dist/') ? '../../../cli/bin/svcadmin.js' : '../../cli/bin/svcadmin.js',
@@ -12,7 +12,7 @@ const program = fileURLToPath(
 export class SvcadminError extends Error {
   /** 4 is "not found", 5 "refused". */
   readonly exitCode: number;
-  /** `not_found` and the like. */
+  /** The error code, such as `not_found`. */
   readonly code: string;
   constructor(command: string, exitCode: number, stderr: string) {
     super(`svcadmin ${command} ended with ${exitCode}: ${stderr.trim()}`);
@@ -22,7 +22,7 @@ export class SvcadminError extends Error {
   }
 }
 
-/** Runs `svcadmin <args> --json`. @returns the value that it printed @throws SvcadminError */
+/** Runs `svcadmin <args> --json`. @returns the printed value @throws SvcadminError */
 export function svcadmin<Value>(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Value> {
   return new Promise((resolve, reject) => {
     execFile(

@@ -3,8 +3,8 @@ import type { Browser } from './browser.ts';
 const link = /href="([^"]*\/verify\/test-wallet\?[^"]*)"/;
 
 /**
- * Walks the hosted flow to its end with the test wallet.
- * @returns the partner's address that the browser was sent to, with `code` or `error`
+ * Completes the hosted flow with the test wallet.
+ * @returns the partner's redirect address, with `code` or `error`
  */
 export async function passWalletFlow(browser: Browser, startUrl: string): Promise<URL> {
   const consent = await browser.open(startUrl);

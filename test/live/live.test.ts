@@ -15,11 +15,11 @@ import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
 const redirectUri = 'https://shop.example/callback';
-/** Everything that the live endpoint of the partner was sent. */
+/** All requests to the partner's live endpoint. */
 const received = () => receiver.received.map(read);
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 
-/** Webhooks as they are sent, only that the name of the partner's host leads to this machine. */
+/** Real webhooks, but the name of the partner's host resolves to this machine. */
 const network = {
   route: { resolve: async () => ['127.0.0.1'], allowed: () => true },
   rules: { localhostAllowed: false, ownPorts: () => [] },
@@ -30,7 +30,7 @@ const network = {
 let server: Awaited<ReturnType<typeof startWithBank>>;
 let partner: Awaited<ReturnType<typeof createLivePartner>>;
 
-/** A partner with a test key, client and wallet, and beside them the same in live mode. */
+/** A partner with a test key, client and wallet, and with the same records in live mode. */
 async function createLivePartner(webhookUrl: string) {
   const { admin } = server;
   const test = await createPartner(server, { funds: 20_000, client: { sources: ['bank'] } });
@@ -84,7 +84,7 @@ async function session(sessionId: string, apiKey: string) {
   return { status: answer.status, body: (await answer.json()) as { session?: Record<string, unknown> } };
 }
 
-/** The event of this type about this session or user, once it has arrived. */
+/** Waits for the event of this type with this session or user. */
 async function event(type: string, about: string) {
   const find = () =>
     received().find(({ raw, body }) => body['event'] === type && raw.toString().includes(about));
@@ -114,7 +114,7 @@ describe('live mode', () => {
     const verified = await verify();
     const { status, body } = await session(verified.sessionId, partner.key.apiKey);
     expect([status, body.session]).toMatchObject([200, { status: 'complete', isTestMode: false }]);
-    // The test key of the same partner did not create it.
+    // The partner's test key did not create the session.
     expect((await session(verified.sessionId, partner.test.apiKey)).status).toBe(403);
 
     expect(await balances()).toEqual({ test: 20_000, live: 5_000 });
@@ -215,7 +215,7 @@ describe('live mode', () => {
     for (const url of ['http://localhost:3000/hooks', 'http://shop.example/hooks'])
       await expect(admin.webhooks.set.mutate({ keyId: key.id, url })).rejects.toThrow(/https/);
 
-    // Without a source of its own, a test client has the sandbox, and a live client nothing.
+    // Without a configured source, a test client uses the sandbox, and a live client has no source.
     const { id: client_id } = await admin.clients.create.mutate(live);
     const query = new URLSearchParams({
       client_id,

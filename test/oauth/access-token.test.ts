@@ -10,7 +10,7 @@ const publicKeys = [{ ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'ES
 const clock = manualClock(Date.parse('2026-11-21T10:00:00.400Z'));
 const keyring = { signing: { kid: 'one', privateKey: pair.privateKey }, publicKeys };
 
-/** Two processes of one installation: what the second verifies, the first has signed. */
+/** Two processes of one installation. The second one verifies tokens that the first one has signed. */
 const processes = () => {
   const settings = { keyring, issuer: 'https://verify.example', clock } as never;
   return [createAccessTokens(settings), createAccessTokens(settings)] as const;

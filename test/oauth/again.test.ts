@@ -6,7 +6,7 @@ import { authenticateKey } from '../../server/verification/session/session-query
 
 type Until<T> = { until?: (found: T) => boolean } | undefined;
 
-/** A cache that still holds `old` while the database has `present`. */
+/** A cache that returns `old`, while the database has `present`. */
 const cached =
   <T>(old: T, present: T) =>
   async (_id: string, options: Until<T>): Promise<T> =>

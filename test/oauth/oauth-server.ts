@@ -12,7 +12,7 @@ import { manualClock, startTestServer } from '../harness/server.ts';
 
 const hour = 3_600_000;
 
-/** `minutes:seconds` past the next full hour: the windows of the limits are then where a test wants them. */
+/** `minutes:seconds` after the next full hour, so that the windows of the limits are known. */
 export function momentAt(minutes: number, seconds = 0): number {
   return Math.ceil(Date.now() / hour) * hour + (minutes * 60 + seconds) * 1000;
 }
@@ -22,14 +22,14 @@ export interface Answer {
   headers: Headers;
   /** Parsed JSON; undefined for an empty body. */
   body: unknown;
-  /** Fields of an OAuth error or token response, where the body has them. */
+  /** Fields of an OAuth error or token response, if the body has them. */
   error?: string;
   error_description?: string;
   access_token?: string;
   scope?: string;
 }
 
-/** Reads an answer of an OAuth endpoint, and checks what every one of them must carry. */
+/** Reads a response of an OAuth endpoint, and checks the headers that all must have. */
 export async function answerOf(call: Promise<Response>): Promise<Answer> {
   const { status, headers, ...response } = await call.then(async (given) => ({
     status: given.status,
@@ -43,7 +43,7 @@ export async function answerOf(call: Promise<Response>): Promise<Answer> {
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   const body: object = JSON.parse(response.text);
   if (status !== 200) {
-    // Interface 2.4: both fields, and nothing else.
+    // Interface 2.4: both fields and no others.
     expect(body).toEqual({ error: expect.any(String), error_description: expect.stringMatching(/.{8}/) });
   }
   return { status, headers, body, ...body };
@@ -56,8 +56,8 @@ export const basic = (id: string, secret: string): Record<string, string> => ({
 export const bearer = (token = ''): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 /**
- * The service under a clock that only the test moves, with the calls that its tests repeat. It starts 10 s into
- * a minute, so that 50 s of it are left. To be stopped by the caller.
+ * The service with a clock that only tests move, and calls that they share. It starts 10 s into a minute, so that 50 s
+ * of it remain. The caller stops it.
  */
 export async function startOAuth(
   env: Record<string, string> = {},
@@ -68,7 +68,7 @@ export async function startOAuth(
   const server = await startTestServer({ clock, env, ...(onCommand ? { onCommand } : {}) });
   const url = (name: string) => `${server.baseUrl}/api/oauth/${name}`;
 
-  /** Wallet facts that a refused call must not change. */
+  /** Wallet data that a refused call must not change. */
   async function wallet({ partnerId }: Pick<TestPartner, 'partnerId'>) {
     const { balance, entries } = await server.admin.wallets.show.query({ partnerId, mode: 'test' });
     return { balance, entries };
@@ -85,11 +85,11 @@ export async function startOAuth(
     verified: (partner: TestPartner, person?: string, scope?: string) =>
       verifyUser(server, partner, person, scope),
 
-    /** Posts to `token` or `revoke`; `init` replaces body and headers altogether. */
+    /** Posts to `token` or `revoke`. `init` replaces body and headers. */
     send: (name: 'token' | 'revoke', init: RequestInit) =>
       answerOf(fetch(url(name), { method: 'POST', ...init })),
 
-    /** The exchange as a partner makes it, with some fields changed; undefined leaves one out. */
+    /** An exchange with some changed fields; undefined omits one. */
     exchange(
       partner: TestPartner,
       code: Pick<Verified, 'code' | 'codeVerifier'>,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => oauth.stop());
 
-/** What a command reads: of which collection, by what, and which fields. One command may read several. */
+/** A read of a command: collection, filter fields, and projected fields. One command may contain several. */
 function readsOf({ command }: CommandStartedEvent) {
   const { find, filter, projection = {}, aggregate, pipeline = [] } = command;
   if (find) return [{ of: find, filter, fields: projection }];
@@ -57,7 +57,7 @@ describe('400 invalid_grant: an unknown or foreign code', () => {
       commands.length = 0;
       const { status, headers, body } = await oauth.exchange(partner, { ...verified, code });
       const named = [...headers.keys()].filter((name) => name !== 'date').toSorted();
-      // The request log asks at its own time whose the sessions are that it notes.
+      // The request log looks up the sessions of its requests at another time.
       const asked = commands
         .flatMap(readsOf)
         .filter(
@@ -70,7 +70,7 @@ describe('400 invalid_grant: an unknown or foreign code', () => {
     const of = await told(forged);
     expect(of).toEqual(await told(unknown));
     expect(of).toMatchObject({ status: 400, shapes: [[['_id', 'code.hash'], expect.anything()]] });
-    // No try of it counts, and the code stays good for its owner.
+    // None of the attempts counts, and the code stays valid for its owner.
     for (let tries = 0; tries < 6; tries += 1)
       await oauth.exchange(partner, { ...verified, code: forged, codeVerifier: 'x'.repeat(43) });
     expect((await oauth.exchange(partner, verified)).status).toBe(200);

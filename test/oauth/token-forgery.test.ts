@@ -10,7 +10,7 @@ let oauth: OAuthServer;
 let partner: TestPartner;
 let keyring: Keyring;
 let issuer: string;
-/** Payload of a token that was really issued: what a forger would start from. */
+/** The payload of an issued token, from which a forger would start. */
 let payload: Record<string, unknown>;
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
   oauth = await startOAuth();
 });
 beforeEach(() => {
-  // Each test has an hour of its own: 55 minutes and 10 s into it.
+  // Each test starts 55 minutes and 10 s into a new hour.
   hours += 1;
   oauth.clock.set(momentAt(hours * 60 + 55, 10));
 });
@@ -26,7 +26,7 @@ async function setLimits(
   await oauth.server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', ...limits });
 }
 
-/** A refusal for the partner's own reasons: nothing moves, and the very same code is good later. */
+/** A refusal that changes nothing, after which the same code is valid. */
 async function expectUsable(partner: TestPartner, verified: Verified): Promise<void> {
   const { balance, entries } = await oauth.wallet(partner);
   expect((await oauth.exchange(partner, verified)).status).toBe(200);

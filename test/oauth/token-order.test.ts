@@ -8,8 +8,9 @@ beforeAll(async () => {
 afterAll(() => oauth.stop());
 
 /**
- * docs/choices.md: grant_type → rest of the body → client credentials → client_inactive → client rate limit → code → redirect_uri →
- * PKCE → scope → enrollment → spend caps → balance. Everything is wrong at first, and one fault after another is mended.
+ * docs/choices.md: grant_type → rest of the body → client credentials → client_inactive → client rate limit → code →
+ * redirect_uri → PKCE → scope → enrollment → spend caps → balance. The request starts with every fault, and the test
+ * removes one after another.
  */
 describe('the order of checks', () => {
   it('reports one fault at a time in a fixed order, and finally exchanges the same code', async () => {
@@ -36,7 +37,7 @@ describe('the order of checks', () => {
     const mistake = (field: string, value: string) => async () =>
       void Object.assign(wrong, { [field]: value });
 
-    // Uses the one request of this minute, so that the limit stands in the way as well.
+    // Uses up the minute's only request, so that the limit refuses as well.
     await oauth.exchange(partner, { ...verified, code: 'svc_code_unknown' });
     await admin.partners.suspend.mutate({ partnerId });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => oauth.stop());
 
 const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
-/** Any request that is understood gets as far as the code. */
+/** Any accepted request reaches the check of the code. */
 const understood = { status: 400, error: 'invalid_grant' };
 const malformed = (description: unknown) => ({
   status: 400,

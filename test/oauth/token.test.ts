@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => oauth.stop());
 
-/** Any request that gets as far as the code is answered `invalid_grant`: enough to see that it was understood. */
+/** Any request that reaches the check of the code gets `invalid_grant`, which shows that it was accepted. */
 const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
 const form = () => tokenForm(partner, unknownCode);
 const fieldNames = [

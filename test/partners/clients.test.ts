@@ -130,7 +130,7 @@ describe('a client', () => {
     expect(updated).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: 500, name: 'Shop' });
     const back = await server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: null });
     expect(back).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: null });
-    // Changed in this process: the next look-up sees it at once.
+    // The change was made in this process, so the next look-up sees it at once.
     expect((await server.services.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
   });
 

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 
 describe('the directory cache', () => {
-  /** One whose reads end when the test lets them. */
+  /** A directory cache whose reads end when the test ends them. */
   function slowMemory() {
     const answers: ((value: number | undefined) => void)[] = [];
     let uptime = 0;
@@ -111,7 +111,10 @@ describe('the directory cache', () => {
 });
 
 describe('the change watch', () => {
-  /** A document of changes in memory, and what a watch of it calls out; `all` where any may have changed. */
+  /**
+   * A document of changes in memory, and the notifications of a watch on it. `all` means that any record may have
+   * changed.
+   */
   function watched(ids: readonly string[] = []) {
     const document = { version: ids.length, ids: [...ids] };
     const seen: string[] = [];

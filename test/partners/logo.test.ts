@@ -4,7 +4,7 @@ import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
 import { largestLogo, remakeLogo } from '../../server/partners/logo.ts';
 
-/** As PNG has it (RFC 2083, section 15). */
+/** The CRC of PNG (RFC 2083, section 15). */
 function crc32(data: Buffer): number {
   let crc = -1;
   for (const byte of data) {
@@ -27,7 +27,7 @@ const red: Pixel = [200, 10, 20, 255];
 const clear: Pixel = [0, 255, 0, 0];
 const noise = (): Pixel => [Math.random() * 256, Math.random() * 256, Math.random() * 256, 255];
 
-/** A PNG with this header whose pixels are as given. */
+/** A PNG file with this header and these pixels. */
 function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
   const file = png(64, 64, () => red);
   file.writeUInt32BE(width, 16);

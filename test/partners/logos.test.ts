@@ -19,7 +19,7 @@ function file(shade: number): Buffer {
   return PNG.sync.write(image);
 }
 
-/** A file of nearly the largest size: random pixels do not pack. */
+/** A file of nearly the maximum size, because random pixels do not compress. */
 function largeFile(): Buffer {
   const image = new PNG({ width: 300, height: 210 });
   image.data = randomBytes(image.data.length);

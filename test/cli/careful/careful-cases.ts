@@ -27,7 +27,7 @@ async function liveClient(server: TestServer): Promise<string> {
   return id;
 }
 
-/** A delivery that waits for its second attempt, of a key that is made a live one afterwards. */
+/** A delivery that waits for its second attempt, whose key is made live afterwards. */
 async function liveDelivery({ admin, db }: TestServer, change: Record<string, unknown> = {}) {
   const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
   await admin.partners.activate.mutate({ partnerId });
@@ -64,8 +64,8 @@ async function liveEnrollment(server: TestServer): Promise<string> {
   return _id;
 }
 
-/** Commands that had no question in 0.8.0, each with arguments that touch live users or money. */
-/** Of these, those that are asked about on every server. */
+/** Commands without a question in 0.8.0, each with arguments that affect live users or money. */
+/** The commands among them that ask on every server. */
 export const alwaysAsked = [
   'bulk cancel',
   'deliveries reschedule',

@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { commandLine } from '../svcadmin.ts';
 import { alwaysAsked, carefulSince } from './careful-cases.ts';
 
-/** Runs a command as an owner, in a directory of its own. */
+/** Runs a command as an owner in a new directory. */
 const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
 
 describe('a command asks for confirmation', () => {
@@ -74,7 +74,7 @@ describe('on a production server, without a terminal', () => {
     const dry = await svcadmin(server.adminUrl, [...command, '--dry-run']);
     expect(dry.code).toBe(0);
     expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
-    // What ledger pages carry is copied after the answer.
+    // Audit entries in ledger pages are copied after the answer.
     await server.services.admin.sweep.sweep();
     expect(await audited(server)).toBe(before);
     expect(await svcadmin(server.adminUrl, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });

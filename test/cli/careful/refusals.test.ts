@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** People read local times, programs UTC. */
+/** Texts have local times, and JSON has UTC. */
 const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\d[ T][\d:.]+(Z|[+-]\d\d:\d\d)/g, 'TIME');
 
-/** Exit code and stdout of a refused command, which must not depend on `--json`. */
+/** Exit code and stdout of a refused command. Both must be the same with `--json`. */
 async function refused(args: string[], env: Record<string, string> = {}) {
   const [plain, json] = await Promise.all([
     svcadmin.run(args, { env }),
@@ -101,7 +101,10 @@ describe('exit codes', () => {
   });
 });
 
-/** What each command that always asks is called with. One without a line here, or in careful-cases.ts, fails the test below. */
+/**
+ * The arguments of each command that always asks. A command that is missing here and in careful-cases.ts fails the test
+ * below.
+ */
 const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'clients rotate-secret': ({ client }) => [client],
   'integrations disable': ({ integration }) => [integration],
@@ -148,7 +151,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
 const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge', 'job'] as const;
 type Ids = Record<(typeof names)[number], string>;
 
-/** The job that wakes the second attempt at a URL where nothing listens. */
+/** The job of the second attempt, at a URL where no server listens. */
 async function waitingJob(partnerId: string): Promise<string> {
   const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
   await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
@@ -158,7 +161,7 @@ async function waitingJob(partnerId: string): Promise<string> {
   return (await first()) ?? '';
 }
 
-/** One of everything that a careful command may be about. */
+/** One record of each kind that a careful command can change. */
 async function oneOfEach(): Promise<Ids> {
   const { admin, db } = server;
   const { id: partner } = await admin.partners.create.mutate({ name: 'Acme' });
@@ -214,7 +217,7 @@ describe('commands that delete, rotate or move live money', async () => {
       const ids = await oneOfEach();
       const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
       const changes = () => server.db.collection('auditLog').countDocuments({ outcome: { $ne: 'read' } });
-      // What ledger pages carry is copied after the answer.
+      // Audit entries in ledger pages are copied after the answer.
       await server.services.admin.sweep.sweep();
       const before = await changes();
       const [refusal, dry] = await Promise.all([

@@ -18,7 +18,7 @@ const terms = {
   scope: '',
 };
 
-/** A charge of 0.50 USD in a new wallet, whose ledger goes when the test ends. @returns its id */
+/** A charge of 0.50 USD in a new wallet, whose ledger is deleted when the test ends. @returns its id */
 export async function chargedEntry({ db }: TestServer, partnerId: string, mode: Mode): Promise<string> {
   const walletId = walletIdOf(partnerId, mode);
   const store = createLedgerStore(db);

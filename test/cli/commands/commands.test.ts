@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** For tests of other commands than `partners create`: a process less. */
+/** Creates a partner without a process, for tests of other commands. */
 const create = () => server.admin.partners.create.mutate({ name: 'Acme Ltd' });
 
 describe('partners', () => {

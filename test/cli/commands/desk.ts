@@ -19,13 +19,13 @@ import { type CommandLine, commandLine, type Ended } from '../svcadmin.ts';
 const minute = 60_000;
 const waitFor = { timeout: within(20_000), interval: 200 };
 
-/** A partner to whom everything has happened that support is asked about. */
+/** A partner with a record of every problem that support is asked about. */
 export interface Desk {
   server: TestServer;
   partner: TestPartner;
-  /** As an operator of role support, who set the partner up. */
+  /** The command line of an operator with the role support, who created the partner. */
   svcadmin: CommandLine;
-  /** In this process, which is quicker. */
+  /** Runs in this process, because that is faster. */
   run: (args: readonly string[]) => Promise<Ended>;
   api: TestServer['admin'];
   operatorId: string;
@@ -33,14 +33,14 @@ export interface Desk {
   entry: string;
   enrollment: { active: string; blocked: string };
   sub: string;
-  /** Refused requests, by their error codes. */
+  /** Request ids of refused requests, by error code. */
   refused: Record<'invalid_grant' | 'rate_limited' | 'payment_required' | 'access_denied', string>;
-  /** A delivery that failed for good, and two that wait, each with its event. */
+  /** A failed delivery and two waiting ones, each with its event. */
   deliveries: Record<'failed' | 'waiting' | 'other', { id: string; eventId: string }>;
   stop(): Promise<void>;
 }
 
-/** The newest delivery of a session, when all but its last attempt has failed. */
+/** The session's newest delivery, after all its attempts except the last have failed. */
 async function waitingDelivery({ db }: TestServer, sessionId: string) {
   return vi.waitFor(async () => {
     const event = await db.collection('events').findOne({ sessionId }, { sort: { createdAt: -1 } });
@@ -51,7 +51,7 @@ async function waitingDelivery({ db }: TestServer, sessionId: string) {
   }, waitFor);
 }
 
-/** A session that its user left; its lifetime is over. */
+/** An expired session that its user abandoned. */
 async function expiredSession({ baseUrl, db }: TestServer, { clientId }: TestPartner): Promise<string> {
   const { codeChallenge, state } = newVisit();
   const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });

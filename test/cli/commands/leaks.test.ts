@@ -144,7 +144,7 @@ describe('data of a live user', () => {
       expect(told.stdout).toContain(enrollment.sub);
     }
     type Entry = { action: string; outcome: string; input: { reason?: string } | null };
-    // Support reads the changes of partners there too.
+    // Support can read changes of partners there, too.
     const log = (await support.json<Entry[]>('audit-log', 'list', '--all')).filter(
       ({ outcome }) => outcome === 'read',
     );

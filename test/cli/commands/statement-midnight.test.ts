@@ -3,7 +3,7 @@ import type { StatementView } from '../../../contracts/admin/wallets.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { commandLine } from '../svcadmin.ts';
 
-/** The first of June in Berlin, where the person at the command line is. */
+/** The first of June in the time zone of the operator, Berlin. */
 const midnight = Date.parse('2026-06-01T00:00:00+02:00');
 const clock = manualClock(midnight - 86_400_000);
 let server: TestServer;
@@ -31,7 +31,7 @@ it('a statement ends before local midnight, and the next one begins there', asyn
   };
   expect(await statement('2026-05-01', '2026-06-01')).toEqual([0, [5_000, 6_000], 11_000]);
   expect(await statement('2026-06-01', '2026-07-01')).toEqual([11_000, [7_000, 8_000], 26_000]);
-  // To the millisecond where the time names its zone.
+  // A time with a zone is used to the millisecond.
   const tick = new Date(midnight + 1).toISOString();
   expect(await statement('2026-06-01', tick)).toEqual([11_000, [7_000], 18_000]);
   expect(await statement(tick, '2026-07-01')).toEqual([18_000, [8_000], 26_000]);

@@ -12,7 +12,7 @@ const text = readFileSync(new URL('../../../docs/support.md', import.meta.url), 
 interface Question {
   number: number;
   title: string;
-  /** What is typed after `svcadmin`. */
+  /** The arguments of `svcadmin`. */
   commands: string[];
 }
 
@@ -24,13 +24,15 @@ const questions: Question[] = [...text.matchAll(/^## (\d+)\. (.+)\n\n```\n([\s\S
   }),
 );
 
-/** What a ticket says, and what each command must print for the answer; a number is the exit code, else 0. */
+/**
+ * Each ticket, and the output that every command must print for the answer. A number is the exit code, by default 0.
+ */
 interface Case {
   values: Record<string, string>;
   answers: (string | number)[][];
 }
 
-/** Of a start whose redirect URI alone is wrong. */
+/** The request id of a start whose only fault is its redirect URI. */
 const parameters = new URLSearchParams({
   state: 'x'.repeat(16),
   scope: 'age_18_plus',
@@ -144,7 +146,7 @@ beforeAll(async () => {
 }, within(90_000));
 afterAll(() => desk.stop());
 
-/** `a "b c"` as a shell splits it, with values instead of words in capitals. */
+/** Splits `a "b c"` as a shell does, and replaces words in capitals by values. */
 function argumentsOf(command: string, values: Record<string, string>): string[] {
   const times = ['1h', new Date(Date.now() + 60_000).toISOString()];
   return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => {
@@ -154,7 +156,7 @@ function argumentsOf(command: string, values: Record<string, string>): string[] 
   });
 }
 
-/** Runs what only Ctrl-C ends: until it has shown something, while `act` happens. */
+/** Runs a command that only Ctrl-C ends, until it has printed something. `act` causes that output. */
 function follow({ cwd, env }: CommandLine, args: string[], act: () => Promise<unknown>): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [executable, ...args], { cwd, env });

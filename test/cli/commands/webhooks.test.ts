@@ -111,7 +111,7 @@ describe('events and deliveries', () => {
     expect((await svcadmin.run(['deliveries', 'resend', id, '--key', key])).code).toBe(2);
   });
 
-  /** A delivery whose second attempt waits, and its job. */
+  /** A delivery that waits for its second attempt, and its job. */
   async function waitingForJob() {
     const key = await keyWithEndpoint('/broken');
     const { id } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
@@ -235,7 +235,7 @@ describe('webhooks listen', () => {
     expect(await server.admin.webhooks.verify.query({ keyId: key, body, signature })).toMatchObject({
       verified: true,
     });
-    // The secret that it shows is the one that signs.
+    // The printed secret is the one that signs.
     const [secret = ''] = /whsec_\w+/.exec(seen.notices) ?? [];
     expect(contractSignature(body, secret)).toBe(signature);
     expect(seen.output).not.toContain('whsec_');

@@ -13,7 +13,7 @@ import { commandLine } from '../svcadmin.ts';
 const address = 'http://127.0.0.1:9';
 const uid = process.getuid?.() ?? 0;
 
-/** Puts a `.svc` into a directory, as a server makes it. */
+/** Creates a `.svc` directory with the files of a running server. */
 async function putLocalServer(parent: string, url = address): Promise<string> {
   const dataDir = join(parent, '.svc');
   await mkdir(dataDir, { mode: 0o700 });
@@ -135,7 +135,7 @@ describe('the data directory of a local server', () => {
 });
 
 describe('svcadmin in a directory with a .svc directory of an attacker', () => {
-  /** Records the tokens that reach it. */
+  /** Records the tokens that it receives. */
   async function collector() {
     const tokens: (string | undefined)[] = [];
     const { port } = await createReceiver((_count, request, response) => {

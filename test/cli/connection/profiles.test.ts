@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Knows neither address nor token by its environment. */
+/** A command line without address and token in its environment. */
 async function withoutServer() {
   const svcadmin = await commandLine(server.adminUrl, undefined);
   const env = { SVCADMIN_URL: '', SVCADMIN_TOKEN: '' };
@@ -61,7 +61,7 @@ describe('the server and the token', () => {
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-url'), `${server.adminUrl}\n`);
     const { stdout } = await svcadmin.run(['whoami', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ id: 'opr_first', url: server.adminUrl });
-    // The owner's token of this machine stays on this machine, however another server is named.
+    // The owner's token of this machine is sent to no other server, even if one is named.
     for (const elsewhere of [
       'http://192.0.2.1:8081',
       'http://127.0.0.1.example:8081',

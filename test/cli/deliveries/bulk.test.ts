@@ -21,7 +21,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** A key whose events could not be sent, because it had no URL; it has one now. */
+/** A key with skipped events from a time without a URL. It has a URL now. */
 async function keyWithSkipped(count: number): Promise<string> {
   const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
   await server.admin.partners.activate.mutate({ partnerId });

@@ -23,7 +23,7 @@ const row = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** Onboards the rows from a file. */
+/** Onboards the partners of a file's rows. */
 async function onboard(rows: unknown, ...more: string[]) {
   const path = join(directory, 'partners.json');
   await writeFile(path, JSON.stringify(rows));

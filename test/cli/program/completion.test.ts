@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { loadCommands } from '../reference.ts';
 import { commandLine, createCommandLine, ownEnvironment } from '../svcadmin.ts';
 
-/** The words of a line as fish reads them: bare, or between single quotes with `\'` and `\\` inside. */
+/** The words of a line as fish parses them: bare, or in single quotes with `\'` and `\\`. */
 function fishWords(line: string): string[] {
   const word = /\s*(?:'((?:[^'\\]|\\['\\])*)'|([^\s'"\\$()]+))/y;
   const found: string[] = [];

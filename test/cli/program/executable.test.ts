@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Most tests of commands run them in this process: a start must end the same. */
+/** Most tests run commands in this process, so a real process must end the same way. */
 it.each([
   { args: ['partners', 'create', '--help'], code: 0 },
   { args: ['whoami', '--json'], code: 0 },

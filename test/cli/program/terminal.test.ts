@@ -12,7 +12,7 @@ const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const width = 100;
 const timeLimit = { timeout: within(20_000), interval: 100 };
 
-/** A shell in a real terminal that a person types into. */
+/** A shell in a real terminal with typed input. */
 function openTerminal(env: Record<string, string>, cwd: string) {
   const socket = `svcadmin-${randomBytes(4).toString('hex')}`;
   const tmux = (...args: string[]) => run('tmux', ['-L', socket, ...args]);
@@ -27,14 +27,14 @@ function openTerminal(env: Record<string, string>, cwd: string) {
     await tmux('send-keys', '-l', text);
     await tmux('send-keys', 'Enter');
   };
-  /** What the person sees; with `colours`, the escape sequences too. */
+  /** The text on the screen. With `colours`, it includes the escape sequences. */
   const screen = async ({ colours = false } = {}) =>
     (await tmux('capture-pane', '-p', '-J', ...(colours ? ['-e'] : []))).stdout.trimEnd();
   return {
     type,
     screen,
     interrupt: () => tmux('send-keys', 'C-c'),
-    /** What is typed before the screen is empty would be cleared, and the next output would follow the prompt. */
+    /** Text that is typed before the screen is cleared would be lost. */
     clear: async () => {
       await type('clear');
       await expect.poll(() => screen(), timeLimit).toMatch(/^(#|\$|ready>)$/);

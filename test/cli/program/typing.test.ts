@@ -71,7 +71,7 @@ describe('login', () => {
         env,
       });
       onTestFinished(() => void login.kill());
-      // stdin stays open: a command that reads the token first does not end.
+      // stdin stays open, so a command that reads the token first does not end.
       const code = await new Promise((resolve) => login.on('close', resolve));
       expect([url, code]).toEqual([url, 7]);
     }

@@ -1,4 +1,4 @@
-/** The beginning of `docs/svc.md`. */
+/** The introduction of `docs/svc.md`. */
 export const introductionOfSvc = `# svc
 
 Members of a partner manage their integration with this command.

@@ -24,7 +24,7 @@ afterAll(() => server.stop());
 
 const soon = { timeout: within(30_000) };
 
-/** `svc listen` that has begun to relay; killed when the test ends. */
+/** A running `svc listen` that already relays. It is killed when the test ends. */
 async function startListener(target: string, ...more: string[]) {
   const args = [executableOf('svc'), 'listen', '--forward-to', target, ...more];
   const listener = spawn(process.execPath, args, { cwd: svc.cwd, env: svc.env });

@@ -23,7 +23,7 @@ describe('awaitToken', () => {
   });
   const refusal = (error: string, retryAfter?: number) => answer(400, { error }, retryAfter);
 
-  /** Answers one poll after another; a string is a lost answer. */
+  /** Answers polls in this order; a string is a lost answer. */
   async function poll(answers: readonly (Answer | 'lost')[]) {
     const waits: number[] = [];
     let [at, now] = [0, 0];
@@ -89,7 +89,7 @@ describe('svc login', () => {
 
   const executable = fileURLToPath(new URL('../../../cli/bin/svc.js', import.meta.url));
 
-  /** Starts a login, and answers it in the portal once it shows its code. */
+  /** Starts a login, and answers it in the portal after the code is printed. */
   function login(act: 'confirm' | 'deny') {
     const { cwd, env } = svcCommandLine(server.publicUrl);
     const child = spawn(process.execPath, [executable, 'login', '--name', 'test box', '--json'], {
