@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeAll } from './clients.ts';
 import type { Environment } from './environment.ts';
 import { type Fault, type InjectedFault, inject } from './injection.ts';
+import type { Step } from './kill-points.ts';
 import type { MoneyFindings } from './money-findings.ts';
 import { afterwards, createGate, firstOf } from './retry.ts';
 import {
@@ -49,19 +50,23 @@ const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
 const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
   point.unbounded ? 'none' : (bounds[run % bounds.length] ?? 'none');
 
-/** At `take-over` the first server writes the wallet, at `hand-over` another one does. @returns whether a wallet will do */
-async function chooseWriter(environment: Environment, { fault }: MoneyPoint) {
+/** Steps of the process that writes the wallet. */
+const writing: readonly Step[] = ['take-over', 'page', 'event', 'unset'];
+
+/**
+ * The first server, which meets the fault, writes the wallet where its point needs that; at `hand-over` another one does.
+ * @returns whether a wallet will do
+ */
+async function chooseWriter(environment: Environment, { fault, servers = 1 }: MoneyPoint) {
   const { isWrittenByFirst, restartUntil } = environment;
-  const point = 'point' in fault ? fault.point : '';
-  if (point.startsWith('take-over')) {
+  const step = 'point' in fault ? (fault.point.split(':')[0] as Step) : undefined;
+  if (servers === 1 || step === undefined) return undefined;
+  if (writing.includes(step)) {
     await restartUntil('writes wallets');
     return isWrittenByFirst;
   }
-  if (point.startsWith('hand-over')) {
-    await restartUntil('others write wallets');
-    return async (walletId: string) => !(await isWrittenByFirst(walletId));
-  }
-  return undefined;
+  await restartUntil('others write wallets');
+  return async (walletId: string) => !(await isWrittenByFirst(walletId));
 }
 
 /** Sends held messages on when their moment has come. */
