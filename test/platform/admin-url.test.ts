@@ -21,7 +21,7 @@ it("a process that shares a data directory restores the other process's address 
   expect(address()).toBe(before);
 });
 
-/** A directory of another user: one that root gives away, or for others one of root's. */
+/** A directory of another user. root makes one; other users take a directory of root. */
 function foreignDirectory(): string {
   if (process.getuid?.() !== 0) return '/usr';
   const directory = temporaryFolder('foreign');

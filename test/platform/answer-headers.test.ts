@@ -20,7 +20,7 @@ const operator = { authorization: `Bearer ${adminToken}` };
 const form = { method: 'POST', body: new URLSearchParams({ a: 'b' }) };
 const page = { headers: { accept: 'text/html' } };
 
-/** A start that leads into the flow. */
+/** A start that redirects into the flow. */
 function startPath(): string {
   const { codeChallenge, state } = newVisit();
   const { clientId } = partner;

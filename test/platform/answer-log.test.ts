@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The lines of one request. */
+/** The log lines of one request. */
 const linesOf = async (answer: Response) => {
   const id = answer.headers.get('x-request-id');
   await expect.poll(() => log.of(id).length).toBeGreaterThan(0);
@@ -177,7 +177,7 @@ describe('a traceparent header', () => {
     expect(sent.slice(0, 3).map(([, header]) => header)).toEqual([undefined, undefined, undefined]);
     const attempt = () =>
       log.lines.find((line) => line['msg'] === 'webhook attempt' && line['traceId'] === traceId);
-    // The line follows when the answer is recorded.
+    // The log line follows after the answer is recorded.
     await expect.poll(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
   });
 

@@ -2,7 +2,10 @@ import { freshDatabase } from '../harness/database.ts';
 import { startTestServer } from '../harness/server.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 
-/** A server that reaches its database through a proxy, by which a test takes the database away. To be stopped by the caller. */
+/**
+ * A server that reaches its database through a proxy, with which a test makes the database unreachable. The caller
+ * stops it.
+ */
 export async function startBehindProxy(env: Record<string, string> = {}) {
   const database = await freshDatabase({ keep: true });
   const url = new URL(database.uri);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDatabaseClock, type DatabaseClock } from '../../server/platform/clock.ts';
 
-/** A machine whose clock is `off` milliseconds from the database's, which answers after `delay`. */
+/** A machine whose clock differs from the database's by `off` milliseconds. The database answers after `delay`. */
 function machine({ off = 0, delay = 0 } = {}) {
   const state = { server: 1_800_000_000_000, uptime: 0, off, away: false };
   const pass = (ms: number): void => {
@@ -98,7 +98,7 @@ describe('the clock that decides money', () => {
   it('is not trusted after the machine has slept, until the next measurement', async () => {
     const { state, clock } = machine();
     await clock.measure();
-    state.server += 3_600_000; // its uptime stood still
+    state.server += 3_600_000; // the uptime did not advance during the sleep
     expect(clock.trusted()).toBe(false);
     await clock.measure();
     expect([clock.now(), clock.trusted()]).toEqual([state.server, true]);

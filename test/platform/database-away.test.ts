@@ -11,7 +11,7 @@ import {
 import { within } from '../harness/time-limits.ts';
 import { startBehindProxy } from './behind-proxy.ts';
 
-/** Interface section 7.6 and docs/choices.md: a billable endpoint answers within 5 s, where the machine is not busy. */
+/** A billable endpoint answers within 5 s (interface 7.6 and docs/choices.md), if the machine is not busy. */
 const soonEnough = within(5_000);
 
 /** A server that reaches its database through a proxy, and a partner. */
@@ -60,7 +60,7 @@ afterAll(async () => {
   for (const site of Object.values(sites)) await site.stop();
 });
 
-// At once, each with a server of its own: most of it is waiting.
+// The cases run simultaneously with a server each, because most of their time is waiting.
 describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
   it('makes every endpoint except the session query answer 503 within 5 s without a charge, until it returns', async ({
     expect,
@@ -118,7 +118,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)
     await expect.poll(async () => (await exchange(waiting)).status, { timeout: within(15_000) }).toBe(200);
     const after = await ledger();
     expect(after.state.balance).toBe(before.state.balance - 50);
-    // The fate of the first revocation is unknown to its caller (RFC 7009 2.2.1); the second one is sure.
+    // The result of the first revocation is unknown to its caller (RFC 7009 2.2.1); the second one is certain.
     expect((await revoke()).status).toBe(200);
     expect([(await userinfo(kept)).status, (await userinfo(ended)).status]).toEqual([200, 401]);
     expect((await get('/readyz')).status).toBe(200);
@@ -145,7 +145,7 @@ describe('a database that breaks under load', () => {
     const tokens = new Set(answers.flatMap(({ body }) => body['access_token'] ?? []));
     for (const [n, each] of visits.entries()) {
       if (answers[n]?.status === 200) continue;
-      // The answer may have been lost after the commit: then the code names its charge.
+      // The answer may have been lost after the commit; then the code names its charge.
       const settle = async () => {
         const { status, body } = await exchange(each);
         if (body['access_token']) tokens.add(body['access_token']);

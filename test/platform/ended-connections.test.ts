@@ -7,7 +7,7 @@ import { connect, isUnavailable } from '../../server/platform/database/connect.t
 import { freshDatabase } from '../harness/database.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
-/** Forwards to the engine. Where it is cut, every connection ends at once, as when a server is killed; it takes new ones. */
+/** A proxy before the engine. `cut` closes every connection at once, as a killed server does; new ones are accepted. */
 async function startForwarder(target: number, create: (forward: (from: Socket) => void) => Server) {
   const sockets = new Set<Socket>();
   const server = create((from) => {
@@ -47,7 +47,7 @@ describe('operations that start while their connections close', () => {
 
     forwarder.cut();
     const operations: Promise<unknown>[] = [];
-    // One in every turn of the event loop: some meet a socket that has ended and is not closed yet.
+    // One operation in every turn of the event loop, so that some use a socket that has ended but is not closed yet.
     for (const until = performance.now() + 60; performance.now() < until; await nextTurn())
       operations.push(things.findOne());
     expect(operations.length).toBeGreaterThan(10);

@@ -4,7 +4,7 @@ import { ApiError, generalBody, oauthBody, unavailable } from '../../server/plat
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-/** Interface 7.4 and 7.5: what the OAuth endpoints answer. */
+/** The errors of the OAuth endpoints (interface 7.4 and 7.5). */
 const oauth = {
   invalid_request: 400,
   invalid_grant: 400,
@@ -21,7 +21,7 @@ const oauth = {
   invalid_token: 401,
 } as const;
 
-/** Interface 7.2, letter by letter. */
+/** The texts of interface 7.2. */
 const apiKey = {
   missing_api_key: [401, 'Missing API key. Use Authorization: Bearer {key}'],
   invalid_api_key: [401, 'Invalid or inactive API key'],

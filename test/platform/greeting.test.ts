@@ -10,6 +10,6 @@ it('a start prints the paths of its data in typeable form, and logs each field o
   expect(lines.find((line) => line.includes('Database'))).toContain(`in ${join(server.dataDir, 'db')}:`);
   const records = lines.filter((line) => line.startsWith('{'));
   expect(records.length).toBeGreaterThan(0);
-  // Where a field comes twice, reading the line and writing it again makes it shorter.
+  // A repeated field would make the line shorter after parsing and serialising.
   for (const record of records) expect(JSON.stringify(JSON.parse(record))).toBe(record);
 });

@@ -6,7 +6,7 @@ import { adminToken, startTestServer } from '../harness/server.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
 
-/** Runs `svc-gateway` with these arguments; resolves to its exit code and what it printed. */
+/** Runs `svc-gateway` with these arguments. Resolves to its exit code and its output. */
 const svcGateway = (parameters: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number | string; output: string }>((resolve) => {
     execFile(process.execPath, [program, ...parameters], { env }, (error, stdout, stderr) =>

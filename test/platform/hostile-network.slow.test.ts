@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Connections of one attacker, which pays nothing and has no credentials. */
+/** Connections of one attacker without credentials. */
 function createAttacker(url: string) {
   const port = Number(new URL(url).port);
   const sockets: Socket[] = [];
@@ -45,14 +45,14 @@ const head = (method: string, path: string, headers = '') =>
 const bodyOf = (length: number) =>
   `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${length}\r\n`;
 
-/** A whole request by a client that does not exist: the database has to be asked. */
+/** A complete request of an unknown client, which needs a database read. */
 function whole(path: string): string {
   const fields = { grant_type: 'authorization_code', code: 'x', redirect_uri: 'x', code_verifier: 'x' };
   const form = new URLSearchParams({ ...fields, client_id: 'cli_x', client_secret: 'x' }).toString();
   return head('POST', path, bodyOf(form.length)) + form;
 }
 
-/** What an attacker does to `path`. Its connections stay open until the test has exchanged a code beside them. */
+/** The attacks on `path`. Their connections stay open until the test has exchanged a code. */
 const attacks: Record<string, (attacker: Attacker, path: string) => Promise<void>> = {
   async 'pipelined requests and resets'({ many }, path) {
     for (const [n, socket] of (await many(40)).entries()) {
@@ -112,7 +112,7 @@ const targets = [
   ['the health listener', () => healthUrl, '/metrics', '/metrics'],
 ] as const;
 
-/** Gauges of work that is under way, by name and labels. */
+/** Gauges of running work, by name and labels. */
 async function busyGauges(): Promise<Record<string, number>> {
   const answer = await fetch(`${healthUrl}/metrics`, { headers: { authorization: `Bearer ${adminToken}` } });
   const lines = (await answer.text()).matchAll(

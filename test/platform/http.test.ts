@@ -140,7 +140,10 @@ describe('errors of the public listener', () => {
 describe('a request that arrives too slowly', () => {
   const arrival = { headers: 300, request: 600, check: 50 };
 
-  /** Sends `text`, then a byte every 20 ms. @returns milliseconds until the server has ended the connection */
+  /**
+   * Sends `text`, then a byte every 20 ms.
+   * @returns the milliseconds until the server closes the connection
+   */
   async function drip(text: string, settings: { arrival?: ArrivalTimes }): Promise<number> {
     const slow = createHttpServer({ logger: createLogger('silent'), trustProxy: false, ...settings });
     slow.post('/upload', async () => ({}));

@@ -17,7 +17,7 @@ let capacity: Capacity;
 let waiting: (() => void)[];
 let now: number;
 const kinds: Record<string, CallerKind> = { '/page': 'user', '/return': 'returning_user' };
-/** Answers that are too large for the buffers of a connection. */
+/** Answers that exceed the buffers of a connection. */
 let large: number;
 const refusalDelay = 20;
 const onShed = vi.fn();
@@ -69,7 +69,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const finish of waiting) finish();
-  // A disconnected caller may have opened another connection, which has had no request yet: a close waits for it.
+  // A disconnected client may have opened another connection without a request, and a close would wait for it.
   app.server.closeAllConnections();
   await app.close();
 });
@@ -136,7 +136,7 @@ describe('requests in flight', () => {
     expect((await answer).status).toBe(200);
     for (const finish of waiting) finish();
     await Promise.all(answers);
-    // The work of the disconnected caller has ended by now too: its place was given back once.
+    // The disconnected caller's work has also ended by now, and its place was freed only once.
     expect(inFlight.unauthenticated).toBe(0);
   });
 

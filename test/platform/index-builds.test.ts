@@ -9,7 +9,7 @@ import { startRefusingProxy } from './refusing-proxy.ts';
 
 const databasePort = () => Number(new URL(inject('mongodbUri')).port);
 
-/** Starts a server on a new database behind a proxy; its address is known before it has started. */
+/** Starts a server with a new database behind a proxy. Its address is known before it has started. */
 async function startOn({ name }: FreshDatabase, proxyPort: number) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const env = {
@@ -38,7 +38,7 @@ async function startOn({ name }: FreshDatabase, proxyPort: number) {
 
 const notReady = (reason: string) => ({ status: 503, body: { ready: false, reasons: [reason] } });
 
-/** Collections that hold documents. */
+/** Collections with documents. */
 async function written({ db }: FreshDatabase): Promise<string[]> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const counted = collections.map(async ({ name }) =>

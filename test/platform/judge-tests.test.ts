@@ -7,7 +7,7 @@ import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.meta.url));
 
-/** Judges a run whose tiers have tests that ended like this; undefined is a tier without a report. */
+/** Checks a run whose tiers have tests with these results. Undefined is a tier without a report. */
 function reportOn(...tiers: (readonly string[] | undefined)[]) {
   const reports = tiers.map((statuses, tier) => {
     const report = join(temporaryFolder('reports'), `report-${tier}.json`);

@@ -5,7 +5,7 @@ import { createBrowser, passFlow } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
-/** What must never be read in a log, by what it is. */
+/** Secrets that must not be in a log, by kind. */
 const secrets = new Map<string, string>();
 const keep = (name: string, value: string | null | undefined): string => {
   if (!value || value.length < 8) throw new Error(`${name} is not a secret: ${value}`);
@@ -13,7 +13,7 @@ const keep = (name: string, value: string | null | undefined): string => {
   return value;
 };
 
-/** A visit in a browser of which every cookie is kept. */
+/** A visit in a browser that keeps every cookie. */
 async function verifyUser(server: ServerProcess, partner: TestPartner, person: string) {
   const { codeVerifier, codeChallenge, state } = newVisit();
   keep('state', state);
@@ -70,7 +70,7 @@ describe('the log at its most detailed level', () => {
     await fetch(url('userinfo'), { headers: { authorization: `Bearer ${token}x` } });
     await post(url('revoke'), { token, client_id: form['client_id'], client_secret: form['client_secret'] });
 
-    // Requests that are refused for their form, with secrets in every place.
+    // Malformed requests with secrets in every place.
     const { clientId, clientSecret } = partner;
     await post(url('token'), { ...form, code_verifier: 'short', grant_type: clientSecret });
     await post(url('token'), { ...form, redirect_uri: clientSecret, client_secret: `${clientSecret}x` });
@@ -103,7 +103,7 @@ describe('the log at its most detailed level', () => {
     const found = [...secrets].filter(([, secret]) => output.includes(secret)).map(([name]) => name);
     expect(found).toEqual([]);
     expect(secrets.size).toBeGreaterThan(30);
-    // Nor anything of their form.
+    // Nor any malformed-input text.
     expect(output).not.toMatch(
       /svc_(code|secret|test|live|admin)_[0-9A-Za-z]{20}|whsec_|eyJ[0-9A-Za-z_-]{20}/,
     );

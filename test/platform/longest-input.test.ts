@@ -16,14 +16,14 @@ import { presentedCode } from '../../server/verification/session/code.ts';
 import { destinationOf } from '../../server/verification/sources/authorization-request.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
-/** Node lets no more through for a request line and its headers; `bodyLimit` no more for a body. */
+/** Node limits the request line and headers to this size; `bodyLimit` limits a body. */
 const longestHead = 15 * 1024;
 const longestBody = 64 * 1024 - 1;
 
 const filled = (unit: string, length: number) =>
   unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
 
-/** Texts whose repetition makes patterns and splitting expensive. */
+/** Texts whose repetition is expensive for patterns and splitting. */
 const units = [
   ',',
   ';',
@@ -49,11 +49,14 @@ async function refusal(work: () => unknown): Promise<void> {
   try {
     await work();
   } catch {
-    // Only the time counts here.
+    // The result does not matter, only the time.
   }
 }
 
-/** Microseconds of processor time of this process; the least of several, for a test machine does other things too. */
+/**
+ * Microseconds of processor time of this process. The smallest of several values, because the machine does other work
+ * too.
+ */
 async function cost(work: () => unknown, { rounds = 4, repeat = 1 } = {}): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < rounds; round += 1) {
@@ -65,7 +68,10 @@ async function cost(work: () => unknown, { rounds = 4, repeat = 1 } = {}): Promi
   return least;
 }
 
-/** Other work of this process is measured too, so a ratio over the bound is measured again. Work that is too much stays so. */
+/**
+ * Other work of this process is measured too, so a ratio above the bound is measured again. Excessive work stays above
+ * it.
+ */
 async function leastRatio(measure: () => Promise<number>, bound: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5 && least >= bound; round += 1) least = Math.min(least, await measure());
@@ -132,7 +138,7 @@ describe('the server, with very long input', () => {
     return answer.statusCode;
   }
 
-  /** The same call with a long and with a short text must cost about the same. */
+  /** The same call must cost about the same with a long and a short text. */
   async function compare(call: (text: string) => Call, longest: number): Promise<void> {
     for (const unit of units) {
       const measure = async () => {

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends text to a port. @returns what came back until the connection ended, and the code of an error on it */
+/** Sends text to a port. @returns the received data until the connection ended, and the code of its error */
 async function send(text: string, at = port): Promise<{ received: string; error: string | undefined }> {
   const socket = connect({ port: at, host: '127.0.0.1' });
   let error: string | undefined;
@@ -53,7 +53,7 @@ const reasons: Record<number, string> = {
   431: 'The headers of the request are larger than 16 KiB or more than 1000',
 };
 
-/** Holds an answer, from its status line to its last byte, against the general format. */
+/** Checks a whole answer, from its status line to its last byte, for the general format. */
 function expectRefusal(text: string, status: number): void {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [line, ...lines] = head.split('\r\n');

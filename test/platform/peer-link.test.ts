@@ -7,7 +7,9 @@ import { within } from '../harness/time-limits.ts';
 
 const wait = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
-/** A private listener with this process at it, and a link to it. `hold`: what a message waits for before it is seen. */
+/**
+ * A private listener with this process behind it, and a link to it. Messages wait for `hold` before they are handled.
+ */
 async function open(receive: Receive, hold?: () => Promise<unknown>) {
   const app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   if (hold) app.addHook('preHandler', async () => void (await hold()));

@@ -6,7 +6,7 @@ import { oneAtATime } from '../../server/platform/http/pipelining.ts';
 
 let server: Server;
 let socket: Socket;
-/** Requests that were handed to the handler, in order, with their responses. */
+/** The requests that the handler received, in order, with their responses. */
 let handled: { path: string; response: ServerResponse; closed: boolean }[];
 let received: string;
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-/** Names under which code may log something secret by mistake. */
+/** Field names under which code may log a secret by mistake. */
 const secretNames = [
   'authorization',
   'cookie',
@@ -20,7 +20,7 @@ const secretNames = [
 
 const logging = fileURLToPath(new URL('../../dist/server/platform/telemetry/logging.js', import.meta.url));
 
-/** What the process's log says of this, line by line. */
+/** The lines that the process logs for this value. */
 function logged(lines: readonly object[]): Record<string, unknown>[] {
   const program = `
     const { createLogger } = await import(${JSON.stringify(logging)});
@@ -45,7 +45,7 @@ describe('a log line', () => {
     const [top, nested] = logged([flat, { headers: flat, query: flat, body: flat }]);
     const hidden = Object.fromEntries(secretNames.map((name) => [name, '[redacted]']));
     expect(top).toMatchObject(hidden);
-    // Of anything but a body or a query, `code` is the code of an error.
+    // `code` is an error code, except in a body or a query.
     expect(nested).toMatchObject({
       headers: { ...hidden, code: 'a secret' },
       query: hidden,

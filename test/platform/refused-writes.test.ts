@@ -43,7 +43,7 @@ const exchange = async (of: { code: string; codeVerifier: string }) => {
 const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
 const unavailable = { status: 503, retryAfter: '5', body: { error: 'service_unavailable' } };
 
-/** Refusals that an operator or the database's operator ends: rights, quota, disk, block, read-only. */
+/** Refusals that last until an operator acts: rights, quota, disk, block, read-only. */
 const refusals: [number, string][] = [
   [13, 'Unauthorized'],
   [18, 'AuthenticationFailed'],

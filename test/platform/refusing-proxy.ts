@@ -4,15 +4,15 @@ import type { Document } from 'mongodb';
 import { createMessageReader } from '../../embedded-database/engine/wire.ts';
 import { encode, frameMessage, readRequest } from '../proofs/drill/facade/wire.ts';
 
-/** What a database answers to writes instead of a success. */
+/** The error that a database returns to writes. */
 export interface Refusal {
   code: number;
   codeName: string;
-  /** For the whole command, or for each document of it. */
+  /** Whether the error is for the whole command, or for each document. */
   by: 'command' | 'document';
-  /** The write is made nevertheless, as by a shard whose reply the router has lost. */
+  /** The write is applied anyway, as by a shard whose reply the router has lost. */
   carriedOut?: boolean;
-  /** Which writes; default: all of them. */
+  /** The affected writes; by default all. */
   on?: (command: Document) => boolean;
 }
 
@@ -26,7 +26,7 @@ function replyOf({ code, codeName, by }: Refusal, command: Document): Document {
   return { ok: 1, n: 0, nModified: 0, writeErrors: statements.map((_, index) => ({ index, code, errmsg })) };
 }
 
-/** Forwards messages to the database on `target`, and refuses writes when a test asks for it. The caller stops it. */
+/** A proxy before the database at `target`, which refuses writes when a test asks for it. The caller stops it. */
 export async function startRefusingProxy(target: number) {
   const sockets = new Set<Socket>();
   const refused: string[] = [];
@@ -36,7 +36,7 @@ export async function startRefusingProxy(target: number) {
     const up = connect(target, '127.0.0.1');
     const read = createMessageReader();
     const readReplies = createMessageReader();
-    /** Replies to give instead of the database's, by the request's id. */
+    /** Replies that replace the database's, by request id. */
     const replaced = new Map<number, Document>();
     for (const [one, other] of [
       [down, up],
@@ -80,9 +80,9 @@ export async function startRefusingProxy(target: number) {
 
   return {
     port,
-    /** Commands that were refused, each with its collection. */
+    /** Refused commands with their collections. */
     refused,
-    /** Refuses writes from now on, each by the first refusal that is for it; with none, takes them again. */
+    /** Refuses writes from now on, each by the first matching refusal. Without arguments, accepts writes again. */
     refuse(...next: Refusal[]): void {
       refusals = next;
       refused.length = 0;

@@ -22,7 +22,7 @@ const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base6
 const onlyOld = `${old}`;
 const onlyFresh = `${fresh}`;
 
-/** A member of the installation at ports that it keeps over its lives. */
+/** A process of the installation, with the same ports after each restart. */
 async function createMember(MONGODB_URI: string, baseUrl: string) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const own = `http://127.0.0.1:${port}`;
@@ -35,7 +35,7 @@ async function createMember(MONGODB_URI: string, baseUrl: string) {
     admin: createTRPCClient<AdminRouter>({
       links: [httpLink({ url: `${adminUrl}/trpc`, headers: { authorization: `Bearer ${adminToken}` } })],
     }),
-    /** Ends the process, where one runs, and starts it with these master keys. */
+    /** Stops the process if it runs, and starts it with these master keys. */
     async start(masterKeys: string) {
       child?.kill('SIGTERM');
       if (child) expect(await endOf(child)).toBe(0);
@@ -61,7 +61,7 @@ type Member = Awaited<ReturnType<typeof createMember>>;
 const userinfo = async ({ baseUrl }: Member, token = '') =>
   (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-/** Paths of all strings in the database that are sealed values: a compact JWE with `alg: dir`. */
+/** Paths of all sealed strings in the database: a compact JWE with `alg: dir`. */
 async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
   const found = new Set<string>();
   const look = (value: unknown, path: string): void => {
@@ -100,7 +100,7 @@ it('the master key is replaced under traffic, and afterwards the old key is not 
   await first.admin.integrations.rotateSecret.mutate({ integrationId, keepOldSeconds: 86_400 });
   const { jws } = await first.admin.wallets.signedStatement.query({ partnerId, mode: 'test' });
 
-  /** One visit, exchanged at `at`. */
+  /** One visit, with its exchange at the address `at`. */
   async function exchange(at: { baseUrl: string }) {
     const answer = await exchangeCode(at, partner, await verifyUser(site, partner));
     const { access_token: token = '' } = (await answer.json()) as { access_token?: string };
@@ -116,7 +116,7 @@ it('the master key is replaced under traffic, and afterwards the old key is not 
   const traffic = (async () => {
     while (running) statuses.push(await exchange(site).then(({ status }) => status, String));
   })();
-  /** Replaces the processes one after another, as a roll-out does. */
+  /** Replaces the processes one after another, as in a roll-out. */
   async function rollOut(masterKeys: string) {
     for (const member of [first, second]) {
       up = [first, second].filter((each) => each !== member);

@@ -19,7 +19,7 @@ const nameOf = (byte: number) => createSealing([new Uint8Array(32).fill(byte)]).
 const configOf = (dataDir: string, env: Record<string, string> = {}) =>
   readConfig({ SVC_DATA_DIR: dataDir, ...env });
 
-/** A backup of an installation that was started once. */
+/** The backup of an installation that has started once. */
 async function backupOf(env: Record<string, string>): Promise<string> {
   const dataDir = temporaryFolder('data');
   const config = configOf(dataDir, {

@@ -14,7 +14,7 @@ import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
 
-/** Runs `svc-gateway` on a data directory; resolves to its exit code and what it printed. */
+/** Runs `svc-gateway` with a data directory. Resolves to its exit code and its output. */
 const svcGateway = (dataDir: string, ...parameters: string[]) =>
   new Promise<{ code: number | string; output: string }>((resolve) => {
     const env = { SVC_DATA_DIR: dataDir };
@@ -23,7 +23,7 @@ const svcGateway = (dataDir: string, ...parameters: string[]) =>
     );
   });
 
-/** Exchanges a code; resolves to the status, the token and the error. */
+/** Exchanges a code. Resolves to the status, the token and the error. */
 async function exchange(server: ServerProcess, partner: TestPartner, code: Code) {
   const answer = await exchangeCode(server, partner, code);
   const body = (await answer.json()) as { access_token?: string; error?: string };
@@ -54,7 +54,7 @@ function startTraffic(server: ServerProcess, partner: TestPartner) {
   };
 }
 
-/** A partner whose members use the portal and `svc` while a bulk job of theirs is under way. */
+/** A partner whose members use the portal and `svc` while one of their bulk jobs runs. */
 async function membersOf(server: ServerProcess) {
   const there = { ...server, publicUrl: server.baseUrl };
   const receiver = await createReceiver();
@@ -80,7 +80,7 @@ async function membersOf(server: ServerProcess) {
   const { job } = await api.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
   const bulkId = job?.id ?? expect.fail('no job');
 
-  /** What members may do in this state: pages, logins and invitations, by their status codes. */
+  /** The access of members in this state: status codes of pages, logins and invitations. */
   const access = async () => [
     (await browser.open('/members')).status,
     (await device.withToken(token)).status,
@@ -88,7 +88,7 @@ async function membersOf(server: ServerProcess) {
   ];
   return {
     access,
-    /** The members stay as they were, and the bulk job goes on. */
+    /** The members are unchanged, and the bulk job continues. */
     async requireKept() {
       const members = await server.admin.members.list.query({ partnerId });
       expect(members).toMatchObject([
@@ -106,7 +106,7 @@ async function membersOf(server: ServerProcess) {
   };
 }
 
-/** Seconds of traffic after the backup, before everything is lost: a few, or as many as one asks for. */
+/** Seconds of traffic between the backup and the loss of all data; configurable. */
 const age = Number(process.env['RESTORE_AGE_SECONDS'] ?? 0);
 
 it(
@@ -152,7 +152,7 @@ it(
 
     await server.start();
     const after = startTraffic(server, partner);
-    // The code was exchanged after the backup: its charge is lost, and it pays for no second token.
+    // The code was exchanged after the backup. Its charge is lost, and it yields no second token.
     expect(await exchange(server, partner, unused)).toMatchObject({ status: 400, error: 'invalid_grant' });
     expect(await exchange(server, partner, lateCode)).toMatchObject({ status: 400, error: 'invalid_grant' });
     for (const token of [late.access_token, ...traffic.granted])

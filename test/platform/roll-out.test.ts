@@ -8,7 +8,7 @@ import { endOf, spawnServer } from './server-process.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
 
-/** One process of the service behind the balancer. */
+/** One service process behind the load balancer. */
 async function startProcess(mongodbUri: string) {
   const port = await freePort();
   const { child, output } = spawnServer({
@@ -33,7 +33,7 @@ const isReady = ({ url }: Process) =>
     () => false,
   );
 
-/** Sends requests in turn to the processes that were ready at the last probe, as a load balancer does. */
+/** Acts as a load balancer: sends requests in turn to the processes that were ready at the last probe. */
 function createBalancer() {
   const members = new Set<Process>();
   let ready: Process[] = [];

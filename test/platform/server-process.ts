@@ -13,7 +13,7 @@ import { within } from '../harness/time-limits.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 
-/** Runs the built server with just these variables; for starts that are to fail, too. */
+/** Runs the built server with only these variables, also for starts that must fail. */
 export function spawnServer(env: Record<string, string>): { child: ChildProcess; output: () => string } {
   const path = { PATH: process.env['PATH'] ?? '' };
   const child = spawn(process.execPath, [program], { env: { ...path, ...env }, stdio: 'pipe' });
@@ -24,13 +24,13 @@ export function spawnServer(env: Record<string, string>): { child: ChildProcess;
   return { child, output: () => Buffer.concat(chunks).toString() };
 }
 
-/** How a process ended: its exit code, or the signal that ended it. */
+/** The exit code of a process, or the signal that ended it. */
 export async function endOf(child: ChildProcess): Promise<number | string | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return child.exitCode ?? child.signalCode;
 }
 
-/** The service as a process of its own with the embedded engine, which can be killed and started again. */
+/** The service as a separate process with the embedded engine, which can be killed and started again. */
 export async function createServerProcess(env: Record<string, string> = {}) {
   const dataDir = temporaryFolder('process');
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -54,13 +54,13 @@ export async function createServerProcess(env: Record<string, string> = {}) {
         }),
       ],
     }),
-    /** Where its database can be reached while it runs. */
+    /** The address of its database while it runs. */
     databaseUri: () => readFileSync(join(dataDir, 'mongodb-uri'), 'utf8').trim(),
-    /** Process id of its database: the engine writes it into its own lock. */
+    /** The process id of its database, which the engine writes into its lock file. */
     databasePid: () => Number(readFileSync(join(dataDir, 'db', 'mongod.lock'), 'utf8')),
-    /** Resolves once it can serve. */
+    /** Resolves when it can serve. */
     ready,
-    /** Everything that it has printed, over all its lives. */
+    /** All its output, including earlier starts. */
     output: () => outputs.map((read) => read()).join(''),
 
     async start(): Promise<void> {

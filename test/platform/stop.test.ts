@@ -24,7 +24,7 @@ describe('a server that is asked to stop during requests', () => {
     const masterKey = Buffer.alloc(32, 3).toString('base64');
     const observer = await startTestServer({ env: { SVC_MASTER_KEY: masterKey } });
     onTestFinished(() => observer.stop());
-    // It hands nothing over: what is left to publish is its own.
+    // It hands nothing over, so it must publish its own events.
     const env = { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri, SVC_PEER_ADDRESS: 'off' };
     const stopping = await startTestServer({ env });
     const partner = await createPartner(observer, { client: { tokenRequestsPerMinute: 1_000 } });
@@ -43,7 +43,7 @@ describe('a server that is asked to stop during requests', () => {
     const granted = outcomes.filter((outcome) => outcome === 200).length;
     const { pages, charges } = await soundLedger(observer.db, `${partner.partnerId}:test`);
     expect(charges).toHaveLength(granted);
-    // What follows the charges was published before the stop.
+    // Events of the charges were published before the stop.
     expect(pages.filter(({ unpublished }) => unpublished)).toEqual([]);
     await expect(fetch(`${stopping.baseUrl}/healthz`)).rejects.toThrow();
   });

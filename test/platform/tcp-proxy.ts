@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Forwards connections to a port of this machine, until a test breaks them. The caller stops it. */
+/** A proxy before a local port, whose connections a test can break. The caller stops it. */
 export async function startTcpProxy(target: number) {
   const sockets = new Set<Socket>();
   let hanging = false;
@@ -44,12 +44,12 @@ export async function startTcpProxy(target: number) {
       drop();
       if (server.listening) await once(server, 'close');
     },
-    /** Accepts and keeps connections, and forwards nothing: a network that swallows packets. */
+    /** Accepts and keeps connections but forwards nothing, like a network that drops packets. */
     async hang(): Promise<void> {
       hanging = true;
     },
     async restore(): Promise<void> {
-      // What was swallowed is gone: connections that missed something cannot go on.
+      // Dropped data is lost, so connections that missed data are closed.
       if (hanging) drop();
       hanging = false;
       if (!server.listening) server = await listen(port);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { startReceiver } from '../harness/receiver.ts';
 import { within } from '../harness/time-limits.ts';
 
-/** The part of OTLP's JSON that is read here. */
+/** The part of OTLP's JSON that this collector reads. */
 export interface ReceivedSpan {
   traceId: string;
   spanId: string;
@@ -28,7 +28,7 @@ export async function startCollector() {
     });
   return {
     endpoint: `http://127.0.0.1:${receiver.port}`,
-    /** What was received, with the resource that sent it. */
+    /** The received spans, with the resource that sent them. */
     resources,
     spans: () => resources().flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
     close: receiver.close,
@@ -45,5 +45,5 @@ export const attributesOf = ({ attributes }: ReceivedSpan): Record<string, strin
     ]),
   );
 
-/** Spans are collected before they are sent. */
+/** Spans are batched before they are sent. */
 export const sentSoon = { timeout: within(20_000), interval: 100 };

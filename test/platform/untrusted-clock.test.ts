@@ -39,7 +39,7 @@ it('a process without a trusted clock moves no money, and does all other work', 
   await server.sweep();
   expect(await statement()).toEqual(before);
 
-  // Callers get an error; users go on, and webhooks are sent and signed.
+  // Billable callers get an error. Users continue, and webhooks are signed and sent.
   expect((await fetch(`${baseUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
   expect(await admin.status.query()).toMatchObject({ clockTrusted: false, database: 'up' });

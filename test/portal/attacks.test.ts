@@ -35,7 +35,7 @@ const paths = () => [
   ...[`/webhooks/${partner.keyId}`, `/members/${viewer.id}`],
 ];
 
-/** The forms of a page: what a browser would send. */
+/** The forms of a page, as a browser would send them. */
 const actsOn = (html: string) => [
   ...new Set(
     [...html.matchAll(/name="act" value="(\w+)"/g)].flatMap(([, act]) =>
@@ -82,7 +82,7 @@ describe('a page of the portal', () => {
   });
 });
 
-/** What a viewer may: choose own e-mails, and have a statement signed. */
+/** Forms that a viewer may send: own e-mails, and a signed statement. */
 const harmless: Record<string, string[]> = { '/warnings': ['wish'], '/wallet': ['sign'] };
 
 describe('a form of the portal', () => {
@@ -150,7 +150,7 @@ describe('a form of the portal', () => {
 
 describe('a member of a partner', () => {
   it('causes the same reads for an id of another partner as for an unknown id', async () => {
-    // The first request of a minute inserts its counter, later ones update it: all comparisons are within one minute.
+    // A minute's first request inserts its counter and later ones update it, so all comparisons are within one minute.
     clock.advance(60_000 - (clock.now() % 60_000));
     await owner.browser.open('/');
     const ids = { keyId: other.keyId, clientId: other.clientId };

@@ -37,7 +37,7 @@ beforeAll(async () => {
       ...(collection === 'deliveries' ? { status: 'delivered', nextAttemptAt: null, lease: null } : {}),
       ...(collection === 'members' ? { passkey: undefined, email: `m${n}@shop.example` } : {}),
     }));
-    // The connection of the tests waits for seconds only.
+    // The connection of the tests has a timeout of only seconds.
     for (let from = 0; from < rows.length; from += 500)
       await records.insertMany(rows.slice(from, from + 500), { ignoreUndefined: true });
   };
@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, within(60_000));
 afterAll(() => server.stop());
 
-/** Ids on all pages of a list, by its own link to the next one. */
+/** The ids on all pages of a list, read by its links to the next page. */
 async function walk(path: string, pattern: RegExp): Promise<{ ids: Set<string>; pages: number }> {
   const ids = new Set<string>();
   let pages = 0;
@@ -62,7 +62,7 @@ async function walk(path: string, pattern: RegExp): Promise<{ ids: Set<string>; 
   return { ids, pages };
 }
 
-/** Sorts of what is few: jobs, and what one user, session or event has. */
+/** Allowed sorts of small results: jobs, and the records of one user, session or event. */
 const isFew = /^find jobs|"(eventId|sub|userId|sessionId|requestId)":/;
 
 describe('a list of the portal', () => {

@@ -25,7 +25,7 @@ describe.each(Object.entries(languages).filter(([code]) => code !== 'en'))(
     it('are translated: no text of several words equals the English one', () => {
       const same = keys.filter((key) => words[key] === en[key] && !international.test(key));
       expect(same.filter((key) => en[key].includes(' '))).toEqual([]);
-      // Single words are alike in related languages, and never many.
+      // Related languages share some single words, but never many.
       expect([code, same.length < keys.length / 8]).toEqual([code, true]);
     });
 

@@ -38,7 +38,7 @@ const pages = {
   '/members': 'o',
 };
 
-/** Sends a form of a page, as the page has it. */
+/** Sends a form as it is on the page. */
 async function submit(member: SignedInMember, path: string, form: Record<string, string>) {
   const { html } = await member.browser.open(path);
   return member.browser.post(path, { csrf: fieldIn(html, 'csrf'), ...form });

@@ -6,7 +6,10 @@ import { within } from '../harness/time-limits.ts';
 import { call, codeFor, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
 import { type SignedInMember, signedIn } from './signed-in.ts';
 
-/** Who may call what: owner, developer, finance, viewer. A procedure that is not here does not exist for members. */
+/**
+ * The procedures that each role may call: owner, developer, finance, viewer. All other procedures do not exist for
+ * members.
+ */
 const table: Record<string, string> = {
   'partners.show': 'odfv',
   'partners.setLogo': 'od',
@@ -105,7 +108,7 @@ let server: TestServer;
 let own: Party;
 let other: Party;
 
-/** A partner with a record of every kind, and a member of every role. */
+/** A partner with a record of every kind, and a member with every role. */
 async function createParty(): Promise<Party> {
   const { admin, db } = server;
   const shop = await createShop(server);
@@ -161,7 +164,7 @@ const paths = () => Object.keys(procedures());
 let sent = 0;
 async function ask({ browser, token }: Party['members'][MemberRole], path: string, input: unknown) {
   sent += 1;
-  // Requests are counted by the minute.
+  // Requests are limited per minute.
   if (sent % 200 === 0) clock.advance(60_000);
   const encoded = JSON.stringify(input);
   const url = `${server.publicUrl}/portal/trpc/${path}`;
@@ -174,7 +177,7 @@ async function ask({ browser, token }: Party['members'][MemberRole], path: strin
   return { text, code: error?.data.error ?? 'done', message: error?.message ?? '' };
 }
 
-/** What the fields of a procedure name, also those of its filter. */
+/** The kinds of records that a procedure's fields name, including those of its filter. */
 function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: (id: string) => unknown }[] {
   const row = scope[path];
   const { after } = row ?? {};
@@ -192,7 +195,7 @@ function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: 
   return [...plain, ...filters];
 }
 
-/** As an id of this kind that nothing has. */
+/** An unknown id of this kind. */
 const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
 
 describe("a member's scope", () => {
@@ -204,7 +207,7 @@ describe("a member's scope", () => {
       for (const path of paths()) {
         let may = '';
         for (const role of roles) {
-          // No schema takes this field; it is looked at last.
+          // No schema has this field, and it is checked last.
           const { code, message } = await ask(own.members[role], path, { none: 1 });
           if (code === 'route_not_found') expect(message).toBe(none.message.replace('none.at.all', path));
           else if (code !== 'not_permitted') {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 let count = 0;
-/** Requests are counted by the minute. */
+/** Requests are limited per minute. */
 const member = (role: 'owner' | 'developer' | 'viewer' = 'owner') => {
   clock.advance(minute);
   count += 1;

@@ -11,13 +11,13 @@ type PortalServer = Pick<TestServer, 'admin' | 'baseUrl' | 'publicUrl'>;
 const unescaped = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** The value of the field with this name on a page. */
+/** The value of a page's field with this name. */
 export const fieldIn = (html: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '');
 
 const optionsIn = (html: string) => JSON.parse(unescaped(/data-passkey="([^"]*)"/.exec(html)?.[1] ?? '{}'));
 
-/** A browser with cookies, for the pages of the portal. */
+/** A browser with cookies for the pages of the portal. */
 export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, 'admin'>) {
   const cookies = new Map<string, string>();
   const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -49,7 +49,7 @@ export type PortalBrowser = ReturnType<typeof createPortalBrowser>;
 
 const pathOf = (link: string) => new URL(link).pathname.replace(/^\/portal/, '');
 
-/** Makes a passkey by the link of an invitation. */
+/** Makes a passkey by an invitation link. */
 export async function acceptInvitation(
   browser: PortalBrowser,
   link: string,
@@ -62,7 +62,7 @@ export async function acceptInvitation(
   return browser.post(pathOf(link), { csrf: fieldIn(page.html, 'csrf'), answer });
 }
 
-/** Signs in by a passkey that was made before. */
+/** Signs in with an existing passkey. */
 export async function signInBy(
   browser: PortalBrowser,
   authenticator: TestAuthenticator,
@@ -73,7 +73,7 @@ export async function signInBy(
   return browser.post('/sign-in', { csrf: fieldIn(page.html, 'csrf'), answer });
 }
 
-/** A member of a partner who has accepted an invitation, with a browser and the scoped API. */
+/** A member who has accepted an invitation, with a browser and the scoped API. */
 export async function signedIn(
   server: PortalServer,
   partnerId: string,
@@ -90,7 +90,7 @@ export async function signedIn(
 }
 export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;
 
-/** The scoped API with the cookies of a browser. `csrf`: the token of its calls, which pages have. */
+/** The scoped API with a browser's cookies. `csrf` is the token for its calls, which pages contain. */
 export function memberApi({ publicUrl, baseUrl }: PortalServer, browser: PortalBrowser) {
   const csrf = async () => fieldIn((await browser.open('/')).html, 'csrf');
   const api = createTRPCClient<AdminRouter>({

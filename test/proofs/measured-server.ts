@@ -6,7 +6,10 @@ import { startDatabase, startMember } from './upgrade/members.ts';
 
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
 
-/** The built server on a database of its own, for programs that measure it. @param name of its temporary folder */
+/**
+ * The built server with a database of its own, for programs that measure it.
+ * @param name of its temporary folder
+ */
 export async function startMeasured(name: string) {
   const database = await startDatabase(temporaryFolder(name));
   const server = await startMember(process.cwd(), {

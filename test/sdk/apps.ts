@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 
-/** Writes a file that a page tells its reader to save. */
+/** Writes a file that a page asks its reader to save. */
 export function save(directory: string, file: string, text: string): void {
   mkdirSync(dirname(join(directory, file)), { recursive: true });
   writeFileSync(join(directory, file), text);
@@ -11,17 +11,17 @@ export function save(directory: string, file: string, text: string): void {
 
 export interface App {
   port: number;
-  /** The path at which it sends the user away; `/` unless given. */
+  /** The path that redirects the user to the service; `/` by default. */
   begin?: string | undefined;
-  /** Whether the user has to press the one button there. */
+  /** Whether the user has to press the page's only button. */
   asksFirst?: boolean | undefined;
-  /** Whether its library hides the error of the redirect. */
+  /** Whether its library hides the error in the redirect. */
   hidesReason?: boolean | undefined;
 }
 
 /**
- * A user of an application at `http://localhost:<port>`: begins a visit, verifies as a person of the sandbox, and comes back.
- * @returns the application's last page, and the address with which the user came back
+ * A user of an application at `http://localhost:<port>`, who starts a visit, verifies as a sandbox user, and returns.
+ * @returns the application's last page, and the address of the return
  */
 export async function visitApp(app: App, baseUrl: string, person: string) {
   const browser = createBrowser(`http://localhost:${app.port}`);
@@ -32,7 +32,7 @@ export async function visitApp(app: App, baseUrl: string, person: string) {
   return { end, page: () => browser.open(end.href) };
 }
 
-/** What every application does: claims for its own visitor, and nothing for others or a second time. */
+/** Checks that an application shows claims to its own visitor only, and only once. */
 export async function expectApp(app: App, baseUrl: string): Promise<void> {
   const { end, page } = await visitApp(app, baseUrl, 'adult');
   const foreign = await fetch(end, { redirect: 'manual' });

@@ -8,10 +8,10 @@ import {
   verifyWebhook,
 } from '../../sdk/typescript/src/index.ts';
 
-/** What the client libraries have to answer alike: the tests of each language read these tables. */
+/** Cases that all client libraries must answer alike. The tests of each language read these tables. */
 const baseUrl = 'https://svc.example';
 const state = 'state-of-this-browser';
-/** A success, or the code of an error and what else its class says. */
+/** The result of a success, or the code of an error and the other fields of its class. */
 type Answer = readonly (string | number | boolean | null)[];
 
 interface CallbackCase {
@@ -21,10 +21,10 @@ interface CallbackCase {
 interface DeliveryCase {
   /** Base64. */
   body: string;
-  /** A header that is sent twice has two pairs. */
+  /** A repeated header has two pairs. */
   headers: (readonly [name: string, value: string])[];
   secret: string;
-  /** Unix seconds of the receiver. */
+  /** The receiver's clock in Unix seconds. */
   now: number;
   tolerance: number | null;
 }
@@ -69,7 +69,7 @@ export const callbackCases: [about: string, given: CallbackCase, answer: Answer]
     ['verification_failed', 'document_rejected', true, 'ses_1'],
   ],
   ['an unknown reason', { query: failed('new: x'), state }, ['verification_failed', 'new', false, 'ses_1']],
-  // The names of an object's own prototype are no reasons.
+  // Property names of the object prototype are no reasons.
   [
     'a prototype',
     { query: failed('constructor: x'), state },
@@ -90,7 +90,7 @@ const at = 1_783_864_991;
 const event = '{"event":"enrollment.created","event_id":"evt_1","partner_id":"ptr_ü"}';
 const hmac = (key: string | Buffer, message: Buffer) => createHmac('sha256', key).update(message);
 
-/** The headers of a delivery, as interface 5.5 and Standard Webhooks say. */
+/** The headers of a delivery by interface 5.5 and Standard Webhooks. */
 function signed(body: Buffer, by = secret, time = String(at)): Record<string, string> {
   const key = Buffer.from(by.replace('whsec_', ''), 'base64');
   return {
@@ -212,7 +212,7 @@ const retryAfter = (value: string): ErrorCase => ({
   body: oauth('rate_limited', 'minute'),
 });
 
-/** The answers are the code, the seconds to wait, and whether the call may be repeated. */
+/** A result is the code, the seconds to wait, and whether the call may be repeated. */
 export const errorCases: [about: string, given: ErrorCase, answer: Answer][] = [
   [
     'an OAuth error',
@@ -264,7 +264,7 @@ async function answerOf<T>(call: () => T | Promise<T>, read: (result: T) => Answ
   }
 }
 
-/** How the TypeScript SDK answers. */
+/** The results of the TypeScript SDK. */
 export const typescript = {
   callback: (given: CallbackCase) =>
     answerOf(
@@ -375,7 +375,7 @@ const anyError = fc.record({
   ),
 });
 
-/** Cases at random with the answers of the TypeScript SDK, which the tables above hold to account. */
+/** Random cases with the TypeScript SDK's results, which the tables above verify. */
 async function sampled<T>(any: fc.Arbitrary<T>, answer: (given: T) => Promise<Answer>) {
   const cases = fc.sample(any, 400);
   return Promise.all(cases.map(async (given) => ({ given, answer: await answer(given) })));

@@ -15,7 +15,7 @@ export interface Schema {
   description?: string;
 }
 
-/** What a partner's program reads or sends, in the order in which it is shown. */
+/** The schemas that a partner's program reads or sends, in the order of the output. */
 export const shown = [
   ...(['ClaimName', 'ClaimsMap', 'ClaimsMeta', 'TokenResponse', 'UserinfoResponse'] as const),
   ...(['SessionResponse', 'StorefrontRequest', 'StorefrontResponse'] as const),
@@ -33,7 +33,7 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
   components: { schemas: Record<string, Schema> };
 };
 
-/** @throws Error where the document has no such schema */
+/** @throws Error if the document has no such schema */
 export function schemaOf(name: string): Schema {
   const schema = document.components.schemas[name];
   if (!schema) throw new Error(`docs/openapi.json has no schema ${name}`);
@@ -42,7 +42,7 @@ export function schemaOf(name: string): Schema {
 
 export const referenceOf = ($ref: string): string => $ref.split('/').at(-1) ?? '';
 
-/** Whether a new session may succeed, by the reason of a redirect. */
+/** Whether a new session may succeed, by the reason in the redirect. */
 export const reasonRows: [reason: string, retryable: boolean][] = Object.entries(reasons).map(
   ([reason, { retryable }]) => [reason, retryable],
 );

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Walks the flow for programs that have no browser: `?url=…&person=…` is answered with the redirect. */
+/** Completes the flow for programs without a browser: `?url=…&person=…` returns the redirect. */
 const walker = () =>
   createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://walker').searchParams;
@@ -35,7 +35,7 @@ const walker = () =>
 
 type Names = (settings: Record<string, string>) => Record<string, string>;
 
-/** Accounts, a session and two deliveries, as a file. `names` writes the settings as the language does. */
+/** Accounts, a session and two deliveries, as a file. `names` has the settings' names in the language. */
 async function prepare(names: Names): Promise<string> {
   const { partner, settings } = await createAccount(server);
   const receiver = await startReceiver();
@@ -68,7 +68,7 @@ async function prepare(names: Names): Promise<string> {
   return file;
 }
 
-/** Runs a program to its end. @throws Error with all that it printed */
+/** Runs a program to its end. @throws Error with all its output */
 async function run(program: string, parameters: string[], env: Record<string, string> = {}): Promise<string> {
   const ended = promisify(execFile)(program, parameters, { env: { ...process.env, ...env } });
   const { stdout, stderr } = await ended.catch((failed: { stdout: string; stderr: string }) => {

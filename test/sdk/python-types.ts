@@ -20,7 +20,7 @@ const literal = (value: unknown): string =>
 const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 const union = (types: readonly string[]): string => `Union[${[...new Set(types)].join(', ')}]`;
 
-/** Types of objects within others get a name of their own, and are put into `classes`. */
+/** Nested object types get a name of their own, and are added to `classes`. */
 function typeOf(schema: Schema, name: string, classes: string[]): string {
   if (schema.$ref) return referenceOf(schema.$ref);
   if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;

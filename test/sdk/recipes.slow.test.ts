@@ -19,16 +19,16 @@ const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
 const python = { PYTHONPATH: join(sdk, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
 let server: TestServer;
 beforeAll(async () => {
-  // The receivers load the built package.
+  // The receivers use the built package.
   await promisify(execFile)('npm', ['run', 'prepack'], { cwd: join(sdk, 'typescript') });
-  // A receiver for development may lose a connection: the service sends the event again, and here soon.
+  // A development receiver may lose a connection. The service then sends the event again, here after a short delay.
   server = await startTestServer({ env: { SVC_WEBHOOK_RETRY_DELAYS: '1s,2s' } });
 });
 afterAll(() => server.stop());
 
 interface Recipe extends Omit<App, 'port'> {
   file: string;
-  /** Modules that have to be there. */
+  /** Modules that must be installed. */
   needs: string[];
   callback?: string;
 }
@@ -47,7 +47,7 @@ const recipes: Recipe[] = [
   { file: 'authlib_app.py', needs: ['flask', 'authlib'] },
 ];
 
-/** Next itself weighs over 300 MB: its part is to call these handlers with `Request`, and to send their `Response`. */
+/** Next itself has over 300 MB. This test calls its handlers with `Request` and sends their `Response`. */
 const handlers = [
   'next/lib/svc.js',
   'next/app/route.js',
@@ -55,26 +55,26 @@ const handlers = [
   'next/app/hooks/route.js',
 ];
 
-/** Receivers of webhooks, with our own library. */
+/** Webhook receivers with our own library. */
 const receivers: Recipe[] = [
   { file: 'webhooks-express.mjs', needs: ['express'] },
   { file: 'webhooks-fastify.mjs', needs: ['fastify'] },
   { file: 'webhooks_flask.py', needs: ['flask'] },
 ];
 
-/** The first Python that has all modules: Debian's are not those of another installation in the path. */
+/** The first Python with all modules. Debian's modules are not available to other installations. */
 const pythonWith = (modules: readonly string[]): string | undefined =>
   ['python3', '/usr/bin/python3'].find(
     (program) => spawnSync(program, ['-c', `import ${modules.join(', ')}`]).status === 0,
   );
 
-/** What runs a recipe; undefined where something that it needs is missing. */
+/** The program that runs a recipe; undefined if something is missing. */
 function programFor({ file, needs }: Recipe): string | undefined {
   if (file.endsWith('.py')) return pythonWith(needs);
   return needs.every((name) => existsSync(join(libraries, name))) ? process.execPath : undefined;
 }
 
-/** Where our own library is, beside those of the recipes. */
+/** The place of our own library, beside those of the recipes. */
 function installLibraries(cwd: string): void {
   mkdirSync(join(cwd, 'node_modules/@svc'), { recursive: true });
   symlinkSync(join(sdk, 'typescript'), join(cwd, 'node_modules/@svc/sdk'));
@@ -82,7 +82,7 @@ function installLibraries(cwd: string): void {
   for (const name of others) symlinkSync(join(libraries, name), join(cwd, 'node_modules', name));
 }
 
-/** What every receiver does: it prints the events of a user's first visit, and refuses a forged one. */
+/** Checks that a receiver prints the events of a user's first visit, and refuses a forged one. */
 async function expectReceiver(app: Program, url: string): Promise<void> {
   for (const event of ['enrollment.created', 'verification.session.completed'])
     await expect.poll(() => app.lines().join('\n'), { timeout: within(20_000) }).toContain(`event ${event}`);

@@ -1,4 +1,4 @@
-// Serves route handlers by their place, as Next does: GET /callback is the function GET of app/callback/route.js.
+// Serves route handlers by their path, as Next does: GET /callback is the function GET of app/callback/route.js.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

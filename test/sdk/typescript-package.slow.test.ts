@@ -42,7 +42,7 @@ export const wrong = (await client.exchange({ code, codeVerifier }).catch(() => 
 console.log(JSON.stringify({ isAdult }));
 `;
 
-/** What a program of the empty folder prints, with an account of its own. */
+/** The output of a program in the empty folder, with a separate account. */
 async function runShop(program: string, parameters: string[]): Promise<unknown> {
   const { settings } = await createAccount(server);
   const env = {

@@ -8,7 +8,7 @@ const json = (status: number, headers: Record<string, string> = {}) =>
   new Response('{"error":"server_error","error_description":"text"}', { status, headers });
 const info = () => Response.json({ sub: 'x', claims: {} });
 
-/** A client of a service that gives these replies in turn. */
+/** A client of a service that sends these replies in order. */
 function scripted(replies: readonly Reply[]) {
   const left = [...replies];
   const seen: RequestInit[] = [];

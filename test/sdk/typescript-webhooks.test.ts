@@ -79,7 +79,7 @@ describe('verifyWebhook of the TypeScript SDK', () => {
   });
 
   it('refuses a body that a framework has parsed', async () => {
-    // A program without types passes an object.
+    // A program without type checks can pass an object.
     const parsed = JSON.parse(body) as string;
     expect(await codeOf(verifyWebhook({ body: parsed, headers: headersOf() }, settings))).toBe(
       'raw_body_required',

@@ -32,7 +32,7 @@ afterAll(() => server.stop());
 const scope = ['age_18_plus', 'country'] as const;
 type Client = ReturnType<typeof createClient>;
 
-/** A visit of a person, up to what the redirect says. */
+/** A user's visit up to the content of the redirect. */
 async function verifyUser(client: Client, person: Person = 'adult') {
   const { url, state, codeVerifier } = await client.authorizationUrl({ scope });
   const end = await walkFlow(url, { person });

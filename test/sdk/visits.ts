@@ -10,13 +10,13 @@ export async function createAccount(server: TestServer) {
   return { partner, settings: { baseUrl: server.baseUrl, clientId, clientSecret, redirectUri, apiKey } };
 }
 
-/** The same of a shop. */
+/** The settings of a storefront. */
 export async function createShopAccount(server: TestServer) {
   const { clientId, integrationId, integrationSecret } = await createShop(server);
   return { baseUrl: server.baseUrl, clientId, redirectUri, integrationId, integrationSecret };
 }
 
-/** A client that notes how long it waits, and does not wait. */
+/** A client that records its waits instead of waiting. */
 export function impatientClient(settings: Parameters<typeof createClient>[0], options: Options = {}) {
   const waits: number[] = [];
   const sleep = async (ms: number) => void waits.push(ms);

@@ -7,13 +7,13 @@ import { createReport } from '../journey/report.ts';
 import { svcadmin } from '../journey/svcadmin.ts';
 
 /**
- * Fills the running development server, so that `svcadmin` and `/ops` have something to show: partners in each status,
- * sessions that end in each way, entries of each kind, and an endpoint whose deliveries fail. Each run adds new partners.
+ * Fills the running development server with data for `svcadmin` and `/ops`: partners in each status, sessions with each
+ * ending, entries of each kind, and a failing endpoint. Each run adds new partners.
  */
 
 const scope = 'age_18_plus identity_verified country';
 const redirectUri = 'http://localhost:9999/callback';
-/** No server listens there: port 9 is the discard service's. */
+/** Port 9 is the discard service's, and no server listens there. */
 const closedEndpoint = 'http://localhost:9/webhooks';
 
 interface Seeded {
@@ -48,7 +48,7 @@ function startOf({ clientId }: Seeded) {
   return { codeVerifier, start: startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }) };
 }
 
-/** A user from the start to the partner's redirect. Exchanges the code, where there is one. */
+/** A user's visit from the start to the partner's redirect, with the exchange of a code. */
 async function verify(partner: Seeded, person: string): Promise<void> {
   const { codeVerifier, start } = startOf(partner);
   const end = await passFlow(createBrowser(baseUrl), start, person);

@@ -33,7 +33,7 @@ const asText = (html: string) =>
     .replaceAll('&#39;', "'")
     .replaceAll('&#x27;', "'")
     .replaceAll('&amp;', '&');
-/** What a reader sees, without white space. */
+/** The visible text, without white space. */
 const visible = (html: string) => asText(html).replaceAll(/\s/g, '');
 const article = (html: string) => /<article>([\s\S]*)<\/article>/.exec(html)?.[1] ?? '';
 
@@ -76,7 +76,7 @@ describe.each(names)('docs/%s.md', (name) => {
     const source = readDoc(`${name}.md`).replaceAll(/^```.*$/gm, '');
     const words = source
       .replaceAll(/\]\([^)\s]+\)/g, '')
-      // Numbers of a list are the browser's.
+      // The browser adds the numbers of a list.
       .replaceAll(/^\d+\. /gm, '')
       .split(/[\s|`*[\]]+/)
       .map((word) => word.replaceAll(/^[<#-]+$|\\$/g, ''))
@@ -164,7 +164,7 @@ describe('/docs/reference', () => {
     const fields = Object.values(document.components.schemas).flatMap(({ properties }) =>
       Object.keys(properties ?? {}),
     );
-    // Fields of an object within another one have its name before theirs; errors are on their own page.
+    // Nested fields have their parent's name first; errors are on a separate page.
     const missing = fields.filter(
       (name) => !new RegExp(`<code>(?:[\\w.[\\]]+\\.)?${name}</code>`).test(html),
     );

@@ -7,7 +7,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const begin = Date.parse('2026-03-04T00:00:00Z');
 
-/** A record of an hour in which the service could serve, but for some minutes. */
+/** A record of an hour without outages, except for the given minutes. */
 function hourOf(
   at: number,
   { down = [], ...counts }: Partial<ServiceHour> & { down?: number[] } = {},

@@ -9,7 +9,7 @@ let server: TestServer;
 let clock: ManualClock;
 let shop: Shop;
 beforeAll(async () => {
-  // Ten seconds into a minute, so that the windows of the limits are known.
+  // Starts ten seconds into a minute, so that the windows of the limits are known.
   clock = manualClock(Math.ceil(Date.now() / 3_600_000) * 3_600_000 + 10_000);
   server = await startTestServer({ clock });
   shop = await createShop(server);
@@ -207,7 +207,7 @@ describe('401', () => {
 });
 
 describe('a change that another process has just made', () => {
-  /** As another process would: this one, which has just answered, is not told. */
+  /** Changes the database as another process would, without a notice to this process. */
   const change = (collection: string, id: string, set: Record<string, unknown>) =>
     server.db.collection(collection).updateOne({ _id: id as never }, { $set: set });
 

@@ -69,7 +69,7 @@ describe('an integration', () => {
     const changed = await update({ addShops: ['New.Example', 'shop.example'], removeShops: ['old.example'] });
     expect(changed.shops).toEqual(['shop.example', 'new.example']);
     expect(changed.secretVersion).toBe(1);
-    // Repeated, an addition changes nothing.
+    // A repeated addition changes nothing.
     expect((await update({ addShops: ['new.example'] })).shops).toEqual(changed.shops);
     expect(await refusal(update({ removeShops: ['old.example'] }))).toBe('refused');
     expect(await refusal(update({ removeShops: changed.shops }))).toBe('refused');

@@ -28,7 +28,7 @@ export async function createShop(
 }
 export type Shop = TestPartner & { integrationId: string; integrationSecret: string };
 
-/** A visit of the shop's customer; the code is what the shop's server exchanges. */
+/** A customer's visit, with the code for the shop's server. */
 export async function codeFor(server: Server, shop: Shop, person = 'adult', scope = 'age_18_plus country') {
   return (await verifyUser(server, shop, person, scope)).code;
 }
@@ -61,7 +61,7 @@ export function sign(
   };
 }
 
-/** One call as it is; undefined removes a header. */
+/** One call with exact headers; undefined removes one. */
 export async function call(
   { baseUrl }: Pick<TestServer, 'baseUrl'>,
   body: string,

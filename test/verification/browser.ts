@@ -10,7 +10,7 @@ export interface Answer {
 
 type Fields = Record<string, string>;
 
-/** What a browser without JavaScript does: cookies by path, forms with their hidden fields, `Origin` on a POST. */
+/** Acts as a browser without JavaScript: cookies by path, forms with their hidden fields, `Origin` on a POST. */
 export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') {
   const jar = new Map<string, { value: string; path: string }>();
   let page: Answer = { status: 0, location: '', body: '', headers: {} };
@@ -46,7 +46,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
     return page;
   }
 
-  /** Follows redirects for as long as they stay with us. */
+  /** Follows redirects within the service. */
   async function follow(answer: Answer): Promise<Answer> {
     let latest = answer;
     while (latest.location.startsWith(baseUrl)) latest = await request(latest.location);
@@ -61,7 +61,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
     get at() {
       return at;
     },
-    /** The hidden fields of the page's form, and where it goes. */
+    /** The hidden fields and the target of the page's form. */
     form(answer: Answer = page): { action: string; fields: Fields } {
       const action = /<form method="post" action="([^"]*)"/.exec(answer.body)?.[1] ?? '';
       const hidden = [...answer.body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
@@ -72,7 +72,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
     open: async (url: string) => follow(await request(url)),
     start: async (clientId: string, changes: Record<string, string | undefined> = {}) =>
       browser.open(`/verify/start?${startQuery(clientId, changes)}`),
-    /** Sends the form that the page shows, and follows. */
+    /** Sends the page's form, and follows the redirect. */
     async press(fields: Fields): Promise<Answer> {
       const form = browser.form();
       return follow(await request(form.action, { ...form.fields, ...fields }));
@@ -82,7 +82,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
   return browser;
 }
 
-/** Through the whole flow as one of the sandbox's people; the answer is the redirect to the partner. */
+/** Completes the flow as a sandbox user. The answer is the redirect to the partner. */
 export async function verifyAs(hosted: Hosted, clientId: string, person: string) {
   const browser = openBrowser(hosted);
   await browser.start(clientId);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A session that has begun; then its client moves to another key, which has a webhook URL. */
+/** A session whose client has moved to another key with a webhook URL. */
 async function movedClient() {
   const { admin, baseUrl } = server;
   const { partnerId, keyId: owner, clientId } = await createPartner(server);
@@ -27,7 +27,7 @@ async function movedClient() {
   return { owner, present, finish, sessionId: /ses_[0-9A-Za-z]{22}/.exec(page.url)?.[0] ?? '' };
 }
 
-/** The deliveries of a session's two events, when both are stored. */
+/** Waits for the deliveries of a session's two events. */
 async function deliveriesOf(sessionId: string) {
   const theirs = () => server.db.collection('deliveries').find({ sessionId }).sort({ type: 1 }).toArray();
   await expect.poll(async () => (await theirs()).length).toBe(2);

@@ -26,7 +26,7 @@ interface Request {
 
 type Settings = NonNullable<Parameters<typeof startTestServer>[0]>;
 
-/** The service behind an address of its own, with a clock that tests move, and parts of it that tests watch or disturb. */
+/** The service at a fixed address, with a clock that tests move, and parts that tests watch or disturb. */
 export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' | 'onCommand'> = {}) {
   const parts = {} as { stores: VerificationStores; eventStore: EventStore; client: MongoClient };
   const losses: ReturnType<typeof lossyDatabase>['losses'] = [];
@@ -58,15 +58,15 @@ export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' 
     ...server,
     ...parts,
     clock,
-    /** What becomes of the next group writes of the hosted flow. */
+    /** The fates of the next group writes of the hosted flow. */
     losses,
     grants: server.services.verification.grants,
-    /** Events of the flow that are published. */
+    /** Published events of the flow. */
     events: (filter: Record<string, string | undefined>) =>
       server.db.collection('events').find(filter).toArray(),
     sweepFlow: () => server.services.verification.sweep.sweep(),
 
-    /** Sends a request as it stands: its path is not normalised, and no redirect followed. */
+    /** Sends a request without changing its path or following redirects. */
     async send(path: string, { method = 'GET', headers = {}, body }: Request = {}) {
       const answer = await connections.request({ path, method, headers, body: body ?? null });
       return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
@@ -81,7 +81,7 @@ export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' 
 
 type Wanted = Partial<CreateClient> & { mode?: Mode };
 
-/** An active partner with a key and a client, and without money. */
+/** An active partner with a key and a client, but without money. */
 export const onboard = (hosted: Hosted, { mode = 'test', ...client }: Wanted = {}) =>
   createPartner(hosted, { name: 'Weinhaus <Grün>', mode, funds: 0, client: { ...shop, ...client } });
 
@@ -99,7 +99,7 @@ export async function addClient(
   return (await admin.clients.create.mutate({ partnerId, keyId, ...shop })).id;
 }
 
-/** The answer to the exchange of a code by its partner, who can pay for it. */
+/** The answer to an exchange by the code's partner, whose wallet has money. */
 export async function sendCode({ admin, send }: Hosted, partner: TestPartner, code = '') {
   const { partnerId } = partner;
   await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'opening' });
@@ -109,12 +109,12 @@ export async function sendCode({ admin, send }: Hosted, partner: TestPartner, co
   return { status: answer.status, body: JSON.parse(answer.body) as Record<string, string> };
 }
 
-/** The exchange of a code by its partner, who pays for it. */
+/** An exchange by the code's partner, whose wallet has money. */
 export async function exchange(hosted: Hosted, partner: TestPartner, code = ''): Promise<void> {
   expect((await sendCode(hosted, partner, code)).status).toBe(200);
 }
 
-/** A well-formed query of `/verify/start`; `changes` replace parameters, undefined removes one. */
+/** A valid query of `/verify/start`. `changes` replace parameters; undefined removes one. */
 export function startQuery(clientId: string, changes: Record<string, string | undefined> = {}): string {
   const parameters: Record<string, string | undefined> = {
     client_id: clientId,
@@ -129,7 +129,7 @@ export function startQuery(clientId: string, changes: Record<string, string | un
   return new URLSearchParams(given).toString();
 }
 
-/** What the redirect to the partner carries, as the partner's framework would read it. */
+/** The parameters of the redirect to the partner, as the partner's framework would parse them. */
 export function returned(location: string): Record<string, string> {
   expect(location.startsWith(redirectUri)).toBe(true);
   return Object.fromEntries(new URL(location).searchParams);

@@ -3,7 +3,7 @@ import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { within } from '../harness/time-limits.ts';
 import { type BehindProxy, startBehindProxy } from '../platform/behind-proxy.ts';
 
-/** Requests of users that a process has in flight. */
+/** The limit of concurrent user requests of a process. */
 const most = 256;
 let site: BehindProxy;
 let partner: TestPartner;
@@ -18,7 +18,7 @@ const page = '/verify/session/ses_0000000000000000000000';
 const get = (path: string, accept = 'text/html') =>
   fetch(`${site.server.baseUrl}${path}`, { headers: { accept }, redirect: 'manual' });
 
-/** How many requests of users this process is answering. */
+/** The number of user requests that this process is answering. */
 async function usersInFlight(): Promise<number> {
   const { registry } = site.server.services.processMetrics;
   const metric = await registry.getSingleMetricAsString('svc_requests_in_flight');

@@ -27,7 +27,7 @@ async function statusForPartner(sessionId: string) {
   return (JSON.parse(body) as { session: { status: string } }).session.status;
 }
 
-/** A computer that waits for its phone, and the phone, which has said who its user is. */
+/** A computer that waits for its phone, and the phone after its user has authenticated. */
 async function atQuestion(person = 'adult', clientId = own.clientId) {
   const computer = openBrowser(hosted);
   await computer.start(clientId);

@@ -91,7 +91,7 @@ describe('a user whom the sandbox creates', () => {
     await browser.press({ person });
   }
   const count = async (name: string) => hosted.db.collection(name).countDocuments();
-  /** A user has a document, and their identity another one. */
+  /** A user and the user's identity have one document each. */
   const people = async () => [await count('users'), await count('enrollments')];
 
   it('is deleted after a day with the enrollment, while other users stay', async () => {

@@ -81,7 +81,7 @@ describe('wallets audit', () => {
 const edit = (page: LedgerPage | undefined, set: Record<string, unknown>) =>
   pages().updateOne({ _id: page?._id ?? '' }, { $set: set as never });
 
-/** Puts a changed page in the place of one, and mends all digests after it, as an attacker who can write everything would. */
+/** Replaces a page by a changed one and corrects all later digests, as an attacker with full write access would. */
 async function forge(partner: Busy, n: number, change: (page: LedgerPage) => LedgerPage): Promise<void> {
   let previous = partner.pages[n - 1]?.digest ?? '';
   for (const page of partner.pages.slice(n)) {
@@ -257,7 +257,7 @@ const corruptions: Record<string, Corruption> = {
   },
 };
 
-/** One wallet for all corruptions: as it was before each of them, and never audited. */
+/** One wallet for all corruptions, restored before each of them, and never audited before. */
 let busy: Busy | undefined;
 async function untouched(): Promise<Busy> {
   busy ??= await busyPartner();

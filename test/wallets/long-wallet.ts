@@ -4,7 +4,7 @@ import { createLedgerStore } from '../../server/billing/ledger-store.ts';
 import { draftPage } from '../../server/billing/page-builder.ts';
 import { randomId } from '../../server/platform/ids.ts';
 
-/** Adds pages to a wallet that are as full as pages get. Each entry adds one cent. */
+/** Adds full pages to a wallet. Each entry adds one cent. */
 export async function addFullPages(
   db: Db,
   walletId: string,

@@ -123,7 +123,7 @@ describe('a signed statement', () => {
     );
     expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'svc-statement+jwt' });
     const { more: _more, entries, ...rest } = await read({ to: midnight });
-    // What is forgotten by an erasure, or after 30 days, is not signed.
+    // Fields that an erasure or retention removes are not signed.
     const signed = entries.map(({ sessionId: _s, clientId: _c, enrollmentId: _e, ...entry }) => entry);
     const statement = { ...rest, entries: signed };
     expect(payload).toMatchObject({ iss: server.config.baseUrl, ...statement });

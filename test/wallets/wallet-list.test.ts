@@ -42,7 +42,7 @@ describe('the spending rate of a wallet', () => {
   });
 });
 
-/** A wallet whose ledger has a page for each step: days ago, and cents that were moved. */
+/** A wallet whose ledger has a page for each step: its age in days, and its amount in cents. */
 interface Steps {
   name: string;
   steps: readonly (readonly [daysAgo: number, cents: number])[];
@@ -55,7 +55,7 @@ const funding = (walletId: string, id: string, amount: number): Posting => ({
   ...{ walletId, id, amount, kind: 'funding', memo: { actor: 'opr_1', reference: id } },
 });
 
-/** Charges of 0.50 every twelfth of a day, over so many days. */
+/** Charges of 0.50, twelve a day, over a number of days. */
 const steady = (days: number, cents: number) =>
   Array.from({ length: days * 12 }, (_, n) => [days - (n + 1) / 12, -cents] as const);
 
@@ -126,7 +126,7 @@ describe('wallets list', () => {
     expect(await list({ mode: 'live', limit: 2, after: 'ptr_idle:live' })).toEqual(live.slice(2, 4));
     expect(await list()).toHaveLength(6);
     const [ending, idle, , none] = live;
-    // 40 days of 18.00 USD, and a funding of 100.00 in the time that is looked at.
+    // 40 days of 18.00 USD, and a funding of 100.00 within the measured time.
     expect(ending).toMatchObject({ partnerName: 'name of ptr_ending', mode: 'live', balance: 38_000 });
     expect(ending?.spentPerDay).toBeGreaterThan(1_750);
     expect(ending?.spentPerDay).toBeLessThan(1_850);

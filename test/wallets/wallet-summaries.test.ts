@@ -12,7 +12,7 @@ const now = Date.UTC(2026, 5, 30, 12, 0, 30);
 const a = walletIdOf('ptr_a', 'live');
 const b = walletIdOf('ptr_b', 'live');
 
-/** A ledger that is written without a word to the summaries: `process` makes the summaries of one process over it. */
+/** A ledger whose writes do not notify the summaries. `process` makes the summaries of one process. */
 async function ledgerOf(walletIds: readonly string[]) {
   const { db } = await freshDatabase();
   await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
@@ -117,7 +117,7 @@ it('a flush ends even if wallets are written continuously', async () => {
   let flushes = 0;
   store.put = async (...args) => {
     flushes += 1;
-    // Without an end, the test would not end either.
+    // Without this bound, the test would not end.
     if (flushes < 5) summaries.touch(a);
     return put(...args);
   };

@@ -16,12 +16,12 @@ const low: Condition = {
 };
 const poor: Condition = { ...low, kind: 'endpoint_failing', about: 'key_1', afterMs: hour };
 
-/** The warning after this; fails where there is none. */
+/** The next state of a warning. Fails if there is none. */
 function next(known: Warning | undefined, condition: Condition | undefined, ms: number): Warning {
   const found = nextWarning(known, condition, at(ms));
   return typeof found === 'string' ? expect.fail(`it is ${found}`) : found;
 }
-/** One whose state was sent. */
+/** A warning whose state was sent. */
 const told = ({ untold: _untold, ...warning }: Warning): Warning => warning;
 
 describe('a warning', () => {

@@ -10,7 +10,7 @@ import { signedIn } from '../portal/signed-in.ts';
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const clock = manualClock();
 
-/** A mail server that keeps what it gets, or refuses it. */
+/** A mail server that keeps or refuses what it receives. */
 async function startMailServer() {
   const mails: { to: string[]; text: string; login: string | undefined }[] = [];
   let isAway = false;
@@ -69,7 +69,7 @@ beforeEach(() => {
   mail.mails.length = 0;
 });
 
-/** Lets a look fall due, and has both processes look at once. */
+/** Makes a check due, and lets both processes run it at once. */
 async function look(ms = lookEveryMs): Promise<void> {
   clock.advance(ms);
   const ofWarnings = [server, other].map(
@@ -159,7 +159,7 @@ describe('a warning of a low balance', () => {
       await api.members.setWishes.mutate({ memberId, warnings: true });
     await server.admin.members.remove.mutate({ memberId: removed.id });
     await ended.api.members.setWishes.mutate({ memberId: ended.id, warnings: false });
-    // An address that is there twice gets one e-mail.
+    // A repeated address gets one e-mail.
     const emails = ['ops@shop.example', wanting.email];
     await server.admin.warnings.set.mutate({ partnerId, emails, lowBalance: { cents: 6_000 } });
     await server.sweep();
@@ -208,7 +208,7 @@ describe('a notice event', () => {
     expect(await server.admin.webhooks.setNotices.mutate({ keyId, notices: true })).toMatchObject({
       notices: true,
     });
-    // Ten seconds into an hour: all looks are in it.
+    // Starts ten seconds into an hour, which contains all checks.
     clock.set(Math.ceil(clock.now() / hour) * hour + 10_000);
     await server.admin.limits.set.mutate({ partnerId, mode: 'test', perHour: 1 });
     expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
@@ -232,7 +232,7 @@ describe('a notice event', () => {
     const over = NoticeEvent.parse(JSON.parse(notices()[1]?.raw.toString('utf8') ?? ''));
     expect(over).toMatchObject({ state: 'over', notice_id: notice.notice_id, since: notice.since });
     expect(over.event_id).not.toBe(notice.event_id);
-    // Test mode is a rehearsal: no e-mails.
+    // Test mode is a rehearsal, so no e-mails are sent.
     expect(mail.mails).toEqual([]);
     const answer = await fetch(`${server.baseUrl}/api/events`, {
       headers: { authorization: `Bearer ${partner.apiKey}` },

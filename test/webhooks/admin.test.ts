@@ -18,7 +18,7 @@ const secretOf = (system: System, keyId: string): string => {
 const answering = (status: number) =>
   createReceiver((_count, _request, response) => response.writeHead(status).end('gone'));
 
-/** So many deliveries of one key that no process sends. */
+/** Deliveries of one key that no process sends. */
 async function unsent(count: number) {
   const system = await createSystem({ worker: false });
   const keyId = system.key('https://partner.example/');

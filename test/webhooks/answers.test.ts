@@ -12,7 +12,7 @@ import { adminOf, createSystem, draft, until } from './system.ts';
 
 const sub = 'S'.repeat(43);
 
-/** A delivery that this receiver refused, of a user with the subject `sub`. */
+/** A delivery that this receiver refused, for a user with the subject `sub`. */
 async function refusedBy(receiver: RequestListener) {
   const port = await listen(createServer({ cert: certificate, key: certificateKey }, receiver));
   const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };

@@ -1,4 +1,4 @@
-/** A certificate for partner.example and 127.0.0.1, signed by itself, valid for a century; for tests alone. */
+/** A self-signed certificate for partner.example and 127.0.0.1, valid for a century, for tests only. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBrTCCAVOgAwIBAgIUC0FnMjhxrxwF82zAlZ6ni2McKYUwCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPcGFydG5lci5leGFtcGxlMCAXDTI2MTEyMTA5MzQ1OFoYDzIx
@@ -12,7 +12,7 @@ tMyerZvEAMERrz1n2F8CIQCqkJ26P4dFxILvQ0KFcFhdCUeE09SUcB4MQ0uRF3a3
 CQ==
 -----END CERTIFICATE-----`;
 
-/** Its key. It protects nothing. */
+/** Its private key, which protects nothing. */
 export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQtVZy10flU9/ApKe
 YimB4O2M8PtzKG2IkawHcNAVh3+hRANCAARg7VLh8dBtrrsdJA9vjNJSVuKQGfPE

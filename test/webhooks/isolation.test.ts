@@ -10,7 +10,7 @@ import type { Parts } from '../../server/webhooks/webhooks.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { createSystem, draft, idKey, until } from './system.ts';
 
-/** Replaces the network: what is sent to `hangs` stays in flight until released. */
+/** Replaces the network. Requests to `hangs` stay unanswered until they are released. */
 function hanging(hangs: (url: string) => boolean) {
   const inFlight = new Map<string, number>();
   const most = new Map<string, number>();
@@ -47,7 +47,7 @@ describe('endpoints that do not answer', () => {
     expect(Math.max(...network.most.values())).toBe(5);
     network.release();
     await until(() => network.waiting.length === 150);
-    // Until the stop is through: on a slow machine, retries come due before it.
+    // Repeated until the stop has ended, because a slow machine starts retries before it.
     const timer = setInterval(network.release, 20);
     await system.stop();
     clearInterval(timer);
@@ -96,7 +96,7 @@ describe('endpoints that do not answer', () => {
       await settled();
     }
     expect(sent).toEqual(['a1', 'a2', 'a3']);
-    due['k'] = []; // another process has taken it
+    due['k'] = []; // another process has leased it
     notify(['k']);
     await settled();
     ends.get('a1')?.();

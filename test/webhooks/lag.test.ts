@@ -16,7 +16,7 @@ it('the lag of every attempt is measured, separately for first attempts and retr
   await expect.poll(() => sent.length).toBe(2);
   const [first, retry] = sent;
   expect(first).toMatchObject({ lane: 'first' });
-  // In seconds, and no more than this test has taken on top.
+  // In seconds, and at most the time that this test has added.
   expect(first?.lag).toBeGreaterThanOrEqual(late / 1000);
   expect(first?.lag).toBeLessThan(late / 1000 + 20);
   expect(retry).toMatchObject({ lane: 'retry' });

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import ipaddr from 'ipaddr.js';
 import { onTestFinished } from 'vitest';
 
-/** Addresses of a name, asked for the `count`th time (from 1); undefined for no answer at all. */
+/** The addresses of a name at the `count`th question (from 1); undefined for no answer. */
 export type Zone = (name: string, count: number) => string[] | undefined;
 
 const types = { 1: 'ipv4', 28: 'ipv6' } as const;
@@ -44,17 +44,14 @@ function nameOf(query: Buffer): string {
   return labels.join('.').toLowerCase();
 }
 
-/**
- * A name server of our own, with time to live 0 always.
- * @returns its `address:port`
- */
+/** A name server for tests, whose answers have a time to live of 0. @returns its `address:port` */
 export async function createNameServer(zone: Zone): Promise<string> {
   const socket = createSocket('udp4');
   const counts = new Map<string, number>();
   socket.on('message', (query, { port, address }) => {
     const name = nameOf(query);
     const type = query.readUInt16BE(questionEnd(query) - 4);
-    // A and AAAA of one look-up count as one.
+    // A and AAAA of one look-up count as one question.
     const count = (counts.get(`${name} ${type}`) ?? 0) + 1;
     counts.set(`${name} ${type}`, count);
     const addresses = zone(name, count);

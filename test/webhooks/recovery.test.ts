@@ -12,7 +12,7 @@ const ended = (system: System, status: Delivery['status'] = 'delivered') =>
 const down = (times: number) =>
   createReceiver((count, _request, response) => response.writeHead(count > times ? 200 : 503).end());
 
-/** Makes the first `times` calls of one method of the delivery store fail. */
+/** Makes the first `times` calls of a delivery store method fail. */
 function failing(method: 'insert' | 'record' | 'lease', times = 1) {
   let calls = 0;
   return ({ deliveries, ...parts }: Parts): Parts => {

@@ -16,13 +16,13 @@ export const idKey = randomBytes(32);
 
 export interface System extends ReturnType<typeof createWebhooks> {
   db: Db;
-  /** What the directory would say of each key. */
+  /** The directory's entry for each key. */
   endpoints: Map<string, Endpoint>;
   /** Registers a key with this URL and returns its id. */
   key(url: string): string;
 }
 
-/** The feature on a database of its own, started; `settings` replace the defaults. */
+/** The feature with a separate database, started. `settings` replace the defaults. */
 export async function createSystem(settings: Partial<WebhookSettings> = {}): Promise<System> {
   const db = settings.db ?? (await preparedDatabase()).db;
   const logger = createLogger(process.env['SVC_LOG_LEVEL'] ?? 'silent');
@@ -61,7 +61,7 @@ export async function createSystem(settings: Partial<WebhookSettings> = {}): Pro
   };
 }
 
-/** A draft of an `enrollment.created` event for this key, of a cause of its own. */
+/** A draft of an `enrollment.created` event for this key, with a new cause. */
 export function draft(keyId: string, at = new Date()): EventDraft {
   const enrollmentId = randomId('enrollment');
   return {
@@ -76,10 +76,13 @@ export function draft(keyId: string, at = new Date()): EventDraft {
   };
 }
 
-/** Milliseconds that a test waits for anything: shorter than a test may take, so that the wait itself is what fails. */
+/** The time limit in milliseconds of any wait. It is shorter than the test's limit, so that the wait itself fails. */
 const timeLimit = within(20_000);
 
-/** Asks until the answer is there. @throws after the time limit, naming the question and its last answer */
+/**
+ * Repeats a question until it has an answer.
+ * @throws after the time limit, with the question and its last answer
+ */
 export async function until<T>(
   ask: () => T | Promise<T>,
   limit = timeLimit,

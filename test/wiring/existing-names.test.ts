@@ -3,7 +3,7 @@ import { existingNames } from '../../server/wiring/existing-names.ts';
 
 const none = { clientIds: [], sessionIds: [], integrationIds: [], keyHashes: [] };
 
-/** Stores that have what they are asked for, and the names that they were asked for. */
+/** Stores that find every id, and the ids that they were asked for. */
 function stores() {
   const asked: string[] = [];
   const find = (of: string) => async (names: readonly string[]) => {

@@ -3,7 +3,7 @@ import { createMembership } from '../../server/membership.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
-/** A membership whose dependencies the test sets, and what it did to the list of processes. */
+/** A membership whose dependencies the test sets, and its changes to the list of processes. */
 async function membership(env: Record<string, string> = {}) {
   const did: string[] = [];
   const state = { stopping: false, outdated: undefined as string | undefined, trusted: true };
@@ -35,7 +35,7 @@ async function membership(env: Record<string, string> = {}) {
   return { did, state, sweep, leave };
 }
 
-/** What one more sweep did. */
+/** The effect of one more sweep. */
 async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Promise<string[]> {
   did.length = 0;
   await sweep();

@@ -4,7 +4,7 @@ import { adminToken, startTestServer, type TestServer } from '../harness/server.
 
 const headers = { authorization: `Bearer ${adminToken}` };
 
-/** A metric of this process, without its comments; 0 where it has no value yet. */
+/** A metric of this process; 0 if it has no value yet. */
 async function metricOf({ adminUrl }: TestServer, name: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`, { headers })).text();
   const line = text.split('\n').find((each) => each.startsWith(`${name} `));
@@ -55,7 +55,7 @@ describe('servers on one database', () => {
     const after = await Promise.all(
       [first, second].map((each) => metricOf(each, 'svc_ledger_postings_total{way="answered"}')),
     );
-    // Two of the four came to the process that does not write this wallet. The partner was made at `first`.
+    // Two of the four charges came to the process that does not write this wallet. The partner was created at `first`.
     const [atFirst = 0, atSecond = 0] = after.map((count, n) => count - (before[n] ?? 0));
     expect(Math.min(atFirst, atSecond)).toBe(0);
     expect(Math.max(atFirst, atSecond)).toBeGreaterThanOrEqual(2);

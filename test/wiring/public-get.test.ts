@@ -12,7 +12,7 @@ import { forbiddenAddresses, forbiddenUrls } from '../webhooks/vectors.ts';
 const type = 'application/statuslist+jwt';
 const accept = [type, 'application/statuslist+cwt'];
 const tls = { cert: certificate, key: certificateKey };
-/** To servers of this machine by a public-looking name, as if loopback were the Internet. */
+/** Sends to local servers with a public name, and treats loopback as the Internet. */
 const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
 const largestBody = 1_000;
 const get = createPublicGet({ route, ca: certificate, largestBody });
@@ -37,11 +37,11 @@ async function secureReceiver(answer: Parameters<typeof startReceiver>[0]): Prom
   return receiver;
 }
 
-/** A server that is handed each connection raw, behind TLS. */
+/** A TLS server that gets each connection without HTTP parsing. */
 const rawServer = (serve: (socket: Socket) => void): Promise<number> =>
   listen(createTlsServer(tls, (socket) => serve(socket.on('error', () => undefined))));
 
-/** The port of a server that answers every request with these bytes, and then does as `after` says. */
+/** The port of a server that answers every request with these bytes, and then acts as `after` states. */
 const answering = (bytes: string, after: (socket: Socket) => void = (socket) => void socket.end()) =>
   rawServer((socket) =>
     socket.once('data', () => {
@@ -108,7 +108,7 @@ describe('an address that is not public', () => {
       ca: certificate,
       route: { resolve: createResolve([server]), allowed: (address) => address === '127.0.0.2' },
     });
-    // First 127.0.0.2, which stands for a public address here: no server listens there.
+    // The first address, 127.0.0.2, counts as public in this test. No server listens there.
     await expect(guarded(at(receiver.port), accept)).rejects.toThrow('ECONNREFUSED');
     await expect(guarded(at(receiver.port), accept)).rejects.toThrow('may not be dialled');
     expect(receiver.connections()).toBe(0);
@@ -215,7 +215,7 @@ describe('an answer to a request for a public address', () => {
 
 describe('the time limit of a call', () => {
   const never = /within the time allowed/;
-  /** Writes again and again until the connection ends. */
+  /** Writes repeatedly until the connection ends. */
   const drip = (text: string) => (socket: Socket) => {
     const timer = setInterval(() => socket.write(text), 20);
     socket.once('close', () => clearInterval(timer));

@@ -128,7 +128,7 @@ describe('a webhook secret', () => {
     expect(switched).toMatchObject({ secretVersion: 2, last4, prepared: null });
     const after = await sent();
     expect([isSigned(after, first), isSigned(after, second)]).toEqual([false, true]);
-    // The answer of the first switch may have been lost.
+    // The answer to the first switch may have been lost.
     expect(await other.admin.webhooks.switchSecret.mutate({ keyId, last4 })).toMatchObject({ last4 });
     const log = await server.admin.auditLog.list.query({ target: keyId });
     const secrets = log.filter(({ action }) => action.endsWith('Secret'));
@@ -161,7 +161,7 @@ describe('a webhook secret', () => {
 });
 
 describe('the last use of a secret', () => {
-  /** Commands by which a use was noted since the last call. */
+  /** Commands that recorded a use since the last call. */
   const noted = (partner: TestPartner) =>
     Promise.all([
       server.admin.keys.show.query({ keyId: partner.keyId }),

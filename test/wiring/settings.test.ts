@@ -48,7 +48,7 @@ describe('a webhook to localhost', () => {
     ['its database', 'admin', () => Number(new URL(servers.admin.uri).port)],
     ['its private listener', 'api', () => privatePort()],
   ];
-  /** Of the process that takes postings from others. */
+  /** The port for hand-overs from other processes. */
   async function privatePort(): Promise<number> {
     const listener = await servers.api.db.collection('processes').findOne({ address: { $exists: true } });
     return Number(String(listener?.['address']).split(':').at(-1));
@@ -146,7 +146,7 @@ describe('a stop of the service', () => {
     const requestId = refused.headers.get('x-request-id');
 
     const stopped = stopping.stop();
-    // A stop that does not wait for the delivery would be over before the answer.
+    // A stop that does not wait for the delivery would end before the answer.
     await sleep(1_000);
     held[0]?.end();
     await stopped;

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 
 const [early, late] = [new Date('2026-07-01T10:00:00Z'), new Date('2026-07-01T11:00:00Z')];
 
-/** Wallets by refusals as the log has them; the ids of clients, integrations and keys end in their mode. */
+/** Wallets by the refusals in the log. The ids of clients, integrations and keys end in their mode. */
 async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
   const asked: Date[] = [];
   const byId = {

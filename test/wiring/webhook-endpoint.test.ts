@@ -10,12 +10,12 @@ const minute = 60_000;
 const day = 86_400_000;
 const clock = manualClock();
 const event = 'verification.session.failed';
-/** Two processes of one installation. What is changed at `other` is answered for by `server`. */
+/** Two processes of one installation. `other` makes changes, and `server` answers. */
 let server: TestServer;
 let other: TestServer;
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  // Sends nothing, so that it is known which process does.
+  // A process that sends nothing, so that the sending process is known.
   other = await startTestServer({
     clock,
     env: { MONGODB_URI: server.uri, SVC_ROLES: 'admin' },
@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A partner whose endpoint answers as `answer` says, given how many requests there were. */
+/** A partner whose endpoint answers by `answer`, which gets the number of requests. */
 async function listening(answer: (response: ServerResponse, count: number) => void) {
   const { url, received } = await createReceiver((count, _request, response) => answer(response, count));
   const partner = await createPartner(server, { funds: 0 });
@@ -119,7 +119,7 @@ describe('a secret that was rotated in another process', () => {
     const { apiKey } = await other.admin.keys.rotate.mutate({ keyId });
     expect([await exchange(clientSecret), await query(apiKey)]).toEqual([400, 404]);
     expect(await query(partner.apiKey)).toBe(401);
-    // What was found is remembered for 2 s, and not longer.
+    // A found record is cached for 2 s.
     await expect.poll(() => exchange(partner.clientSecret), { interval: 200 }).toBe(401);
   });
 
@@ -147,13 +147,13 @@ describe('a process that was paused', () => {
     });
     const id = await trigger(partner);
     await expect.poll(() => partner.received.length).toBe(1);
-    clock.advance(21_000); // its lease has ended
+    clock.advance(21_000); // its lease has expired
     await server.sweep();
     await reaches(id, 'delivered', 1);
     const recorded = await show(id);
     expect(recorded.attempts).toMatchObject([{ error: 'interrupted' }, { status: 204 }]);
     frozen?.writeHead(500).end();
-    // The next attempt of the same endpoint is recorded after the late one.
+    // The endpoint's next attempt is recorded after the late result.
     await reaches(await trigger(partner), 'delivered', 1);
     expect(await show(id)).toEqual(recorded);
   });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBatchWindow } from '../../../server/platform/batching/batch-window.ts';
 
-/** A window over a batch that the test fills; says when it was closed. */
+/** A batch window over a batch that the test fills. `closed` reports its end. */
 function opened(fixed?: { ms: number; items: number }) {
   let size = 0;
   let closed = false;
@@ -23,13 +23,13 @@ function opened(fixed?: { ms: number; items: number }) {
   };
 }
 
-/** Lets so many milliseconds pass, then two turns of the event loop. */
+/** Advances the clock by this many milliseconds, then waits for two turns of the event loop. */
 async function pass(ms: number): Promise<void> {
   vi.advanceTimersByTime(ms);
   for (let n = 0; n < 2; n += 1) await nextTurn();
 }
 
-/** A batch of `items` that was sent, so that the next one expects as many. */
+/** Sends a batch of `items`, so that the next batch expects as many. */
 async function sent(items: number) {
   const batch = opened();
   batch.begin(items);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createGroupCommit } from '../../../server/platform/batching/group-commit.ts';
 
-/** A group commit whose batches end when the test lets them. */
+/** A group commit whose batches end when the test ends them. */
 function controlled(maxBatch?: number) {
   const batches: string[][] = [];
   const finish: ((error?: Error) => void)[] = [];

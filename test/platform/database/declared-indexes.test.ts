@@ -15,7 +15,7 @@ function describeIndex(index: IndexDeclaration): string {
   return `${index.collection}: ${fields.join(', ')}${options.join('')}`;
 }
 
-/** Written out, so that no index changes unseen: each costs every write. */
+/** All indexes are listed here, so that a change is noticed: each index costs every write. */
 const declared = [
   'apiKeys: auditAt sparse',
   'apiKeys: createdAt desc, _id desc',

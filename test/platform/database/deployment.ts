@@ -6,8 +6,7 @@ import { serveConnection } from '../../../embedded-database/engine/wire.ts';
 const legacyQuery = 2004;
 
 /**
- * A server that greets as a given kind of deployment does, and says yes to everything else. It ends with the test.
- *
+ * A server that greets like the given kind of deployment, and accepts every other command. It stops when the test ends.
  * @returns its address
  */
 export const startDeployment = async (greeting: Record<string, unknown>): Promise<string> => {

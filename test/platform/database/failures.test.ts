@@ -10,7 +10,7 @@ interface Row {
   _id: string;
 }
 
-/** A connection of its own, and what ends all its sockets at once, as a database process that dies does. */
+/** A separate connection, and a function that closes all its sockets at once, as a crashed database process does. */
 async function breakable() {
   const sockets: Socket[] = [];
   const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
@@ -40,7 +40,7 @@ it.each(commands)(
       () => 'done',
       (error: unknown) => (isUnavailable(error) ? 'unavailable' : error),
     );
-    // The driver sends a read again, and a write only to a deployment that can tell the two apart.
+    // The driver repeats a read. It repeats a write only if the deployment can recognise the repetition.
     expect(outcome).toBe(kind === 'read' || features.retryableWrites ? 'done' : 'unavailable');
     expect(await rows.findOne({ _id: 'one' })).toEqual({ _id: 'one' });
   },

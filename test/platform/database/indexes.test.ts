@@ -46,7 +46,7 @@ describe('ensureIndexes', () => {
     expect(asked).toEqual([['hash_1', true]]);
   });
 
-  // The embedded engine cannot change it; there the sweep deletes, by the declaration.
+  // The embedded engine cannot change the time; the sweep deletes by the declaration instead.
   it('changes how long documents are kept without a new index', async () => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createJointReads } from '../../../server/platform/database/joint-reads.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
-/** A database with two collections, and the commands that it gets. */
+/** A database with two collections, and the commands that it receives. */
 async function harness({ fail }: { fail?: (n: number) => Error | undefined } = {}) {
   const { db } = await freshDatabase();
   const commands: Document[] = [];

@@ -8,7 +8,7 @@ interface Row {
   kind: string;
 }
 
-/** Ten rows, two of each second, the fourth and the last of kind `rare`. */
+/** Ten rows, two for each second. The fourth and the last have the kind `rare`. */
 async function rows() {
   const { db } = await freshDatabase();
   const collection = db.collection<Row>('rows');
@@ -55,7 +55,7 @@ describe('a search through rows', () => {
       rows: [{ _id: 'r9' }, { _id: 'r3' }],
       stoppedAfter: null,
     });
-    // A full page goes on after its last row.
+    // After a full page, the search continues after its last row.
     expect(await search({ ...rare, most: 5, limit: 1 })).toMatchObject({ stoppedAfter: null });
   });
 });

@@ -1,9 +1,9 @@
 import { type Collection, type Db, type Document, MongoNetworkError } from 'mongodb';
 
-/** What becomes of the next writes of a group: the command or its reply is lost. */
+/** The part of a group write that is lost: the command or its reply. */
 export type Loss = 'command' | 'reply';
 
-/** The database through a connection that loses group writes, in the order of `losses`; undefined loses nothing. */
+/** The database through a connection that loses group writes in the order of `losses`. Undefined loses nothing. */
 export function lossyDatabase(
   db: Db,
   losses: (Loss | undefined)[] = [],

@@ -7,7 +7,7 @@ const migration: Migration = {
   to: 2,
   collection: 'people',
   pending: { lower: { $exists: false } },
-  // `times` shows a document that was changed twice.
+  // `times` shows whether a document was changed twice.
   change: [{ $set: { lower: { $toLower: '$name' }, times: { $add: [{ $ifNull: ['$times', 0] }, 1] } } }],
 };
 const count = 1_200;
@@ -43,7 +43,7 @@ it("one process at a time works on a migration, and a crashed process's lease ex
 
   await documents.updateMany({}, { $unset: { lower: '', times: '' } });
   await migrator().restart([migration]);
-  // A process dies after its first page: its lease is still there.
+  // A process crashes after its first page, and its lease remains.
   const dead = migrator({ clock: { now: () => Date.now() + 1_000_000 }, budget: 0 });
   await dead.work([migration]);
   expect(await documents.countDocuments({ times: 1 })).toBe(100);

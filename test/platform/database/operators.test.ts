@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 const server = fileURLToPath(new URL('../../../server/', import.meta.url));
 const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 
-/** The version of MongoDB that has brought an operator, a stage or a variable; those of 4.2 and before are together. */
+/** The MongoDB version that introduced an operator, a stage or a variable. Those up to 4.2 have one entry. */
 const since: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     `and or nor not eq ne gt gte lt lte in nin bit exists type size regex options elemMatch expr set setOnInsert unset inc min max
@@ -15,16 +15,16 @@ const since: Readonly<Record<string, number>> = {
       .split(/\s+/)
       .map((name) => [name, 4.2]),
   ),
-  // As an operator of arrays; the accumulators are older.
+  // The array operator; the accumulator is older.
   first: 4.4,
   last: 4.4,
   unionWith: 4.4,
   dateTrunc: 5.0,
 };
-/** Where the database does not know it, the code asks otherwise. */
+/** If the database does not support it, the code sends another command. */
 const optional = new Set(['documents']);
 
-/** Names that stand where the driver is given an operator: as a key, or as a variable such as `$$NOW`. */
+/** Operators in the code: as a key, or as a variable such as `$$NOW`. */
 function operatorsOf(source: string): string[] {
   const code = source.replace(/`[^`]*`/g, '').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
   const patterns = [/(?<![\w$'"])\$([a-zA-Z]+)\s*(?=[:},])/g, /['"]\$([a-zA-Z]+)['"]\s*:/g, /\$\$([A-Z]+)/g];

@@ -19,7 +19,10 @@ afterAll(() => server.stop());
 const ownCommands = () =>
   commands.filter(({ command }) => command['$db'] === server.db.databaseName && !isKeyringRead(command));
 
-/** Sorts of what is few: jobs, processes, what is due and not sent, what one event, user, session, second or request has. */
+/**
+ * Allowed sorts of small results: jobs, processes, due unsent events, and the records of one event, user, session,
+ * second or request.
+ */
 const isFew =
   /^find (jobs|processes)|"(eventId|sub|userId|sessionId|requestId|use)":|"nextAttemptAt":\{"\$(gte|lte)"/;
 
@@ -81,7 +84,7 @@ it('every query of an operator, a scrape and /ops avoids a read or sort of a who
   const [enrollment] = await db.collection('enrollments').find().toArray();
   const idIn = async (collection: string, filter = {}) =>
     String((await db.collection(collection).findOne(filter, { sort: { _id: -1 } }))?._id);
-  // Requests are noted after their answers, and events follow.
+  // Requests are recorded after their answers, and events later.
   for (const name of ['requestLog', 'events', 'deliveries'])
     await expect.poll(() => db.collection(name).findOne()).not.toBeNull();
   const { partnerId, keyId, clientId } = enrollment as unknown as Record<string, string>;

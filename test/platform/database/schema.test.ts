@@ -54,7 +54,7 @@ describe('the schema version', () => {
     await expect(requireSchema(database.db, versions)).rejects.toThrow('start a newer build');
   });
 
-  /** The database as it is when it answers inserts so. */
+  /** A database that answers inserts in this way. */
   async function answering(refusal: Refusal) {
     const proxy = await startRefusingProxy(Number(new URL(inject('mongodbUri')).port));
     const uri = `mongodb://127.0.0.1:${proxy.port}/${database.name}?directConnection=true`;

@@ -13,48 +13,48 @@ import { within } from '../../harness/time-limits.ts';
 const journey = fileURLToPath(new URL('../../../dist/test/journey/main.js', import.meta.url));
 
 /**
- * Statements that go to all shards, by their fields: background work, lists of operators, erasure. Each is a page at most, or is made
- * once in a while; no answer to a partner or a user waits for one.
+ * Statements that may go to all shards, by their fields: background work, lists of operators, erasure. Each is a page
+ * at most, or is rare. No answer to a partner or a user waits for one.
  */
 const broadcast = new Set([
-  'deliveries find nextAttemptAt,status', // which endpoints have something due
-  'deliveries aggregate nextAttemptAt,status', // seconds in which something falls due
-  'deliveries find status', // the oldest delivery that waits, for `svcadmin status`
-  'deliveries aggregate status', // how many wait, for the same
-  'deliveries update lease.until,status', // attempts of a process that ended
-  'deliveries update forgetAnswersAt,status', // answers of receivers that were kept for a week
-  'deliveries find purgeAt', // expired documents, where the database does not delete them
-  'deliveries aggregate createdAt,status', // endpoints that fail, for warnings
+  'deliveries find nextAttemptAt,status', // endpoints with due deliveries
+  'deliveries aggregate nextAttemptAt,status', // seconds with due deliveries
+  'deliveries find status', // the oldest waiting delivery, for `svcadmin status`
+  'deliveries aggregate status', // the number of waiting deliveries, for the same
+  'deliveries update lease.until,status', // attempts of a process that has ended
+  'deliveries update forgetAnswersAt,status', // receivers' answers that are a week old
+  'deliveries find purgeAt', // expired documents, if the database does not delete them
+  'deliveries aggregate createdAt,status', // failing endpoints, for warnings
   'events find purgeAt', // expired documents
   'enrollments find purgeAt', // the same
-  'enrollments find invalidateAt', // snapshots whose invalidation was cut short
+  'enrollments find invalidateAt', // snapshots whose invalidation was interrupted
   'enrollments find auditAt', // audit entries to copy
-  'sessions find outboxAt', // events that a process has not published before it ended
-  'sessions find enrollmentDueAt', // enrollments that are to be brought up to date
+  'sessions find outboxAt', // events that a process has not published before its end
+  'sessions find enrollmentDueAt', // enrollments that need an update
   'sessions update snapshot.until', // claims of codes that have expired
   'requestLog find purgeAt', // the same
   'requestWindows find purgeAt', // the same
   'revocations find purgeAt', // the same
   'passkeys find purgeAt', // the same
-  'sessions find purgeAt', // expired documents, where the database does not delete them
+  'sessions find purgeAt', // expired documents, if the database does not delete them
   'users find purgeAt', // the same
-  'users find invalidateAt', // snapshots whose invalidation was cut short
-  'users find keptSince', // claims that hold no more
-  'users find erasedAt', // erased users, for the second look
+  'users find invalidateAt', // snapshots whose invalidation was interrupted
+  'users find keptSince', // claims that are no longer fresh
+  'users find erasedAt', // erased users, for the second pass
   'users find auditAt', // audit entries to copy
-  'ledger find at,unpublished', // events that a process has not published before it ended
+  'ledger find at,unpublished', // events that a process has not published before its end
   'ledger find purgeGrantsAt', // grants that have expired
   'ledger find n,walletId', // wallets in turn, for their summaries
 ]);
 
-/** Fields that a filter binds, also those within `$and`. */
+/** The fields that a filter binds to a value, including those in `$and`. */
 function fieldsOf(filter: Document): string[] {
   return Object.entries(filter).flatMap(([name, value]) =>
     name === '$and' ? (value as Document[]).flatMap(fieldsOf) : [name],
   );
 }
 
-/** Whether a filter names the shards: by a value, or a list of values, for each field of the key. */
+/** Whether a filter determines the shards: it has a value, or a list of values, for each field of the key. */
 function isTargeted(filter: Document, key: Record<string, 1>): boolean {
   const parts = [filter, ...((filter['$and'] as Document[] | undefined) ?? [])];
   return Object.keys(key).every((field) =>
@@ -70,7 +70,7 @@ interface Statement {
   collection: string;
   name: string;
   filter: Document;
-  /** What a cluster refuses without the shard key. */
+  /** Commands that a cluster refuses without the shard key. */
   strict: boolean;
 }
 
@@ -104,7 +104,7 @@ function statementsOf({ commandName: name, command }: CommandStartedEvent): Stat
   }
 }
 
-/** Sentences about statements that go to shards that they need not go to. */
+/** Findings about statements that go to unnecessary shards. */
 function faultsOf(events: readonly CommandStartedEvent[]): { faults: string[]; shapes: Set<string> } {
   const faults = new Set<string>();
   const shapes = new Set<string>();
@@ -166,7 +166,7 @@ it('the check names differences in a cluster', async () => {
   expect(compareShardKeys(shardKeys, ['ledger'], new Map())).toHaveLength(1);
 });
 
-/** Answers every read with this error of the server. */
+/** A database that answers every read with this server error. */
 function refusing(code: number): Db {
   const toArray = () => Promise.reject(new MongoServerError({ code, errmsg: 'not for you' }));
   const collection = () => ({ find: () => ({ toArray }), aggregate: () => ({ toArray }) });
@@ -218,7 +218,7 @@ it('the requests of the journey reach only the shards that they need', {
   expect(faults).toEqual([]);
   expect([...broadcast].filter((shape) => !shapes.has(shape))).toEqual([]);
   expect(shapes.size).toBeGreaterThan(15);
-  // The lint has teeth.
+  // The check itself finds faults.
   const planted = { commandName: 'find', command: { find: 'events', filter: { sessionId: 'ses_1' } } };
   const upsert = {
     commandName: 'update',

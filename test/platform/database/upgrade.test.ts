@@ -6,7 +6,10 @@ import { manualClock, refusal, startTestServer, type TestServer } from '../../ha
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
 const minute = 60_000;
-/** The build before, and one that gives partners a field, and names them by a field that the build before does not know. */
+/**
+ * The previous build, and a build that adds a field to partners and a second form of their names, which the previous
+ * build cannot read.
+ */
 const before: Schema = { version: 7, oldest: 7, migrations: [] };
 const present: Schema = {
   version: 8,
@@ -88,7 +91,7 @@ describe('an upgrade', () => {
     const old = await start(before);
     const partner = await createPartner(old);
     const code = await verifyUser(old, partner);
-    // Its heartbeats are lost, as those of a process that cannot be seen.
+    // Its heartbeats are lost, so the other process cannot see it.
     await database.db.collection('processes').deleteMany({ schema: before.version });
     const finished = { version: present.version, left: 0 };
     expect(await server.admin.schema.finish.mutate()).toMatchObject(finished);

@@ -2,7 +2,7 @@ import { MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
 import { createWriteProbe } from '../../../server/platform/database/write-probe.ts';
 
-/** A probe of a database that takes writes unless a test makes it refuse them. */
+/** A probe of a database that accepts writes until a test makes it refuse them. */
 function probed() {
   const state = { writes: 0, now: 0, refuses: false };
   const write = async () => {

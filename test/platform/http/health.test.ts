@@ -21,7 +21,7 @@ async function call(base: string, path: string) {
   return { status: response.status, body: await response.json() };
 }
 
-/** Samples of /metrics whose name begins so, by their labels. */
+/** Samples of /metrics with this name prefix, by their labels. */
 async function scrape(name: string): Promise<Record<string, number>> {
   const headers = { authorization: `Bearer ${adminToken}` };
   const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
@@ -31,7 +31,7 @@ async function scrape(name: string): Promise<Record<string, number>> {
   );
 }
 
-// A database that is away is in database-away.test.ts.
+// database-away.test.ts tests an unreachable database.
 describe('health, on both listeners', () => {
   it('is healthy while the process lives, and ready while it can serve', async () => {
     for (const base of [server.baseUrl, server.adminUrl]) {

@@ -8,7 +8,7 @@ import { momentAt } from '../../oauth/oauth-server.ts';
 
 const key = Buffer.alloc(32, 7);
 
-/** Two processes on one database, 10 s into a minute. */
+/** Two processes with one database, 10 s into a minute. */
 async function twoProcesses() {
   const { db } = await freshDatabase();
   const clock = manualClock(momentAt(30, 10));
@@ -19,7 +19,7 @@ async function twoProcesses() {
   };
 }
 
-/** One process, and the commands that it has sent since they were last asked for. */
+/** One process, and the commands that it has sent since the last call. */
 async function watched() {
   const { uri } = await freshDatabase();
   const { client, db } = await connect({ uri, embedded: false, appName: 'test', monitorCommands: true });
@@ -108,7 +108,7 @@ describe('request limits', () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
-    // The one above the limit has shown that it is full.
+    // The request above the limit has shown that the minute is full.
     expect(await documents(db)).toMatchObject([{ used: 3 }]);
   });
 
@@ -127,7 +127,7 @@ describe('request limits', () => {
     const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`);
     const granted = new Map(ids.map((id) => [id, 0]));
     for (let round = 0; round < 8; round += 1) {
-      // Odd ids are asked for twice as often, so that each batch has groups of two sizes.
+      // Odd ids are requested twice as often, so that each batch has groups of two sizes.
       const asked = ids.flatMap((id, n) => (n % 2 ? [id, id] : [id]));
       const answers = limits.flatMap((limit) =>
         asked.map(async (id) => {
@@ -156,7 +156,7 @@ describe('request limits', () => {
       for (let n = 0; n < 10; n += 1) {
         for (const limit of limits)
           requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
-        // What comes while a batch is under way goes with the next.
+        // Requests during a batch go into the next batch.
         await new Promise((resolve) => setImmediate(resolve));
       }
       allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;

@@ -14,7 +14,7 @@ async function setUp(): Promise<{ db: Db; scheduler: Scheduler }> {
   return { db, scheduler };
 }
 
-/** Resolves with the key of each run, in order, once there are `count`. */
+/** Resolves to the keys of the runs in order, after `count` runs. */
 function recorder(scheduler: Scheduler, name: string, count: number): Promise<string[]> {
   const keys: string[] = [];
   return new Promise((done) => {

@@ -28,7 +28,7 @@ async function publishedAt(server: TestServer): Promise<string[]> {
   return keys.map(({ kid }) => kid);
 }
 
-/** One exchange at each server: the key ids that they sign with, and the tokens. */
+/** One exchange at each server: the ids of the signing keys, and the tokens. */
 async function tokens(): Promise<{ kids: (string | undefined)[]; tokens: (string | undefined)[] }> {
   const made = await Promise.all(
     [pair.first, pair.second].map(async (server) =>
@@ -62,7 +62,7 @@ describe('keyring rotate', () => {
     expect(after.kids).toEqual([newKid, newKid]);
 
     for (const [n, server] of [second, first].entries()) {
-      // A process verifies what the other one has signed: it does not know those tokens.
+      // Each process verifies the other's token, because it does not remember that one.
       expect((await get(server, '/api/oauth/userinfo', before.tokens[n])).status).toBe(200);
       expect((await get(server, '/api/oauth/userinfo', after.tokens[n])).status).toBe(200);
     }
@@ -129,7 +129,7 @@ describe('keyring retire', () => {
     await second.sweep();
     for (const [n, server] of [second, first].entries()) {
       expect(await publishedAt(server)).not.toContain(kidOf(current));
-      // What the keys in use have signed is verified by the process that does not know it.
+      // The process that did not sign verifies the tokens of the keys in use.
       expect((await get(server, '/api/oauth/userinfo', before.tokens[n])).status).toBe(200);
     }
     expect(await refusal(retire('signing-2'))).toBe('not_found');
@@ -138,7 +138,7 @@ describe('keyring retire', () => {
     expect(own.filter(({ outcome }) => outcome === 'changed')).toMatchObject([
       { target: 'signing-2', input: { id: 'signing-2' } },
     ]);
-    // Numbers of retired keys are not given again.
+    // Numbers of retired keys are not used again.
     expect(await first.admin.keyring.rotate.mutate({ use: 'signing' })).toMatchObject({ id: 'signing-4' });
   });
 });
@@ -160,7 +160,7 @@ describe('keyring reseal', () => {
 });
 
 describe('keyring retire --compromised', () => {
-  // The last rotation is over then.
+  // The previous rotation is complete then.
   beforeAll(() => pair.clock.advance(61 * minute));
   const keyNamed = async (id: string) =>
     (await pair.first.admin.keyring.list.query()).find((key) => key.id === id);
@@ -183,7 +183,7 @@ describe('keyring retire --compromised', () => {
       mode: 'test',
     });
     expect(kidOf(signed.jws)).toBe(compromised);
-    // Both processes have signed one of them, and have verified the other.
+    // Each process has signed one of the tokens, and has verified the other.
     for (const token of before.tokens)
       for (const server of [first, second])
         expect((await get(server, '/api/oauth/userinfo', token)).status).toBe(200);

@@ -25,7 +25,7 @@ it('a value is resealed, unless it was replaced after it was read', async () => 
     ...sealing,
     async open(sealed: string) {
       const value = await sealing.open(sealed);
-      // A process that seals under the old key rotates the secret between the read and the write.
+      // Between the read and the write, a process with the old key rotates the secret.
       if (value === 'first rotated') {
         await things.updateOne({ _id: 'rotated' }, { $set: { 'about.secret': next, revision: 2 } });
       }
@@ -39,7 +39,7 @@ it('a value is resealed, unless it was replaced after it was read', async () => 
   expect(sealedUnder(kept.about.secret)).toBe(sealing.masterKeys[0]);
   expect([await sealing.open(kept.about.secret), kept.revision]).toEqual(['first kept', 2]);
 
-  // The next round takes the new value.
+  // The next round reseals the new value.
   expect(await resealSome(db, [field], { sealing, limit: 10 })).toBe(1);
   const rotated = await secretOf('rotated');
   expect([await sealing.open(rotated.about.secret), rotated.revision]).toEqual(['second', 3]);

@@ -60,14 +60,14 @@ describe('a trace', () => {
     expect(page).toMatchObject({ parentSpanId: request?.spanId });
     expect(page && attributeOf(page, 'svc.entries')).toBe(1);
     expect(named('insert ledger')).toMatchObject({ parentSpanId: page?.spanId, kind: 3 });
-    // The session and the status of the API key, in one command.
+    // One command reads the session and the status of the API key.
     expect(named('aggregate apiKeys') ?? named('aggregate sessions')).toMatchObject({
       parentSpanId: request?.spanId,
     });
     const attempt = named('webhook attempt');
     expect(attempt).toMatchObject({ parentSpanId: request?.spanId });
     expect(attempt && attributeOf(attempt, 'http.response.status_code')).toBe(204);
-    // The receiver's own spans are below the attempt.
+    // The receiver's own spans are children of the attempt.
     const sent = receiver.received.map(({ headers }) => headers['traceparent']);
     expect(sent).toContain(`00-${traceId}-${attempt?.spanId}-01`);
     expect(JSON.stringify(collector.resources()[0]?.resource.attributes)).toContain('svc-gateway');
@@ -104,6 +104,6 @@ it('the telemetry SDK is not loaded without a collector', () => {
     }).trim();
   };
   expect(loadedBy([start])).toBe('api');
-  // What is looked at does show the SDK where it is loaded.
+  // A control: the same check finds the SDK when it is loaded.
   expect(loadedBy([import.meta.resolve('@opentelemetry/sdk-trace-base')])).toContain('sdk-trace-base');
 });

@@ -34,7 +34,7 @@ async function passkeyOf(authenticator: TestAuthenticator, forgery?: Forgery) {
   return answer && party.verifyCreation(answer, challenge);
 }
 
-/** A certificate under a root that is trusted for this format, with an address of a list of those that were revoked. */
+/** A certificate from a root that is trusted for this format, with the address of a revocation list. */
 function attestedBy(address: string) {
   const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const rootKey = newKey();

@@ -41,7 +41,7 @@ export function createDevice({ publicUrl }: Pick<TestServer, 'publicUrl'>) {
   };
 }
 
-/** Sends a form of `/portal/devices` as its page would. */
+/** Sends a form of `/portal/devices` as the page does. */
 export async function actOnDevices(browser: PortalBrowser, act: string, fields: Record<string, string>) {
   const page = await browser.open('/devices');
   return browser.post('/devices', { csrf: fieldIn(page.html, 'csrf'), act, ...fields });

@@ -19,14 +19,14 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 let count = 0;
-/** Requests are counted by the minute. */
+/** Requests are limited per minute. */
 const member = (role: MemberRole = 'owner', partnerId = partner.partnerId) => {
   clock.advance(minute);
   count += 1;
   return signedIn(server, partnerId, role, `device${count}`);
 };
 
-/** A member with a login of `svc`. */
+/** A member with a login for `svc`. */
 async function loggedIn(role: MemberRole = 'owner', partnerId = partner.partnerId) {
   const one = await member(role, partnerId);
   const { device_code: code, user_code: userCode } = await device.start();

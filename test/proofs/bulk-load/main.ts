@@ -11,16 +11,16 @@ import { startMeasured } from '../measured-server.ts';
 import { startCounter } from '../upgrade/load.ts';
 
 /**
- * What resending failed deliveries costs the exchanges that run beside. Rounds of exchanges alternate: without the bulk job,
- * and with it. Then the job goes on until all deliveries are sent, each once.
- * Arguments: failed deliveries (10000), rate a second (50), rounds of each kind (6).
+ * Measures what a bulk resend costs concurrent exchanges. Rounds of exchanges alternate between with and without the
+ * bulk job. Then the job runs until each delivery is sent once. Arguments: failed deliveries (10000), rate a second
+ * (50), rounds of each kind (6).
  */
 
 const [failed = 10_000, rate = 50, rounds = 6] = process.argv.slice(2).map(Number);
 const perRound = 60;
 /** Milliseconds between two exchanges of a round. */
 const everyMs = 100;
-/** Users at a time, while codes are made. */
+/** The number of users who get their codes at the same time. */
 const inFlight = 6;
 
 const measured = await startMeasured('bulk-load');
@@ -42,7 +42,7 @@ await admin.webhooks.set.mutate({ keyId: partner.keyId, url: others.url });
 const other = await createPartner({ admin });
 await admin.webhooks.set.mutate({ keyId: other.keyId, url: receiver.url });
 
-/** Deliveries whose attempts have all failed, with their events, copied from a sample. */
+/** Failed deliveries with their events, copied from a sample. */
 async function seed(db: Db, { keyId }: TestPartner): Promise<void> {
   const { id } = await admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
   const deliveries = db.collection<{ _id: string }>('deliveries');
@@ -71,7 +71,10 @@ async function codes(count: number): Promise<Code[]> {
   return made.slice(0, count);
 }
 
-/** Exchanges codes at a steady pace, whether or not earlier ones have been answered. @returns milliseconds of each */
+/**
+ * Exchanges codes at a steady rate, even if earlier ones have no answer yet.
+ * @returns the milliseconds of each
+ */
 async function exchangeAll(wanted: readonly Code[]): Promise<number[]> {
   const began = performance.now();
   return Promise.all(

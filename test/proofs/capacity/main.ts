@@ -5,12 +5,13 @@ import { startMeasured } from '../measured-server.ts';
 import { startCounter } from '../upgrade/load.ts';
 
 /**
- * How much the database grows with exchanges, each of a new user with two delivered events: bytes of documents (BSON, before
- * compression) by collection. Indexes and compression are MongoDB's and are not measured: the embedded engine does not report them.
+ * Measures how much the database grows with exchanges, each of a new user with two delivered events: bytes of documents
+ * (BSON, before compression) by collection. It omits indexes and compression, because the embedded engine does not
+ * report them.
  */
 
 const exchanges = Number(process.argv[2] ?? 600);
-/** Users at a time: so many exchanges share a ledger page at most. */
+/** The number of simultaneous users, and so the most exchanges on one ledger page. */
 const inFlight = 16;
 
 interface Size {

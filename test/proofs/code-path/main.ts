@@ -12,15 +12,15 @@ import { startCounter } from '../upgrade/load.ts';
 import { startDatabase, until } from '../upgrade/members.ts';
 
 /**
- * Which files of the service a code runs through: those with at least one function that V8 counts as called, first for an
- * exchange alone, then from `/verify/start` to the delivered webhooks of a returning user. Sweeps are off.
+ * Lists the service files that a code runs through: those with at least one function that V8 counts as called. It
+ * measures an exchange alone, then a returning user from `/verify/start` to the delivered webhooks. Sweeps are off.
  */
 
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
-/** What goes on by itself has ended by then. Milliseconds. */
+/** Background work has ended after this time in milliseconds. */
 const quiet = 1_500;
 
-/** A file belongs to the first group that it matches, and else to the way of the code itself. */
+/** A file belongs to the first matching group, or else to the path of the code. */
 const groups: readonly (readonly [name: string, files: RegExp])[] = [
   ['tools', /^server\/platform\/(?!http|masking|process-metrics|trace-context)|http\/client-network/],
   ['every request', /^server\/(app|start|platform|admin\/(metrics|request-))/],
@@ -56,7 +56,7 @@ session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** Files with functions that were called since the last time. */
+/** Files with functions that were called since the last reading. */
 async function calledFiles(): Promise<string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const called = result.filter(({ functions }) => functions.some(({ ranges }) => ranges[0]?.count));
@@ -77,7 +77,7 @@ async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
   if (status !== 200) throw new Error(`exchange: ${status}`);
 }
 
-// The first ones fill caches, and make the user a returning one.
+// The first visits fill caches, and make the user a returning user.
 for (let n = 0; n < 3; n += 1) await exchange(await pass());
 const code = await pass();
 await sleep(quiet);

@@ -3,21 +3,21 @@ import { defaultPace } from '../../../server/platform/config/pace.ts';
 import { createPartner, type TestPartner, verifyUser } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 
-/** Commands that the server has sent to its database, by collection and name. */
+/** Commands from the server to its database, by collection and name. */
 const commands = new Map<string, number>();
-/** Read by caches, timers and the request log: not once for each flow. */
+/** Reads of caches, timers and the request log, which are not made for each flow. */
 const periodic = ['clients', 'partners', 'integrations', 'jobs', 'requestLog'];
 let server: TestServer;
 let partner: TestPartner;
 
 beforeAll(async () => {
   server = await startTestServer({
-    // Without scripts a flow sends the same, whether there are passkeys or not.
+    // A flow without scripts sends the same requests, with or without passkeys.
     env: { SVC_STARTS_PER_MINUTE: '499', SVC_PASSKEYS: 'on' },
     replacements: { sweepsByHand: true, pace: defaultPace },
     onCommand({ commandName, command }) {
       const collection: string = command[commandName];
-      // The first of a minute is an insert, the others are updates.
+      // A minute's first count is an insert, and the others are updates.
       const name = collection === 'requestWindows' ? collection : `${collection}.${commandName}`;
       commands.set(name, (commands.get(name) ?? 0) + 1);
     },
@@ -31,14 +31,14 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-/** Waits until everything that follows from the flows is written. */
+/** Waits until all effects of the flows are written. */
 async function allSettled(): Promise<void> {
   const unsettled = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const left = () => server.db.collection('sessions').countDocuments(unsettled);
   await expect.poll(left).toBe(0);
 }
 
-/** Commands a flow, in all and by name; what is less than one a flow is left out there. */
+/** Commands per flow, in total and by name. Those below one per flow are only in the total. */
 async function measure(person: string, { flows, inFlight }: { flows: number; inFlight: number }) {
   let left = flows;
   const client = async (): Promise<void> => {
@@ -59,7 +59,7 @@ async function measure(person: string, { flows, inFlight }: { flows: number; inF
   };
 }
 
-/** Of every flow: the start, three pages, consent, authentication, the code and what is published. */
+/** The commands of every flow: the start, three pages, consent, authentication, the code and the publication. */
 const common = {
   requestWindows: 1,
   'apiKeys.find': 2,

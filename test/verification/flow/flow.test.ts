@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-/** The event of a failed session, once it is published. */
+/** Waits for the event of a failed session. */
 const failure = (sessionId: string) =>
   expect.poll(async () => {
     const [event] = await hosted.events({ type: 'verification.session.failed', sessionId });

@@ -23,7 +23,7 @@ interface Side {
 const clock = manualClock();
 const collections = ['users', 'enrollments', 'sessions'];
 const step = inject('thorough') ? 1 : 3;
-/** More than any of them sends. */
+/** More commands than any of them sends. */
 const mostCommands = 40;
 /** Milliseconds. */
 const secondLook = 61_000;
@@ -31,7 +31,7 @@ const secondLook = 61_000;
 let flows: Side;
 let support: Side;
 
-/** The first side makes the database; the second one uses the same. */
+/** The first server creates the database, and the second one uses the same. */
 async function startSide(uri?: string): Promise<Side> {
   const engine = new URL(inject('mongodbUri'));
   const proxy = await startProxy(Number(engine.port));
@@ -58,7 +58,10 @@ afterAll(async () => {
 
 const db = () => flows.server.db;
 
-/** Pauses `side` before its `hit`-th command of `work`, and does `other` there. @returns undefined where it has fewer */
+/**
+ * Pauses `side` before the `hit`-th command of `work`, and runs `other` at that moment.
+ * @returns undefined if there are fewer commands
+ */
 async function pausedAt<T, O>(
   { proxy }: Side,
   { hit, work, other }: { hit: number; work: () => Promise<T>; other: () => Promise<O> },
@@ -88,7 +91,7 @@ async function pausedAt<T, O>(
   }
 }
 
-/** Waits until nothing of the flows is left to an outbox. */
+/** Waits until no outbox has work of the flows. */
 async function settled(): Promise<void> {
   const due = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const left = async () => {
@@ -118,7 +121,7 @@ interface Person {
   sub: string;
 }
 
-/** A user who is enrolled with this partner. */
+/** A user with an enrollment at this partner. */
 async function enrolled(partner: TestPartner): Promise<Person> {
   await verifyUser(flows.server, partner);
   const enrollment = await db()
@@ -128,7 +131,7 @@ async function enrolled(partner: TestPartner): Promise<Person> {
   return { userId: enrollment.userId, enrollmentId: enrollment._id, sub: enrollment.sub };
 }
 
-/** What refers to nothing, or stands twice. */
+/** Broken references and duplicates. */
 async function inconsistencies({ partnerId }: TestPartner): Promise<string[]> {
   const of = <T extends { _id: string }>(name: string) =>
     db()
@@ -161,7 +164,7 @@ async function inconsistencies({ partnerId }: TestPartner): Promise<string[]> {
   ];
 }
 
-/** Collections that name the person; the audit log says whom an operator has erased. */
+/** Collections that contain the user's data. The audit log names erased users by their id. */
 async function tracesOf({ userId, sub }: Person): Promise<string[]> {
   const names = (await db().listCollections().toArray())
     .map(({ name }) => name)
@@ -186,7 +189,7 @@ interface Run {
   visited: Verified;
 }
 
-/** Both ways around, before each command; @returns how often each was paused */
+/** Pauses each side before each of its commands. @returns the number of pauses of each side */
 async function eachInterleaving(command: Command, check: (run: Run) => Promise<void>) {
   const runs = { flow: 0, command: 0 };
   for (const paused of ['flow', 'command'] as const) {

@@ -27,7 +27,7 @@ afterAll(async () => {
 const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
 const timelineOf = async (id: string) =>
   (await sessionOf(id)).timeline.map(({ event, note }) => (note === undefined ? event : `${event} ${note}`));
-/** The methods of a list, in its order. */
+/** The methods on a list page, in order. */
 const offeredIn = (body: string) =>
   [...body.matchAll(/name="method" value="([^"]*)"/g)].map(([, name = '']) => name);
 const linkIn = (body: string) =>
@@ -35,11 +35,11 @@ const linkIn = (body: string) =>
 const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
-/** Where a page or a redirect leads the browser away to. */
+/** The address to which a page or a redirect sends the browser. */
 const leftTo = ({ location, headers }: Answer) =>
   location || (/^0; url=(.*)$/.exec(String(headers['refresh'] ?? ''))?.[1] ?? '');
 
-/** A browser that has consented. */
+/** A browser after consent. */
 async function atList(client = clientId, scope = 'age_18_plus') {
   const browser = openBrowser(hosted);
   await browser.start(client, { scope });
@@ -126,7 +126,7 @@ describe('a verification method', () => {
     const { browser, sessionId } = await atList(two);
     const { expiresAt, methods } = await sessionOf(sessionId);
     expect(expiresAt).toBeInstanceOf(Date);
-    // As if the wallet had failed for good.
+    // Acts as a permanently failed wallet.
     await hosted.db.collection<{ _id: string }>('sessions').updateOne(
       { _id: sessionId },
       {

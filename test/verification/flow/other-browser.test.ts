@@ -16,7 +16,7 @@ async function begun() {
   return { browser, sessionId: browser.sessionId() };
 }
 
-/** Sessions that have come as far as their name says. @returns their ids */
+/** Sessions at the step that their name states. @returns their ids */
 const progress: Record<string, () => Promise<string>> = {
   begun: async () => (await begun()).sessionId,
   async declined() {
@@ -46,7 +46,7 @@ const posted = (body: string, headers: Record<string, string> = {}): Sent => ({
   headers: { 'content-type': form, ...headers },
 });
 
-/** What a caller who knows the id, and has no cookie, can send. */
+/** Requests that a caller with the id but without the cookie can send. */
 const requests: Record<string, readonly [path: string, sent?: Sent]> = {
   'a page': [''],
   'the state': ['/state'],

@@ -9,7 +9,7 @@ beforeAll(async () => {
   hosted = await startHosted();
 });
 beforeEach(async () => {
-  // Users of one test have times of their own.
+  // Each user of a test has a separate creation time.
   hosted.clock.advance(1_000);
   own = await onboard(hosted);
 });
@@ -30,7 +30,7 @@ const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) 
 const eventsOf = async () =>
   (await hosted.events({ partnerId: own.partnerId })).map(({ type }) => String(type)).sort();
 
-/** One user, enrolled once with consent; one event of each kind; nothing left over. */
+/** Checks for one user, one enrollment with consent, one event of each kind, and no unfinished work. */
 async function expectOneOfEach(sessionId: string) {
   const session = await sessionOf(sessionId);
   expect(session).toMatchObject({ status: 'complete', returning: false });
@@ -107,7 +107,7 @@ describe('a write of the hosted flow', () => {
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);
       expect((await choose('new-adult')).status).toBe(503);
       expect(hosted.losses).toEqual([]);
-      // The same form again, as a browser's reload sends it; its cookie may have been rotated by the first one.
+      // The same form again, as after a reload. The first request may have replaced its cookie.
       const again = await choose('new-adult');
       expect(again.status).toBe(303);
       const end = again.location.includes('code=') ? again : await browser.open(action);

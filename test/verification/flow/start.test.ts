@@ -178,7 +178,7 @@ describe('GET /verify/start', () => {
   it('refuses a storefront client none of whose claims can be true', async () => {
     const { clientId, partnerId } = await onboard(hosted, { kind: 'storefront' });
     await integrate({ clientId, partnerId });
-    // As a build made it that did not ask for one.
+    // A client that an older build made without this check.
     await hosted.db
       .collection<{ _id: string }>('clients')
       .updateOne({ _id: clientId }, { $set: { claims: ['country', 'assurance_level'] } });

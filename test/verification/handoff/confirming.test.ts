@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-/** A phone on which a person has verified, and that is asked whether the computer is theirs. */
+/** A phone on which a user has verified, at the question whether the computer belongs to the user. */
 async function asked() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
@@ -37,7 +37,7 @@ describe('the question on the phone whether the computer belongs to the user', (
       expect(session?.handoff?.state).toBe('claimed');
       expect(session?.timeline.map(({ event }) => event)).not.toContain('handoff_confirmed');
       expect((await computer.open(computer.at)).location).toBe('');
-      // The question stays open, and *yes* is still an answer.
+      // The question stays open, and *yes* is still accepted.
       await phone.request(question.action, { ...question.fields, decision: 'confirm' });
       expect(returned((await computer.open(computer.at)).location)).toHaveProperty('code');
     },

@@ -22,7 +22,7 @@ async function consented() {
   return { computer, sessionId, page, cookie };
 }
 
-/** What another browser gets with this cookie. */
+/** The answer to another browser with this cookie. */
 const withCookie = (url: string, cookie: string) => openBrowser(hosted).request(url, undefined, { cookie });
 
 async function atPhone(body: string) {
@@ -78,7 +78,7 @@ describe("the computer's cookie", () => {
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     await phone.press({ decision: 'confirm' });
     const before = cookie();
-    // The answers to these get lost.
+    // These answers are lost.
     for (const _lost of [1, 2]) expect((await withCookie(page, before)).status).toBe(303);
     const ends = await Promise.all([computer.open(page), computer.open(page)]);
     for (const { location } of ends) expect(returned(location)).toHaveProperty('code');

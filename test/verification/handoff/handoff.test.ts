@@ -22,7 +22,7 @@ const shown = ({ body }: Answer) => ({
   code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '',
 });
 
-/** A computer that shows a link and a code. */
+/** A computer at the page with a link and a code. */
 async function offered() {
   const computer = openBrowser(hosted, desktop);
   await computer.start(clientId);
@@ -32,7 +32,7 @@ async function offered() {
   return { computer, sessionId, ...shown(page) };
 }
 
-/** A phone that has typed the code. */
+/** A phone after its user has entered the code. */
 async function joined() {
   const offer = await offered();
   const phone = openBrowser(hosted, iphone);
@@ -59,7 +59,7 @@ describe('a verification on a phone', () => {
     const confirm = await phone.press({ person: 'adult' });
     expect(confirm.body).toContain('Is this your computer?');
     expect(confirm.body).toContain('Chrome on Windows');
-    // Not before the phone says so.
+    // The computer waits for the phone's confirmation.
     expect((await computer.open(computer.at)).body).toContain('Now continue on your phone');
     expect((await phone.press({ decision: 'confirm' })).body).toContain('Continue on your computer');
     const end = await computer.open(computer.at);

@@ -25,11 +25,11 @@ const events = async (id: string) =>
 /** The page's link to the provider. */
 const linkOf = ({ body }: Answer) =>
   /<a class="button primary" href="([^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
-/** Where the provider sends a browser that comes by this link: back to us, with a code. */
+/** The address to which the provider returns a browser with this link, with a code. */
 const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
-/** A computer that shows the way to a phone, and the link that it showed before. */
+/** A computer at the hand-off page, and the link of its earlier page. */
 async function offered() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
@@ -49,7 +49,7 @@ async function joined() {
   return { computer, phone, sessionId, before };
 }
 
-/** The link as this service would make it for the computer's present cookie. */
+/** The link that this service would make for the computer's present cookie. */
 async function ownLink(sessionId: string, secret: string, like: string): Promise<string> {
   const keyring = await loadKeyring(hosted.db, createSealing([new Uint8Array(32).fill(7)]));
   const request = createAuthorizationRequests(keyring.id).begin({ sessionId, device: 'computer', secret });

@@ -14,7 +14,7 @@ afterAll(() => hosted.close());
 
 const languageOf = ({ body }: Answer) => /<html lang="(\w+)" dir="(\w+)">/.exec(body)?.slice(1);
 
-/** The addresses of the page's own links to other languages. */
+/** The page's links to other languages. */
 function choices({ body }: Answer): Record<string, string> {
   const links = body.matchAll(/<a href="([^"]*)" lang="(\w+)" hreflang="\2" dir="\w+"/g);
   return Object.fromEntries(
@@ -22,7 +22,7 @@ function choices({ body }: Answer): Record<string, string> {
   );
 }
 
-/** Follows the page's link to a language as a browser does. */
+/** Follows the page's link to a language, as a browser does. */
 async function choose(browser: ReturnType<typeof openBrowser>, code: string): Promise<Answer> {
   const link = new URL(choices(browser.page)[code] ?? '', baseUrl + browser.at);
   const { location } = await browser.request(link.href);
@@ -127,7 +127,7 @@ describe('the choice of a language', () => {
       fc.asyncProperty(fc.array(part, { maxLength: 6 }), query, async (parts, rest) => {
         const address = `/verify/${parts.join('')}?lang=de${rest}`;
         const { location } = await request(address);
-        // Where it is followed at all: the prefix may have been left by `..`.
+        // The link may leave its prefix by `..`; then it is not followed.
         if (location !== '') expect(new URL(location, baseUrl + address).host).toBe('verify.example');
       }),
       { numRuns: 150 },

@@ -33,7 +33,7 @@ describe('the language of the pages', () => {
   });
 });
 
-/** Every text of a language by its path, functions called with what marks their arguments. */
+/** All texts of a language by path. Functions get arguments with marks. */
 function texts(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') return [[path, String(value('«1»', '«2»'))]];
@@ -56,7 +56,7 @@ describe.each(Object.entries(languages))('the texts in %s', (code, messages) => 
 
   it('differ from the English ones', () => {
     const same = texts(messages).filter(([path, text]) => code !== 'en' && english.get(path) === text);
-    // The same word in both.
+    // Words that are the same in both languages.
     expect(same.map(([path]) => path)).toEqual(
       same.length === 0 ? [] : expect.arrayContaining(['.direction']),
     );

@@ -43,7 +43,7 @@ const ours = [
   ['mailto:help@svc.example', 'Help'],
 ];
 
-/** Pages of every kind: of the flow, of the phone, and about errors. */
+/** Pages of every kind: flow, phone, and errors. */
 const pages: Record<string, (clientId: string) => Promise<string>> = {
   consent: async (clientId) => (await openBrowser(hosted).start(clientId)).body,
   async people(clientId) {
@@ -87,7 +87,7 @@ describe('every page of the hosted flow', () => {
     expect(links(html)).toEqual(ours);
   });
 
-  // Another browser learns nothing of the session, and so not whose client it is for.
+  // Another browser must not learn the session's client.
   const ofClient = Object.entries(pages).filter(([name]) => name !== 'another browser');
   it.each(ofClient)("%s also links to the client's privacy notice", async (_name, open) => {
     const html = footer(await open(own));

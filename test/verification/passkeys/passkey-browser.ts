@@ -19,7 +19,7 @@ export const newAuthenticator = () => new TestAuthenticator(baseUrl);
 export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
   const browser = openBrowser(hosted);
 
-  /** What the form for a passkey asks for, where it goes to, and its fields. */
+  /** The options, the target and the fields of the passkey form. */
   function passkeyForm(page = browser.page) {
     const form = /<form[^>]* action="([^"]*)" class="passkey" data-passkey="([^"]*)"[\s\S]*?<\/form>/.exec(
       page.body,
@@ -38,7 +38,7 @@ export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
     },
     passkeyForm,
 
-    /** Sends the form for a passkey. @param answer from what the page asks for */
+    /** Sends the passkey form. @param answer made from the page's options */
     async sendPasskey(answer: (options: Options) => string) {
       const form = passkeyForm() ?? expect.fail('the page asks for no passkey');
       const credential = answer(form.options);
@@ -49,14 +49,14 @@ export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
       };
     },
 
-    /** Answers that no passkey shall be saved. */
+    /** Declines to save a passkey. */
     async decline() {
       const { fields } = passkeyForm() ?? expect.fail('the page asks for no passkey');
       const action = `/verify/session/${browser.sessionId()}`;
       return browser.request(action, { ...fields, decision: 'no-passkey' });
     },
 
-    /** From the start to the question whether to save a passkey, or to the redirect where there is none. */
+    /** Leads from the start to the offer of a passkey, or to the redirect if there is none. */
     async verify(clientId: string, person = 'adult') {
       await browser.start(clientId);
       await browser.press({ decision: 'accept', passkey: 'can' });

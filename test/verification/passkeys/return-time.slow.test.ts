@@ -15,7 +15,7 @@ afterAll(() => hosted.close());
 const median = (times: readonly number[]) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
 
-/** Milliseconds from the start to the redirect, and the requests that were sent in that time. */
+/** The milliseconds from the start to the redirect, and the requests in that time. */
 async function measured(flow: (send: Hosted['send']) => Promise<{ location: string }>) {
   let requests = 0;
   const send: Hosted['send'] = (...request) => {
@@ -29,7 +29,7 @@ async function measured(flow: (send: Hosted['send']) => Promise<{ location: stri
   return { ms, requests };
 }
 
-// The two take turns, so that a busy machine slows both.
+// The two kinds alternate, so that a busy machine slows both.
 it('a return by passkey needs 3 requests instead of 5, and less time', {
   timeout: within(120_000),
 }, async () => {

@@ -15,7 +15,7 @@ const block = (enrollmentId: string) =>
   hosted.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
 const erase = (userId: string) => hosted.admin.users.erase.mutate({ userId });
 
-/** The process that changes a user is cut short before it tells the sessions. */
+/** The process that changes a user stops before it invalidates the snapshots. */
 async function cutShort(change: () => Promise<unknown>): Promise<void> {
   const invalidate = vi
     .spyOn(hosted.stores.sessions, 'invalidateSnapshots')
@@ -24,7 +24,7 @@ async function cutShort(change: () => Promise<unknown>): Promise<void> {
   invalidate.mockRestore();
 }
 
-/** Verifies as `person`, up to the redirect. */
+/** Verifies as `person` up to the redirect. */
 async function visitAs(person: string, client?: string) {
   const clientId = client ?? (await onboard(hosted)).clientId;
   const { answer, sessionId } = await verifyAs(hosted, clientId, person);
@@ -37,7 +37,7 @@ async function visitAs(person: string, client?: string) {
   return { clientId, answer, stored, grant };
 }
 
-/** Does `change` once, when a session that is being completed has read its enrollment and not yet used it. */
+/** Runs `change` once, when a session in completion has read its enrollment and not yet used it. */
 function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
   const { findAll } = enrollments;

@@ -6,7 +6,7 @@ import { manualClock, startTestServer, type TestServer } from '../../harness/ser
 
 const clock = manualClock();
 let service: TestServer;
-/** Whether the erasure can reach the sessions of its user. */
+/** Whether the erasure can change the sessions of its user. */
 let away = false;
 
 beforeAll(async () => {

@@ -14,7 +14,7 @@ afterAll(() => service.stop());
 const userinfo = async (token: string) =>
   fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
-/** One visit of `adult` with its exchange. */
+/** One visit of the sandbox user `adult`, with its exchange. */
 async function exchanged(partner: TestPartner) {
   const visited = await verifyUser(service, partner);
   const answer = await exchangeCode(service, partner, visited);
@@ -32,7 +32,7 @@ async function everything(): Promise<string> {
   return JSON.stringify(found);
 }
 
-/** Waits until everything that follows the charges is published. */
+/** Waits until all events of the charges are published. */
 const published = async ({ partnerId }: TestPartner) =>
   expect
     .poll(() =>
@@ -86,7 +86,7 @@ describe('users erase', () => {
     await service.sweep();
     const left = await everything();
     expect(left).not.toContain(sub);
-    // Only the audit log still says that an operator has read of this user, and erased them.
+    // Only the audit log still records that an operator has read and erased this user.
     const noted = (action: string) => left.split(`"action":"${action}"`).length - 1;
     expect(left.split(user.id)).toHaveLength(1 + noted('users.show') + 2 * noted('users.erase'));
   });
@@ -121,7 +121,7 @@ describe('users erase', () => {
     const pages = service.db.collection<LedgerPage>('ledger');
     const written = (await soundLedger(service.db, `${partner.partnerId}:test`)).pages;
     await service.admin.users.erase.mutate({ userId: id });
-    // As if the request that read the user before they were erased had inserted them only now.
+    // Acts as an exchange that read the user before the erasure and wrote its page only now.
     for (const page of written) await pages.replaceOne({ _id: page._id }, page);
     expect(await pages.countDocuments({ 'entries.grant.sub': sub })).toBeGreaterThan(0);
     clock.advance(61_000);

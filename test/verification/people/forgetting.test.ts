@@ -19,7 +19,7 @@ async function verified(): Promise<string> {
   return session?.userId ?? expect.fail('no user');
 }
 
-/** Names of the claims that are kept after this many milliseconds more. */
+/** Names of the claims that remain after this many more milliseconds. */
 async function keptAfter(userId: string, ms: number): Promise<string[]> {
   hosted.clock.advance(ms);
   await hosted.sweepFlow();

@@ -14,7 +14,7 @@ describe('a claim', () => {
     ['country', null, 364, true],
     ['age_18_plus', true, 364, true],
     ['age_18_plus', true, 365, false],
-    // They have a birthday every year.
+    // Age claims can change at every birthday.
     ['age_18_plus', false, 0.9, true],
     ['age_18_plus', false, 1, false],
     ['age_18_plus', null, 364, true],

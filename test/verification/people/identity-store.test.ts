@@ -29,7 +29,7 @@ const stored = async () => {
     identities: all.filter(({ _id }) => _id.startsWith('idn_')) as Identity[],
   };
 };
-/** One identity for each user, and the other way round. */
+/** Checks that each user has one identity, and each identity one user. */
 async function expectOneEach(people: readonly string[]) {
   const { users, identities } = await stored();
   expect(users.map(({ identity }) => identity).toSorted()).toEqual([...people].toSorted());

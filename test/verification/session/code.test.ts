@@ -57,7 +57,7 @@ describe('a text that is presented as a code', () => {
       code.replace('svc_code_', 'svc_test_'),
     ])
       expect(presentedCode(text).sessionId).toBeUndefined();
-    // 43 characters hold a little more than 32 bytes.
+    // 43 characters can encode slightly more than 32 bytes.
     expect(bytesOfSecret('code', `svc_code_${'z'.repeat(49)}`)).toBeUndefined();
   });
 

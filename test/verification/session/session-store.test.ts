@@ -140,7 +140,7 @@ describe('codes and links', () => {
     );
     const [wrong, swapped, right] = await store.findByCodes([...forged, made.code].map(presentedCode));
     expect([wrong, swapped, right?._id]).toEqual([undefined, undefined, made._id]);
-    // Both hashes stand, each at another session than the one named.
+    // Both hashes are stored, but at other sessions than the named ones.
     const crossed = [
       { ...presentedCode(made.code), sessionId: other._id },
       { ...presentedCode(other.code), sessionId: made._id },

@@ -2,26 +2,26 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
-/** Everything that a provider, or an impostor in its place, can do wrong. Undefined is as it should be. */
+/** The faults of a provider, or of an impostor. Undefined is correct behaviour. */
 export interface Misdeed {
   /** Changes the claims of the ID token. */
   idToken?: (claims: JWTPayload) => JWTPayload;
-  /** Signs with a key that it does not publish. */
+  /** Signs with an unpublished key. */
   foreignKey?: boolean;
-  /** Parameters of its redirect back. */
+  /** The parameters of its callback. */
   redirect?: Record<string, string>;
   /** Status of the token endpoint. */
   tokenStatus?: number;
-  /** Holds the token endpoint's answer back until this resolves. */
+  /** Delays the token endpoint's answer until this resolves. */
   heldBack?: Promise<void>;
   userinfo?: Record<string, unknown>;
-  /** Shows a page whose form may lead to us and nowhere beyond, as strict providers do. */
+  /** Shows a page with a policy that limits its form to our service, as strict providers do. */
   strictForm?: boolean;
-  /** Answers nothing at all at its discovery endpoint. */
+  /** Gives no answer at its discovery endpoint. */
   away?: boolean;
 }
 
-/** A provider without pages: it sends each user straight back as `person`, and does what the test asks. */
+/** A provider without pages. It redirects each user back as `person`, with the faults that the test sets. */
 export async function startHostileProvider() {
   const published = await generateKeyPair('RS256');
   const foreign = await generateKeyPair('RS256');
@@ -122,7 +122,7 @@ export async function startHostileProvider() {
     behave(now: Misdeed) {
       misdeed = now;
     },
-    /** How many codes it was asked to exchange. */
+    /** The number of codes that it was asked to exchange. */
     exchanges: () => exchanges,
     async close() {
       http.closeAllConnections();

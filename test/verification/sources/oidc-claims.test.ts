@@ -13,11 +13,11 @@ describe('an age', () => {
     ['2008-03-01', 18, true],
     ['2008-03-02', 18, false],
     ['1990-12-31', 18, true],
-    // Born on a leap day: a year older on 1 March.
+    // A user born on a leap day is a year older on 1 March.
     ['2008-02-29', 18, true],
     ['2007', 18, true],
     ['2009', 18, false],
-    // Their birthday may be still to come.
+    // The birthday of that year may still be to come.
     ['2008', 18, null],
     // OpenID Connect Core 5.1: the year is withheld.
     ['0000-03-01', 18, null],

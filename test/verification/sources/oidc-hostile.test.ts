@@ -8,7 +8,7 @@ import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
 let provider: Awaited<ReturnType<typeof startHostileProvider>>;
 let service: TestServer;
 let partner: TestPartner;
-/** Its source wants people who have signed in within the last minute. */
+/** Its source requires a sign-in within the last minute. */
 let strict: TestPartner;
 beforeAll(async () => {
   provider = await startHostileProvider();
@@ -39,7 +39,7 @@ async function verify(misdeed: Misdeed, at = partner) {
   return { pages, page, back, end, sessionId, codeVerifier, reason: failure?.reason };
 }
 
-/** What the partner reads of the user of a visit. */
+/** The partner's userinfo after a visit. */
 async function claimsOf({ end, codeVerifier }: Awaited<ReturnType<typeof verify>>) {
   const answer = await exchangeCode(service, partner, { code: end.returned?.['code'] ?? '', codeVerifier });
   const { access_token: token } = (await answer.json()) as { access_token: string };

@@ -22,13 +22,13 @@ export function startWithSources(port: number, sources: readonly Source[]): Prom
 export const partnerOf = (service: TestServer, source: string) =>
   createPartner(service, { client: { sources: [source] } });
 
-/** Where a response leads, whole. */
+/** The complete redirect address of a response. */
 function locationOf({ headers }: Response, at: string): string | undefined {
   const location = headers.get('location');
   return location === null ? undefined : new URL(location, at).href;
 }
 
-/** What a browser without JavaScript holds of our pages: its cookies, and the page it shows. */
+/** A browser without JavaScript: its cookies and its present page. */
 export function openPages(service: Pick<TestServer, 'baseUrl'>) {
   const cookies = new Map<string, string>();
 
@@ -49,7 +49,7 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
     return response;
   }
 
-  /** Follows redirects for as long as they stay with us. */
+  /** Follows redirects within the service. */
   async function open(url: string, body?: Record<string, string>) {
     let response = await request(url, body);
     let at = url;
@@ -66,7 +66,7 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
     return {
       status: response.status,
       at,
-      /** Seconds until the browser asks for the page again. */
+      /** Seconds until the page reloads. */
       refreshAfter: Number.parseInt(response.headers.get('refresh') ?? '', 10),
       html,
       /** The link to the provider. */
@@ -74,7 +74,7 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
       fields: Object.fromEntries(
         hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]),
       ),
-      /** What the partner was sent. */
+      /** The parameters that the partner received. */
       returned: left ? Object.fromEntries(new URL(left).searchParams) : undefined,
     };
   }
@@ -82,7 +82,7 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
   return {
     cookies,
     open,
-    /** From the partner's link to the page that leads to the provider. */
+    /** Leads from the partner's link to the page with the provider's link. */
     async start(partner: TestPartner, scope = 'age_18_plus identity_verified country') {
       const { state, codeChallenge, codeVerifier } = newVisit();
       const { clientId } = partner;

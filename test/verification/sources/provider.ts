@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 
-/** What the provider knows of its people, by the name that they sign in with. */
+/** The provider's data of its users, by sign-in name. */
 const people: Record<string, Record<string, unknown>> = {
   adult: { birthdate: '1990-05-04', address: { country: 'FR' }, loa: 'high' },
   teen: { birthdate: `${new Date().getUTCFullYear() - 17}-01-01`, address: { country: 'DE' } },
@@ -12,7 +12,7 @@ const people: Record<string, Record<string, unknown>> = {
 export const clientId = 'svc';
 export const clientSecret = 'a secret of forty characters, for tests only';
 
-/** An OpenID provider as others run it, in this process; its development pages sign in any name. */
+/** A standard OpenID provider in this process, whose development pages sign in any name. */
 export async function startProvider(redirectUri: string) {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: 'test' };
@@ -53,9 +53,9 @@ export async function startProvider(redirectUri: string) {
 const decode = (text: string) => text.replaceAll('&amp;', '&');
 
 /**
- * Signs in at the provider as a browser would, from its authorization endpoint on.
- * @param as a person, or undefined to turn back
- * @returns the address that the provider sends the browser to
+ * Signs in at the provider as a browser would, from its authorization endpoint.
+ * @param as the sign-in name, or undefined to cancel
+ * @returns the callback address
  */
 export async function signIn(authorizationUrl: string, as: string | undefined): Promise<string> {
   const { origin } = new URL(authorizationUrl);

@@ -32,7 +32,7 @@ it('every statement of the user data pages uses an index', async () => {
   for (const [name, statement] of distinctStatements(sent)) {
     own.add(name);
     const found = await planFaults(hosted.db, statement);
-    // What one user has is few, and may be sorted.
+    // One user has few records, which may be sorted.
     faults.push(...found.filter((fault) => fault !== 'SORT').map((fault) => `${fault}: ${name}`));
   }
   expect([...own].join()).toContain('find passkeys {"find":"string","filter":{"userId"');

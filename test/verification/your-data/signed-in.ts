@@ -6,7 +6,7 @@ import { openPasskeyBrowser } from '../passkeys/passkey-browser.ts';
 
 export const root = '/verify/you';
 
-/** A browser at the page of its user's data, a second later than anything before; not signed in yet. */
+/** A browser at the user data page, not signed in yet. The clock advances by a second. */
 export async function openYourData(hosted: Pick<Hosted, 'send' | 'clock'>) {
   hosted.clock.advance(1_000);
   const browser = openPasskeyBrowser(hosted);
@@ -20,7 +20,7 @@ export async function openYourData(hosted: Pick<Hosted, 'send' | 'clock'>) {
     signIn: async (authenticator: TestAuthenticator): Promise<Answer> =>
       browser.follow((await browser.sendPasskey((options) => authenticator.get(options))).answer),
 
-    /** Opens the page that asks, and answers yes. */
+    /** Opens the page with the question, and confirms it. */
     async confirm(path: string): Promise<Answer> {
       const question = await browser.open(`${root}${path}`);
       expect(question.status).toBe(200);

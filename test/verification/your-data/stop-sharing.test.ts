@@ -20,7 +20,7 @@ const codeOf = ({ location }: { location: string }) => returned(location)['code'
 const enrollmentOf = (userId: string, client = clientId) =>
   hosted.db.collection('enrollments').findOne({ userId, clientId: client });
 
-/** The user ends the sharing with the partner, at a browser of their own. */
+/** The user ends the sharing with the partner, in a separate browser. */
 async function stop({ authenticator }: Saved, { partnerId } = partner) {
   const browser = await signedIn(hosted, authenticator);
   const page = await browser.confirm(`/stop/${partnerId}`);
@@ -57,7 +57,7 @@ async function resolve(enrollmentId: unknown, key: string) {
   return (await hosted.send('/api/checkbox/resolve', { method: 'POST', headers, body })).status;
 }
 
-/** The sweep after the time in which an exchange that was under way is written. */
+/** The sweep after the time that a running exchange can take to write. */
 async function secondLook() {
   hosted.clock.advance(61_000);
   await hosted.sweepFlow();
@@ -98,7 +98,7 @@ describe('a user who stops sharing with a partner', () => {
     const sessions = hosted.db.collection('sessions');
     const read = await sessions.findOne(session);
     await stop(user);
-    // As it was read by the exchange before the withdrawal.
+    // The exchange read this before the withdrawal.
     await sessions.updateOne(session, { $set: { snapshot: read?.['snapshot'] } });
     const token = await tokenOf(code);
     expect((await userinfo(token)).status).toBe(200);

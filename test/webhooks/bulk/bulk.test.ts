@@ -11,7 +11,7 @@ const jobs = (system: System) => system.db.collection<BulkJob>('bulkJobs');
 const since = '2026-01-01T00:00:00Z';
 const past = (seconds: number) => new Date(Date.now() - seconds * 1000);
 
-/** Ended deliveries of a key, which nothing sends by itself. */
+/** Ended deliveries of a key, without automatic attempts. */
 async function failedDeliveries(system: System, keyId: string, count: number): Promise<void> {
   const drafts = Array.from({ length: count }, (_, at) => draft(keyId, past(600 - at / 10)));
   await system.publish(drafts);
@@ -113,7 +113,7 @@ describe('a bulk resend', () => {
     const first = await worker();
     await until(async () => (await stored(idle).countDocuments({ bulkId: job?.id ?? '' })) > 0);
     await first.stop();
-    // As if the process had been killed between its deliveries and the note of its progress.
+    // Acts as a process that was killed between its deliveries and the record of its progress.
     await jobs(idle).updateOne(
       {},
       { $set: { parts: before?.parts ?? [], nextAt: past(1), lease: 'of the dead' } },
@@ -153,7 +153,7 @@ describe('a bulk resend', () => {
     await failedDeliveries(idle, keyId, 90);
     const { job } = await start(idle, { action: 'resend', filter: { keyId, since }, rate: 20 });
     const bulkId = job?.id ?? '';
-    // Its deliveries stay due: every attempt hangs.
+    // Its deliveries stay due, because no attempt ends.
     const hanging = await createReceiver(() => undefined);
     const system = await createSystem({ db: idle.db, budget: 2_000, limits: { perEndpoint: 1, pool: 1 } });
     system.key(hanging.url);
@@ -223,7 +223,7 @@ describe('a replay of events', () => {
 });
 
 describe('pending deliveries', () => {
-  /** So many deliveries of two keys that nothing sends. */
+  /** Deliveries of two keys, without automatic attempts. */
   async function pending(count: number) {
     const { idle, keyId, worker } = await twoProcesses();
     const other = idle.key('http://localhost:1/');

@@ -9,7 +9,7 @@ interface Service {
   db: Db;
 }
 
-/** Stores failed deliveries of a key with their events, copied from a sample that arrives. */
+/** Stores failed deliveries of a key with their events, copied from a delivered sample. */
 export async function storeFailed({ admin, db }: Service, keyId: string, count: number): Promise<void> {
   const { id } = await admin.webhooks.trigger.mutate({ keyId, event: 'verification.session.failed' });
   const ended = async () => (await admin.deliveries.show.query({ deliveryId: id })).status;

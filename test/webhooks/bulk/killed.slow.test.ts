@@ -8,7 +8,7 @@ import { createServerProcess } from '../../platform/server-process.ts';
 import { storeFailed } from './failed-deliveries.ts';
 
 const count = 100;
-/** Attempts that one process makes to an endpoint at a time: what a kill can repeat. */
+/** The number of simultaneous attempts of one process to an endpoint, which a kill can repeat. */
 const mostAtOnce = 5;
 
 it('a bulk job continues after its process was killed, and loses no event', {
@@ -56,7 +56,7 @@ it('a bulk job continues after its process was killed, and loses no event', {
   await expect.poll(() => ids().size, { timeout: within(60_000), interval: 250 }).toBe(count);
   const done = await service.admin.bulk.show.query({ bulkId });
   expect([done.done, done.leftOut]).toEqual([count, 0]);
-  // What was under way at the kill is sent again, and nothing else.
+  // Only attempts that were running at the kill are repeated.
   expect(received() - count).toBeLessThanOrEqual(mostAtOnce);
   await service.end('SIGTERM');
 });
@@ -111,7 +111,7 @@ it('a bulk job of 2,000 deliveries continues in another process after kill -9, a
   await expect.poll(() => ids().size, { timeout: within(60_000), interval: 250 }).toBe(keys * perKey);
   const { done, leftOut } = await shown();
   expect([done, leftOut]).toEqual([keys * perKey, 0]);
-  // What was under way at the kill is sent again, and nothing else.
+  // Only attempts that were running at the kill are repeated.
   expect(received() - keys * perKey).toBeLessThanOrEqual(keys * mostAtOnce);
   const resent = { resendOf: { $exists: true } };
   expect(await client.db('svc').collection('deliveries').countDocuments(resent)).toBe(keys * perKey);

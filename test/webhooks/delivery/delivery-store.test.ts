@@ -9,7 +9,7 @@ import { draft, idKey } from '../system.ts';
 
 const at = new Date('2026-07-01T12:00:00Z');
 
-/** A store with so many deliveries of each key; those in seconds from `at`. */
+/** A store with deliveries of each key. `dueIn` is in seconds from `at`. */
 async function storeWith(
   waiting: Record<string, { count: number; dueIn: number; lane?: 'first' | 'retry' }>,
 ) {

@@ -19,7 +19,7 @@ it('a due job misses no delivery that becomes due during its query', async () =>
   });
   dueJobs.define(async () => {
     if (due <= now) taken.push(now);
-    now += 60; // so long does a look take
+    now += 60; // the duration of a query
   }, new AbortController().signal);
   await run(new Date(begins).toISOString());
   expect(taken).toEqual([begins + 260]);

@@ -14,11 +14,11 @@ function pause(system: System, keyId: string, pausedUntil?: Date): void {
   system.endpoints.set(keyId, pausedUntil ? { ...rest, pausedUntil } : rest);
 }
 
-/** One attempt of an endpoint at a time, so that the order of requests is the order of the schedule. */
+/** One attempt of an endpoint at a time, so that requests arrive in the order of the schedule. */
 const inOrder = { limits: { perEndpoint: 1, pool: 10 } };
 const later = () => new Date(Date.now() + 3_600_000);
 
-/** Events of a key, one after another, each published while the key is paused. */
+/** Events of a key, published one after another during the pause. */
 async function publishMany(system: System, keyId: string, count: number): Promise<string[]> {
   for (let made = 0; made < count; made += 1) await system.publish([draft(keyId)]);
   const waiting = await stored(system).find({ keyId }).sort({ createdAt: 1, _id: 1 }).toArray();

@@ -6,7 +6,7 @@ import type { Ending } from '../../../server/webhooks/delivery/delivery-store.ts
 import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.ts';
 import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
 
-/** Each write to the journal delays the exchanges of the same moment: bulk work has to be few of them. */
+/** Each journaled write delays simultaneous exchanges, so bulk work must make few of them. */
 it('attempts that end in the same turn are followed by one lease for all free slots', async () => {
   const asked: number[] = [];
   let ended: (() => void) | undefined;

@@ -67,10 +67,10 @@ describe('the egress guard', () => {
     };
     const post = createPost({ rules, route: { resolve: createResolve([server]), allowed } });
     const url = `https://rebinding.example:${receiver.port}/`;
-    // First 127.0.0.2, which stands for a public address here: no server listens there.
+    // The first address, 127.0.0.2, counts as public in this test. No server listens there.
     expect(await post({ ...request, url })).toMatchObject({ error: 'refused' });
     expect(checked).toEqual(['127.0.0.2']);
-    // Then 127.0.0.1, where one does.
+    // The second address is 127.0.0.1, where a server listens.
     expect(await post({ ...request, url })).toMatchObject({ error: 'blocked_address' });
     expect(receiver.connections()).toBe(0);
   });

@@ -12,11 +12,11 @@ import { createNameServer } from '../name-server.ts';
 const rules = { localhostAllowed: true, ownPorts: () => [] };
 const budget = 500;
 const request = { mode: 'test' as const, headers: { 'X-SVC-Event': 'x' }, body: '{"a":1}' };
-/** To receivers of this machine by a public-looking name, as if loopback were the Internet. */
+/** Sends to local receivers with a public name, and treats loopback as the Internet. */
 const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
 const post = createPost({ rules, route, budget, ca: certificate });
 
-/** A server that is handed each connection raw. */
+/** A server that gets each connection without HTTP parsing. */
 async function rawServer(serve: (socket: Socket) => void): Promise<number> {
   return listen(createTcpServer((socket) => serve(socket.on('error', () => undefined))));
 }

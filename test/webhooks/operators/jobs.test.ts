@@ -10,7 +10,7 @@ const rejects = (call: Promise<unknown>, code: string) =>
   expect(call).rejects.toMatchObject({ cause: { code } });
 const later = (ms: number) => new Date(Date.now() + ms);
 
-/** Fails `failures` requests, then answers 200. */
+/** Fails the first `failures` requests, then answers 200. */
 const recovering = (failures: number) =>
   createReceiver((count, _request, response) => response.writeHead(count > failures ? 200 : 500).end());
 
@@ -25,7 +25,7 @@ async function waitingRetries(count: number, delay: number) {
   return { system, receiver, keyId, ...(await gather(system, delay)) };
 }
 
-/** Puts all waiting attempts into one second, as if they had failed together. */
+/** Moves all waiting attempts into one second, as if they had failed together. */
 async function gather(system: System, delay: number): Promise<{ job: JobView; due: Date }> {
   const { jobs } = adminOf(system);
   const due = new Date(Math.floor((Date.now() + delay) / 1000) * 1000 + 500);

@@ -2,7 +2,7 @@ import { type Document, ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { adminOf, createSystem } from '../system.ts';
 
-/** A system with three proper jobs, which are due in an hour. */
+/** A system with three valid jobs, which are due in an hour. */
 async function setUp() {
   const system = await createSystem();
   const due = Date.now() + 3_600_000;
@@ -16,7 +16,7 @@ async function setUp() {
 const attempts = { name: 'webhook.attempts', nextRunAt: new Date(Date.now() + 7_200_000), priority: 0 };
 const key = new Date().toISOString();
 
-/** Documents as a fault, another program or a build to come could leave them, and the field that is wrong. */
+/** Documents that a fault, another program or a later build could leave, and their malformed field. */
 const malformed: Record<string, readonly [fault: string, document: Document]> = {
   'without data': ['data', attempts],
   'whose data is a text': ['data', { ...attempts, data: 'x' }],

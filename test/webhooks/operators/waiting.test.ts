@@ -6,7 +6,7 @@ import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery
 import type { Parts } from '../../../server/webhooks/webhooks.ts';
 import { adminOf, createSystem, draft, idKey, until } from '../system.ts';
 
-/** A feature whose receivers do not answer until released. */
+/** The feature with receivers that do not answer until they are released. */
 async function hanging(limits: Limits) {
   const waiting: (() => void)[] = [];
   const wrap = (parts: Parts): Parts => ({
