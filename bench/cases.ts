@@ -1,20 +1,20 @@
 import { type PartnerSet, usualPartners } from './contenders/contender.ts';
 import type { Options, Section } from './options.ts';
 
-/** One row of the table: what is asked, and by how many callers at once. */
+/** One row of the table: the kind of request, and the number of concurrent callers. */
 export interface Case {
   id: string;
   title: string;
   section: Section;
   callers: number;
   partnerSet: PartnerSet;
-  /** Most requests of a round. */
+  /** The largest number of requests in a round. */
   most?: number;
 }
 
 const callersInCrowd = 64;
 
-/** The rows of a run, in order. `userinfo` stands for two of them, cold and warm. */
+/** The rows of a run in order. `userinfo` makes two of them, cold and warm. */
 export function casesOf({
   sections,
   callers,

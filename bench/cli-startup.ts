@@ -7,15 +7,15 @@ import { root, temporaryDirectory } from './processes.ts';
 import { median } from './statistics.ts';
 
 export interface CliStartup {
-  /** As it is typed. */
+  /** The command line. */
   command: string;
-  /** From the start of the process to its end, in milliseconds: the middle of all runs, and the shortest. */
+  /** Milliseconds from the start of the process to its end: the median of all runs, and the shortest. */
   medianMs: number;
   minMs: number;
   runs: number;
 }
 
-/** Milliseconds that one run takes. @throws where it does not exit 0 */
+/** The milliseconds of one run. @throws if it does not exit with 0 */
 async function time(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const began = performance.now();
   const child = spawn(process.execPath, [`${root}/cli/bin/svcadmin.js`, ...args], { env, stdio: 'ignore' });
@@ -25,9 +25,9 @@ async function time(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
 }
 
 /**
- * How long the built `svcadmin` takes from start to end: for what needs no server, and for lists and shows of a real server that has
- * some exchanges of each of its partners. A first run of each, which finds the files not yet cached, does not count.
- * @throws where a command fails, as it does before `npm run build`
+ * Measures how long the built `svcadmin` runs: commands without a server, and lists and shows of a real server with
+ * some exchanges per partner. The first run of each does not count, because its files are not cached yet.
+ * @throws if a command fails, as before `npm run build`
  */
 export async function measureCliStartup(context: {
   database: DatabaseServer;

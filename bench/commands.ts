@@ -20,8 +20,8 @@ const counted = [
 const idleFor = 1_000;
 
 /**
- * How many commands the database server has executed so far, those of all its clients together. Its own counter costs
- * the measured processes nothing. NaN where the server does not tell.
+ * The number of commands that the database server has executed for all clients. Its own counter costs the measured
+ * processes nothing. NaN if the server does not report it.
  */
 export async function commandsSoFar(db: Db): Promise<number> {
   const status: Document = await db.command({ serverStatus: 1 });
@@ -30,7 +30,7 @@ export async function commandsSoFar(db: Db): Promise<number> {
   return counted.reduce((sum, name) => sum + Number(totals[name]?.total ?? 0), 0);
 }
 
-/** Commands in a second without requests: heartbeats are not among them, but jobs of the servers are. */
+/** Commands in a second without requests. Heartbeats are excluded, but jobs of the servers are included. */
 export async function idleCommands(db: Db): Promise<number> {
   const before = await commandsSoFar(db);
   await pause(idleFor);

@@ -3,14 +3,14 @@ import { connect } from 'node:net';
 import { type Db, MongoClient } from 'mongodb';
 import { freePort, launch, temporaryDirectory } from './processes.ts';
 
-/** The one database server that every contender uses, each with a database of its own. */
+/** The one database server of all contenders. Each has a separate database. */
 export interface DatabaseServer {
   name: string;
-  /** Undefined for one that was there before. */
+  /** Undefined for a server that was running before. */
   pid: number | undefined;
   /** Connection string of a contender's database. */
   uri(contender: string): string;
-  /** The same database, for preparing and checking. */
+  /** The same database, for preparation and checks. */
   db(contender: string): Db;
   stop(): Promise<void>;
 }

@@ -40,7 +40,7 @@ async function identity(issuer: TestIssuer, now: number) {
   return { settings: IdentityWallet.parse(settings), token: { pid_sd_jwt: [presentation] } };
 }
 
-/** Processor time of verifying a presentation, its status list known already. @throws where one is refused */
+/** Processor time to verify a presentation whose status list is cached. @throws if one is refused */
 export async function measurePresentations(rounds = 300): Promise<PresentationCost[]> {
   const now = Date.now();
   const issuer = createTestIssuer({ key: randomBytes(32), statusUri, now });

@@ -4,10 +4,10 @@ import { availableParallelism, cpus, loadavg, release, type as systemName, total
 import { join } from 'node:path';
 import { root } from './processes.ts';
 
-/** Processes that wait for a core: what else the machine is doing. */
+/** The number of processes that wait for a core, which shows other load of the machine. */
 export const loadAverage = () => loadavg()[0] ?? 0;
 
-/** What this ran on; figures of other machines differ, ratios much less. */
+/** The machine of this run. Absolute figures depend on it much more than ratios. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const memory = Math.round(totalmem() / 2 ** 30);

@@ -36,8 +36,9 @@ import {
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**
- * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; whole flows of users; one wallet written by several
- * processes; a partner beside one that is at its cap; events on their way to their endpoints; and how soon `svcadmin` has ended.
+ * `npm run bench`: measures exchanges and userinfo per second, ours and others', in one run. It also measures whole
+ * flows of users, one wallet with several processes, a partner beside one at its cap, webhooks, and the duration of
+ * `svcadmin`.
  */
 
 const options = readOptions(process.argv.slice(2));
@@ -63,7 +64,7 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   return rows;
 }
 
-/** Everything that was asked for, one thing after another. */
+/** Runs the requested parts one after another. */
 async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const { smoke, whole, rounds, seconds, sections } = options;
   const rows = await compare(database, load);

@@ -17,9 +17,9 @@ export interface Measurement {
   commands: number;
 }
 
-/** What was prepared is given this long in milliseconds to reach the disk. */
+/** Milliseconds in which prepared data can reach the disk. */
 const rest = 250;
-/** Times that each token is shown in a warm round. */
+/** The number of uses of each token in a warm round. */
 const repetitions = 3;
 
 export function medianOf(measurements: readonly Measurement[]): Measurement {
@@ -38,13 +38,13 @@ export function medianOf(measurements: readonly Measurement[]): Measurement {
 interface Settings {
   load: Load;
   databasePid: number | undefined;
-  /** Any database of the server, for its counts. */
+  /** Any database of the server, to read its counters. */
   db: Db;
   /** Commands of a second without requests. */
   idle: number;
 }
 
-/** Measures one contender once: `count` requests, all prepared before the clock starts. */
+/** Measures one contender once with `count` requests, which are all prepared before the clock starts. */
 export function createMeasure({ load, databasePid, db, idle }: Settings) {
   const database = databasePid === undefined ? [] : [databasePid];
 
@@ -86,7 +86,7 @@ export function createMeasure({ load, databasePid, db, idle }: Settings) {
       return measured;
     },
 
-    /** Cold: tokens that the server never saw. Warm: the same again. */
+    /** Cold: tokens that are new to the server. Warm: the same tokens again. */
     async userinfo(
       contender: Contender,
       { callers }: Pick<Case, 'callers'>,

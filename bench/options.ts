@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** A short run that only shows that everything works. */
+  /** A short run that only checks that everything works. */
   smoke: boolean;
-  /** Only profile our server under 64 callers; keeps the profile. */
+  /** Only profiles our server with 64 callers, and keeps the profile. */
   profile: boolean;
   sections: ReadonlySet<Section>;
   rounds: number;
-  /** Aimed length of a round. */
+  /** The intended length of a round. */
   seconds: number;
   callers: readonly number[];
-  /** Root of another build of ours, measured beside this one. */
+  /** Root of another build of ours, to be measured too. */
   beside: string | undefined;
-  /** Nothing was left out: worth keeping as RESULTS.md. */
+  /** Whether the run is complete, so that it can be kept as RESULTS.md. */
   whole: boolean;
 }
 
@@ -46,7 +46,7 @@ function isSection(name: string): name is Section {
   return (sections as readonly string[]).includes(name);
 }
 
-/** @throws where an option is unknown; prints help and ends where that is asked for */
+/** @throws for an unknown option; prints help on request and exits */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

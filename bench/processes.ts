@@ -15,7 +15,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
-/** A directory that goes when the bench ends. */
+/** A directory that is deleted when the bench ends. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   directories.push(directory);
@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
 
 export interface Program {
   pid: number;
-  /** Asks it to end, and waits. */
+  /** Asks it to end, and waits until it has. */
   stop(): Promise<void>;
 }
 
@@ -40,16 +40,16 @@ interface Launch {
   /** Arguments of node: options, then the program below the project's root. */
   args: readonly string[];
   env?: NodeJS.ProcessEnv;
-  /** Whether it is up; asked until it is. */
+  /** Whether it is ready; called until it is. */
   ready: () => Promise<boolean>;
 }
 
-/** Starts a node program and waits until it is ready. @throws where it ends first, or is not ready in 30 s */
+/** Starts a node program and waits until it is ready. @throws if it ends first, or is not ready in 30 s */
 export async function launch({ args, env = {}, ready }: Launch): Promise<Program> {
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, NODE_ENV: 'production', ...env },
-    // Standard input stays open as long as the bench lives; what they print goes to its standard error.
+    // Standard input stays open while the bench runs. The programs' output goes to the bench's standard error.
     stdio: ['pipe', process.stderr, process.stderr],
   });
   children.add(child);
@@ -77,11 +77,11 @@ export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(r
 /** Linux counts processor time in hundredths of a second. */
 const ticksPerSecond = 100;
 
-/** Seconds of processor time that these processes have used so far; NaN where the system does not tell. */
+/** Seconds of processor time of these processes; NaN if the system does not report it. */
 export function cpuSeconds(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     try {
-      // After the name, which may hold spaces: user time is the 12th field, system time the 13th.
+      // Fields after the name, which may contain spaces: user time is the 12th, system time the 13th.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
       return sum + (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
     } catch {

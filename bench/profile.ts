@@ -6,7 +6,7 @@ import type { DatabaseServer } from './database.ts';
 import type { Load } from './load/load.ts';
 import { root } from './processes.ts';
 
-/** What `node --cpu-prof` writes, as far as it is read here. Times in microseconds. */
+/** The parts of `node --cpu-prof` output that are used here. Times are in microseconds. */
 interface CpuProfile {
   startTime: number;
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
@@ -16,7 +16,7 @@ interface CpuProfile {
 
 interface Share {
   name: string;
-  /** Of the time in the window, 0 to 1. */
+  /** Share of the time in the window, 0 to 1. */
   share: number;
 }
 
@@ -25,7 +25,7 @@ export interface ProfileSummary {
   places: Share[];
 }
 
-/** The clock that profiles count on, in microseconds. */
+/** The clock of profiles, in microseconds. */
 const profileTime = () => Number(process.hrtime.bigint() / 1000n);
 
 /** The package or folder that a script belongs to. */
@@ -75,10 +75,10 @@ function summarise(file: string, { from, to }: { from: number; to: number }): Pr
 }
 
 const callers = 64;
-/** More requests for each second that a round shall take, and before that to warm up. */
+/** Additional requests for each second of a round, and for the warm-up. */
 const requestsPerSecond = 3000;
 
-/** Our server alone, under a profiler and 64 callers of one partner. */
+/** Profiles our server alone, with 64 callers of one partner. */
 export async function profileExchange({
   database,
   load,
@@ -88,7 +88,7 @@ export async function profileExchange({
   database: DatabaseServer;
   load: Load;
   seconds: number;
-  /** An empty one, for what the profiler writes. */
+  /** An empty directory for the profiler's output. */
   directory: string;
 }): Promise<ProfileSummary> {
   const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${directory}`];

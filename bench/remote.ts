@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Programs of the bench (load generator, peers) are processes of their own and are called by name over IPC. */
+/** Programs of the bench (load generator, peers) run as separate processes. They are called by name over IPC. */
 interface Call {
   id: number;
   method: string;
@@ -9,7 +9,7 @@ interface Call {
 }
 type Reply = { id: number; output: unknown } | { id: number; error: string };
 
-/** In the program: answers calls until the bench is gone. */
+/** In the program: answers calls until the bench has ended. */
 export function answerCalls(methods: Record<string, (input: never) => unknown>): void {
   async function answer({ id, method, input }: Call): Promise<Reply> {
     try {
@@ -32,7 +32,7 @@ export interface Remote {
   stop(): Promise<void>;
 }
 
-/** In the bench: starts a program of it, `path` relative to bench/. */
+/** In the bench: starts a program at `path`, relative to bench/. */
 export function startProgram(path: string, args: readonly string[] = []): Remote {
   const program = fileURLToPath(new URL(path.replace(/\.ts$/, '.js'), import.meta.url));
   const child: ChildProcess = fork(program, args, { env: { ...process.env, NODE_ENV: 'production' } });

@@ -23,7 +23,7 @@ function table(head: readonly string[], lines: readonly (readonly string[])[]): 
   return [head, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** A line a case, a column a contender. */
+/** One line per case, one column per contender. */
 function byContender<Result extends Measurement>(
   rows: readonly Row<Result>[],
   cell: (result: Result) => string,
@@ -57,7 +57,7 @@ function processorText(rows: readonly Row[]): string[] {
   ];
 }
 
-/** Database commands, for callers who come alone: batches make them few. */
+/** Database commands for single callers, because batches reduce them for many. */
 function commandsText(rows: readonly Row[]): string[] {
   return ['## Database commands per request', byContender(rows, ({ commands }) => commands.toFixed(1))];
 }
@@ -228,7 +228,7 @@ export interface Figures {
   wallets?: readonly PresentationCost[] | undefined;
 }
 
-/** The figures, as the terminal and RESULTS.md show them. */
+/** The figures for the terminal and RESULTS.md. */
 export function renderTables({
   rows,
   verdicts,

@@ -11,7 +11,7 @@ export interface Facts {
 
 const widest = 120;
 
-/** Breaks prose into lines of at most 120 characters; headings and tables stay as they are. */
+/** Breaks prose into lines of at most 120 characters. Headings and tables are unchanged. */
 function wrapped(markdown: string): string {
   const wrap = (line: string) => {
     const indent = line.startsWith('- ') ? '  ' : '';

@@ -18,12 +18,12 @@ interface Settings extends Pick<Options, 'rounds' | 'seconds' | 'smoke'> {
 const fewest = 100;
 const most = 12_000;
 const inSmoke = 25;
-/** Requests of a contender's first round, which counts for nothing. */
+/** Requests in a contender's first round, which does not count. */
 const toWarmUp = { alone: 200, together: 1000 };
 
 /** Runs cases in interleaved rounds: every contender once, then every contender again. */
 export function createRounds({ measure, rounds, seconds, smoke, progress }: Settings) {
-  /** How many requests fill a round, given how fast the last one was. */
+  /** The number of requests that fill a round, computed from the rate of the last one. */
   function countFor(what: Case, lastRate: number | undefined): number {
     if (smoke) return inSmoke;
     if (lastRate === undefined) return what.callers === 1 ? toWarmUp.alone : toWarmUp.together;
@@ -50,7 +50,7 @@ export function createRounds({ measure, rounds, seconds, smoke, progress }: Sett
   }
 
   return {
-    /** Every contender once at full load, so that no case meets code that was never compiled. */
+    /** Runs every contender once at full load, so that all code is compiled before the first case. */
     async warmUp(contenders: readonly Contender[]): Promise<void> {
       for (const contender of contenders) {
         await measure.exchange(

@@ -20,8 +20,8 @@ function shareOf({ title, results }: Row): Share[] {
 }
 
 /**
- * What exchanges, flows and webhooks cost as a share of the MongoDB peer's. It sends no webhooks, so that an event is
- * compared with an exchange of it at 64 callers.
+ * The cost of exchanges, flows and webhooks as a share of the MongoDB peer's. The peer sends no webhooks, so an event
+ * is compared with its exchange at 64 callers.
  */
 export function sharesOf(
   rows: readonly Row[],

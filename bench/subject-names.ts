@@ -1,4 +1,4 @@
-/** The servers that are measured, as the tables name them. */
+/** The measured servers, by their names in the tables. */
 export const names = {
   ours: 'SVC Gateway',
   oidcMongo: 'oidc-provider, MongoDB',
@@ -6,6 +6,6 @@ export const names = {
   oauth2: 'oauth2-server, MongoDB',
 } as const;
 
-/** What is shown of SVC Gateway at so many server processes. */
+/** The name of SVC Gateway with this number of server processes. */
 export const oursWith = (processes: number): string =>
   processes === 1 ? names.ours : `${names.ours}, ${processes} processes`;

@@ -9,7 +9,7 @@ import type { Row } from './rounds.ts';
 import { names } from './subject-names.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
-/** What can be compared: requests per second, milliseconds, microseconds of processor time. */
+/** The kinds of values: requests per second, milliseconds, microseconds of processor time. */
 const measures = {
   rate: ({ rate }: Measurement) => rate,
   p99: ({ p99 }: Measurement) => p99,
@@ -17,7 +17,7 @@ const measures = {
   server: ({ serverCpu }: Measurement) => serverCpu,
 } as const;
 
-/** A ratio that one server process of ours shall reach beside a peer in the same run. */
+/** A ratio of one server process of ours to a peer in the same run, as a target. */
 interface Target {
   row: string;
   peer: string;
@@ -44,7 +44,7 @@ const targets: readonly Target[] = [
   ...['hot-1', 'hot-16', 'hot-64', 'hot-128', 'crowd-64'].map(p99),
 ];
 
-/** Whether a target was reached, in words. */
+/** Whether a target was reached, as text. */
 export interface Verdict {
   title: string;
   wanted: string;
@@ -70,10 +70,10 @@ const times = (value: number) => `${value.toFixed(2)}×`;
 const milliseconds = (value: number) => `${value.toFixed(0)} ms`;
 const perSecond = (value: number) => `${Math.round(value).toLocaleString('en-US')}/s`;
 
-/** Commands of an exchange whose caller comes alone. */
+/** Database commands of an exchange with a single caller. */
 const mostCommands = 3;
 
-/** The ratios that this run can tell about, and the commands of an exchange. */
+/** The ratios that this run can compute, and the commands of an exchange. */
 export function judgeRequests(rows: readonly Row[]): Verdict[] {
   const ratios = targets.flatMap(({ row: id, peer, measure, bound }) => {
     const row = rows.find((each) => each.id === id);
@@ -87,7 +87,7 @@ export function judgeRequests(rows: readonly Row[]): Verdict[] {
   const commands = rows.flatMap(({ id, title, results }) => {
     const ours = results.get(names.ours);
     if (!ours || !['hot-1', 'usual-1'].includes(id)) return [];
-    // What belongs to no request is not quite the same in each second.
+    // Background commands vary slightly from second to second.
     const value = Math.round(ours.commands * 10) / 10;
     const show = (count: number) => count.toFixed(1);
     return [
@@ -97,7 +97,7 @@ export function judgeRequests(rows: readonly Row[]): Verdict[] {
   return [...ratios, ...commands];
 }
 
-/** Whole flows beside oidc-provider, and what a flow costs, where these numbers in flight were measured. */
+/** Whole flows compared with oidc-provider, and the cost of a flow, if these numbers in flight were measured. */
 export function judgeFlows(rows: readonly FlowRow[]): Verdict[] {
   if (!rows.some(({ id }) => id === 'flows-new-32')) return [];
   const of = (callers: number, name: string) => {
@@ -151,7 +151,7 @@ export function judgeOverload({ capacity, goodput, recoverySeconds }: OverloadFi
   return [overloaded, checkBound({ ...recovered, sign: '≤', bound: 5, show })];
 }
 
-/** What more processes shall reach, ÷ one process: at least this rate, at most this processor time of an exchange. */
+/** The targets of several processes ÷ one process: at least this rate, at most this processor time of an exchange. */
 const spread = [
   { wallets: 'one', processes: 2, rate: 1, cpu: 1.4 },
   { wallets: 'one', processes: 4, rate: 0.9, cpu: 1.4 },
@@ -159,7 +159,7 @@ const spread = [
   { wallets: 'many', processes: 2, rate: 1, cpu: 1.4 },
 ] as const;
 
-/** More processes take nothing away, and no process answers less than half of an equal share. */
+/** Targets: more processes are not slower, and no process answers less than half of an equal share. */
 export function judgeHotWallet(rows: readonly HotRow[]): Verdict[] {
   const of = (wallets: HotRow['wallets'], processes: number) =>
     rows.find((row) => row.wallets === wallets && row.processes === processes);
@@ -190,7 +190,7 @@ export function judgeHotWallet(rows: readonly HotRow[]): Verdict[] {
   ];
 }
 
-/** A partner that is at its cap does not slow another. */
+/** Target: a partner at its cap does not slow another partner. */
 export function judgeFairness(rows: readonly FairnessRow[]): Verdict[] {
   const p99Of = (id: FairnessId) => rows.find((row) => row.id === id)?.p99 ?? Number.NaN;
   const beside = { spend: 'spend cap', requests: 'request limit' } as const;
@@ -205,7 +205,7 @@ export function judgeFairness(rows: readonly FairnessRow[]): Verdict[] {
   );
 }
 
-/** Nothing lost, prompt, quick to catch up, and no healthy endpoint made to wait for others. */
+/** Targets: no lost event, prompt delivery, fast recovery, and no delay of healthy endpoints by others. */
 export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
   const of = (id: WebhookRow['id']) => {
     const row = rows.find((each) => each.id === id);

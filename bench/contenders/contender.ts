@@ -2,35 +2,35 @@ import { createHash } from 'node:crypto';
 import type { LoadRequest } from '../load/load.ts';
 
 /**
- * Whose codes are redeemed: all of one partner's client, or in turn of many partners' clients. `usual`: of as many, whose limits
- * nobody has raised.
+ * The owners of the codes: one partner's client, or many partners' clients in turn. `usual`: many partners with default
+ * limits.
  */
 export type PartnerSet = 'one' | 'many' | 'usual';
 
 /** An authorization server under load. */
 export interface Contender {
   name: string;
-  /** Where its processes listen. */
+  /** Addresses of its processes. */
   origins: readonly string[];
-  /** Its server processes, for their processor time. */
+  /** Its server processes, to measure their processor time. */
   pids: readonly number[];
   tokenPath: string;
   userinfoPath: string | undefined;
-  /** Makes fresh codes and the requests that redeem each of them once. */
+  /** Creates new codes, and the requests that exchange each of them once. */
   prepareExchanges(count: number, partnerSet: PartnerSet): Promise<LoadRequest[]>;
-  /** Fresh access tokens of the one partner's users, as userinfo requests; none of them was seen before. */
+  /** New access tokens of one partner's users, as userinfo requests. */
   prepareUserinfo(count: number): Promise<LoadRequest[]>;
-  /** To be told how many codes were redeemed. @throws where the contender's own books say otherwise */
+  /** Checks the contender's own records against the number of exchanged codes. @throws if they differ */
   settle(redeemed: number): Promise<void>;
 }
 
 export const partnersInCrowd = 200;
-/** So few that a process knows their clients from the turn before. */
+/** A small number, so that a process has cached the clients since the previous turn. */
 export const usualPartners = 60;
 export const redirectUri = 'https://partner.example/callback';
 export const scope = 'age_18_plus identity_verified';
 
-/** One PKCE pair serves all codes: what it costs to check does not depend on it. */
+/** One PKCE pair serves all codes, because the cost of its check does not depend on it. */
 export const codeVerifier = 'bench-verifier-0123456789-0123456789-0123456789';
 export const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
 

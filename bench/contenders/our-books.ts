@@ -2,9 +2,9 @@ import type { Db } from 'mongodb';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 
 interface Expected {
-  /** Codes that were redeemed so far. */
+  /** The number of exchanged codes. */
   tokens: number;
-  /** Cents: paid in, and the price of a token. */
+  /** Cents: the funding, and the price of a token. */
   funded: number;
   price: number;
 }
@@ -22,7 +22,7 @@ interface WalletSum {
   state: LedgerPage['state'];
 }
 
-/** Sums of each wallet's pages, and the state after its last one. */
+/** The sums of each wallet's pages, and the state after its last page. */
 const sums = [
   { $sort: { _id: 1 } },
   {
@@ -39,7 +39,7 @@ const sums = [
   },
 ];
 
-/** Tokens are charges, chains have no gaps, and every balance is the sum of its entries. */
+/** Checks that tokens are charged, chains have no gaps, and every balance is the sum of its entries. */
 export async function checkBooks(db: Db, { tokens, funded, price }: Expected): Promise<void> {
   const wallets = await db
     .collection('ledger')

@@ -21,11 +21,11 @@ const month = 30 * 24 * hour;
 interface Visitors {
   count: number;
   owners: readonly Owner[];
-  /** Whether they were there before, so that each exchange owes the event `vae.resolved`. */
+  /** Whether they are returning users, whose exchanges cause the event `vae.resolved`. */
   returning?: boolean;
 }
 
-/** What the hosted flow leaves behind for a user of `owner`, up to the code in the redirect. */
+/** The records of the hosted flow for a user of `owner`, up to the code in the redirect. */
 function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boolean): Visit {
   const userId = randomId('user');
   const sessionId = randomId('session');
@@ -86,7 +86,7 @@ function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boo
   };
 }
 
-/** Puts visits that wait for their exchange straight into the database, in turn for each owner. */
+/** Inserts completed sessions directly into the database, for each owner in turn. */
 export async function insertCodes(
   db: Db,
   { count, owners, returning = false }: Visitors,

@@ -1,7 +1,7 @@
 import { type AdminApi, createAdminApi } from '../../cli/connection/client.ts';
 import { type Credentials, redirectUri } from './contender.ts';
 
-/** A partner's client, as the records of its users name it. */
+/** A partner's client, with the fields that its users' records contain. */
 export interface Owner extends Credentials {
   partnerId: string;
   keyId: string;
@@ -10,9 +10,9 @@ export interface Owner extends Credentials {
 interface Partners {
   hot: Owner;
   many: Owner[];
-  /** With the limits that a new partner has. */
+  /** Clients with the default limits of a new partner. */
   usual: Owner[];
-  /** Cents that were paid into all wallets, and that one exchange costs. */
+  /** Cents: the funding of all wallets, and the price of an exchange. */
   funded: number;
   price: number;
 }
@@ -25,11 +25,11 @@ const atOnce = 16;
 
 interface Opening {
   name: string;
-  /** Cents to begin with. */
+  /** The first balance in cents. */
   amount: number;
-  /** URL for the events of its key. */
+  /** The webhook URL of its key. */
   webhook?: string | undefined;
-  /** Whether the limits stay those of a new partner. */
+  /** Whether the default limits stay. */
   usual?: boolean;
 }
 
@@ -58,14 +58,14 @@ async function openPartner(
 }
 
 interface Crowds {
-  /** Partners beside the hot one, and how many there are with the limits of a new partner. */
+  /** The number of partners besides the hot one, and of those with default limits. */
   many: number;
   usual?: number | undefined;
-  /** Where the events of the nth of many go; nowhere where it is undefined. */
+  /** The webhook URL of the nth partner; undefined for none. */
   webhook?: ((n: number) => string | undefined) | undefined;
 }
 
-/** One hot partner and many others, with money and without narrow limits, as support would set them up; and usual ones. */
+/** One hot partner and many others with money and without narrow limits, and partners with default limits. */
 export async function openPartners(
   connection: { url: string; token: string },
   { many, usual = 0, webhook = () => undefined }: Crowds,

@@ -13,32 +13,32 @@ import { type Owner, openPartners } from './our-partners.ts';
 interface Settings {
   database: DatabaseServer;
   load: Load;
-  /** Of its database. */
+  /** The name of its database. */
   name: string;
   /** Options of node for the first server, such as `--cpu-prof`. */
   nodeOptions?: readonly string[];
-  /** Server processes on the one database: a contender for each of these numbers, which share the processes. */
+  /** Numbers of server processes on the one database. Each number is a contender, and they share the processes. */
   processes: readonly number[];
-  /** Partners beside the hot one. */
+  /** The number of partners besides the hot one. */
   partnerCount?: number | undefined;
-  /** Partners with the limits of a new one. */
+  /** The number of partners with default limits. */
   usual?: number | undefined;
-  /** Where the events of the nth partner go; without it, nowhere. */
+  /** The webhook URL of the nth partner; by default none. */
   webhook?: (n: number) => string;
-  /** Root of the build to start, where it is another one. */
+  /** Root of another build to start. */
   beside?: string | undefined;
-  /** Of the server, beside what it needs to start. */
+  /** Additional environment variables of the server. */
   environment?: NodeJS.ProcessEnv;
 }
 
 interface Ours {
-  /** In the order of the numbers of processes. */
+  /** In the order of `processes`. */
   contenders: Contender[];
-  /** Where its admin API answers, and the token of its owner. */
+  /** The address of its admin API, and its owner's token. */
   admin: { url: string; token: string };
   /** The clients of the partners. */
   owners: readonly Owner[];
-  /** Ends the servers; a profile is written then. */
+  /** Stops the servers, which write their profile then. */
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ const answers = (url: string) =>
     () => false,
   );
 
-/** SVC Gateway as it is installed: `dist/server/main.js`, set up through its admin API. */
+/** SVC Gateway as installed: `dist/server/main.js`, configured through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
   const { database, load, name, nodeOptions = [], processes, partnerCount = partnersInCrowd } = settings;
   const { webhook, usual, beside, environment = {} } = settings;
@@ -65,7 +65,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   function startServer(port: number, n: number): Promise<Program> {
     const env = {
       MONGODB_URI: database.uri(name),
-      // Plain HTTP on loopback: a base URL that is not https is for development alone.
+      // Plain HTTP on loopback, because only development allows a base URL without https.
       SVC_ENVIRONMENT: 'development',
       SVC_DEMO_PORT: 'off',
       SVC_ROLES: n === 0 ? 'api,admin,worker' : 'api,worker',

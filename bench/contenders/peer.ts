@@ -4,7 +4,7 @@ import { startProgram } from '../remote.ts';
 import { names } from '../subject-names.ts';
 import { type Contender, type PartnerSet, tokenRequest, userinfoRequest } from './contender.ts';
 
-/** What a peer program answers to `start`. */
+/** A peer program's answer to `start`. */
 export interface PeerAddress {
   origin: string;
 }
@@ -17,7 +17,7 @@ interface Peer {
   userinfoPath?: string;
 }
 
-/** Another authorization server, as a process of its own that makes its codes itself. */
+/** Another authorization server in a separate process, which makes its own codes. */
 async function startPeer({ name, program: [path, ...args], tokenPath, userinfoPath }: Peer) {
   const program = startProgram(path, args);
   const { origin } = await program.call<PeerAddress>('start');
@@ -42,7 +42,7 @@ async function startPeer({ name, program: [path, ...args], tokenPath, userinfoPa
   } satisfies Contender & Record<'stop' | 'forget', () => Promise<void>>;
 }
 
-/** oidc-provider on MongoDB, on a database of this name, and in memory. */
+/** oidc-provider on MongoDB with this database name, and in memory. */
 export function startOidcProviders(database: DatabaseServer, name: string) {
   const oidc = { tokenPath: '/token', userinfoPath: '/me' };
   const program = './peers/oidc-provider.ts';

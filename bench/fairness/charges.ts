@@ -4,10 +4,10 @@ import { expectEqual } from '../contenders/our-books.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import { capPerMinute, type Partners } from './partners.ts';
 
-/** How many of its requests were answered 200 so far, by partner. */
+/** The number of requests that were answered with 200, by partner. */
 export type Granted = ReadonlyMap<Owner, number>;
 
-/** Charges of this partner in each minute in which it had any. */
+/** The partner's charges in each minute with at least one. */
 async function chargesByMinute(db: Db, { partnerId }: Owner): Promise<number[]> {
   const minutes = await db
     .collection('ledger')
@@ -22,8 +22,9 @@ async function chargesByMinute(db: Db, { partnerId }: Owner): Promise<number[]> 
 }
 
 /**
- * Every partner was charged for as many exchanges as it was granted, and a noisy one never for more than its cap:
- * of the minute in which it is charged, or, as requests are counted a moment before, over all these minutes.
+ * Checks that every partner was charged for exactly its granted exchanges, and a noisy one never above its cap. A spend
+ * cap is checked by minute. A request limit is checked over all minutes, because requests count a moment before the
+ * charge.
  */
 export async function checkCharges(db: Db, { quiet, noisy }: Partners, granted: Granted): Promise<void> {
   const of = async (owner: Owner, who: string) => {
@@ -34,7 +35,7 @@ export async function checkCharges(db: Db, { quiet, noisy }: Partners, granted: 
   };
   await of(quiet, 'quiet');
   const spent = await of(noisy.spend.owner, 'noisy at its spend cap');
-  // It was refused, so there is a minute in which it reached its cap.
+  // It was refused, so it must have reached its cap in some minute.
   expectEqual('the most charges in a minute', Math.max(...spent.minutes), capPerMinute);
   const asked = await of(noisy.requests.owner, 'noisy at its request limit');
   const most = capPerMinute * asked.minutes.length;

@@ -6,20 +6,22 @@ import { capPerMinute, type Partners, partnerCount, setCaps } from './partners.t
 import { callers, createPasses, type Noise, type Pass, type Traffic } from './passes.ts';
 import { type FairnessId, type FairnessRow, rowOf } from './rows.ts';
 
-/** How long the quiet partner sends at a time, in seconds, and how often in each round. */
+/** Seconds in which the quiet partner sends at a time, and the number of times in each round. */
 interface Volume {
   seconds: number;
   warmUp: number;
-  /** Of the lines that are compared: short and many, so that what else the machine does meets all alike. */
+  /** The compared lines have many short passes, so that other load of the machine affects them alike. */
   turns: number;
 }
 
 const whole: Volume = { seconds: 2.5, warmUp: 1, turns: 2 };
 const small: Volume = { seconds: 0.5, warmUp: 0.2, turns: 1 };
 
-/** Well below what the machine can do, and no multiple of the noisy partner's rate: they would always meet, or never. */
+/**
+ * Far below the machine's capacity, and no multiple of the noisy partner's rate, so that the two do not stay in step.
+ */
 const quietPerSecond = 53;
-/** To warm up: about as many as are answered. */
+/** The number of warm-up requests, which about equals the number of measured ones. */
 const mostPerSecond = 500;
 const timesCap = 10;
 const noisyPerSecond = (timesCap * capPerMinute) / 60;
@@ -61,8 +63,8 @@ interface Context {
 }
 
 /**
- * What a partner notices of another that is at its cap, at one server process: alone and beside it, in turn.
- * @throws where anybody was charged for more or less than was granted, or a noisy partner for more than its cap
+ * Measures how a partner at its cap affects another one at the same server process: alone and beside it, in turn.
+ * @throws if a partner was charged for more or less than was granted, or a noisy partner above its cap
  */
 export async function measureFairness(context: Context): Promise<FairnessRow[]> {
   const { database, load, rounds, smoke, progress } = context;

@@ -1,14 +1,14 @@
 import { createAdminApi } from '../../cli/connection/client.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 
-/** What a partner can be at: the spend cap of its wallet, or the request limit of its client. */
+/** The cap that a partner can reach: the spend cap of its wallet, or the request limit of its client. */
 export type Cap = 'spend' | 'requests';
 
-/** A partner that asks for more than it may. */
+/** A partner that sends more requests than it may. */
 export interface Noisy {
   cap: Cap;
   owner: Owner;
-  /** What a 429 says once it is at its cap, and not at the other. */
+  /** The text of a 429 at this cap, which differs from the other cap's. */
   refusal: string;
 }
 
@@ -17,15 +17,15 @@ export interface Partners {
   noisy: Readonly<Record<Cap, Noisy>>;
 }
 
-/** A minute, of both: what a partner has whose spend cap nobody ever raised. */
+/** A limit per minute for both, equal to the default spend cap. */
 export const capPerMinute = 60;
-/** High enough never to be met. */
+/** A limit that is never reached. */
 const perHour = 1_000_000;
 
-/** How many partners `setCaps` takes. */
+/** The number of partners that `setCaps` takes. */
 export const partnerCount = 3;
 
-/** Of three partners with money and without narrow limits, narrows the spend cap of one and the request limit of another. */
+/** Gives three partners money and wide limits, then narrows the spend cap of one and the request limit of another. */
 export async function setCaps(
   connection: { url: string; token: string },
   owners: readonly Owner[],

@@ -7,10 +7,10 @@ import { pause } from '../processes.ts';
 import type { Granted } from './charges.ts';
 import { capPerMinute, type Noisy } from './partners.ts';
 
-/** What the quiet partner is measured beside. */
+/** The load beside the quiet partner. */
 export interface Noise {
   from: Noisy;
-  /** Without it, as fast as its callers are answered. */
+  /** The request rate; by default as fast as callers get answers. */
   perSecond?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Traffic {
   noise?: Noise | undefined;
 }
 
-/** The noisy partner's requests, answered 200 and 429, and how long it sent them. */
+/** The noisy partner's requests with 200 and 429, and the seconds of its load. */
 export interface Answers {
   granted: number;
   refused: number;
@@ -33,20 +33,20 @@ export interface Pass {
   noisy: Answers | undefined;
 }
 
-/** Of either partner. */
+/** The callers of each partner. */
 export const callers = 16;
-/** The noisy partner begins earlier than the quiet one, and ends later: seconds. */
+/** Seconds by which the noisy partner starts earlier and ends later than the quiet one. */
 const margin = 0.3;
 
 interface Settings {
   db: Db;
   contender: Contender;
   quiet: Owner;
-  /** A process each, so that one partner's requests do not make the other's wait before they are sent. */
+  /** A separate process each, so that one partner's requests do not delay the other's. */
   loads: { quiet: Load; noisy: Load };
 }
 
-/** Sends the quiet partner's exchanges, alone or beside those of one that is at its cap. */
+/** Sends the quiet partner's exchanges, alone or beside a partner at its cap. */
 export function createPasses({ db, contender, quiet, loads }: Settings) {
   const { origins, tokenPath: path } = contender;
   const granted = new Map<Owner, number>();
@@ -65,7 +65,7 @@ export function createPasses({ db, contender, quiet, loads }: Settings) {
     return result;
   }
 
-  /** Up to its cap at once, so that hardly any of what is sent beside the quiet partner is granted. */
+  /** Reaches the cap at once, so that nearly all requests beside the quiet partner are refused. */
   async function reachCap({ owner, refusal }: Noisy): Promise<void> {
     await send(loads.noisy, owner, { requests: await requestsOf(owner, capPerMinute), refusal });
   }
@@ -82,7 +82,7 @@ export function createPasses({ db, contender, quiet, loads }: Settings) {
 
     async run({ seconds, perSecond, noise }: Traffic): Promise<Pass> {
       const requests = await requestsOf(quiet, Math.round(seconds * perSecond));
-      // A pass touches two minutes at most; the others are refused, and sent again.
+      // A pass spans two minutes at most. All other requests are refused and sent again.
       const spare = noise ? await requestsOf(noise.from.owner, callers + 2 * capPerMinute) : [];
       if (noise) await reachCap(noise.from);
       const [noisy, result] = await Promise.all([
@@ -92,7 +92,7 @@ export function createPasses({ db, contender, quiet, loads }: Settings) {
       return { quiet: result, noisy };
     },
 
-    /** @throws where the server's books say otherwise than its answers */
+    /** @throws if the server's ledger differs from its answers */
     async settle(): Promise<void> {
       await contender.settle(unsettled);
       unsettled = 0;

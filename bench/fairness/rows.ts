@@ -11,7 +11,7 @@ export interface FairnessRow {
   rate: number;
   p50: number;
   p99: number;
-  /** Of each turn, in their order: how far the median can be trusted. */
+  /** The values of each turn in order, which show how reliable the median is. */
   p99s: readonly number[];
   /** The noisy partner's answers per second over all turns. */
   noisy: { granted: number; refused: number } | undefined;

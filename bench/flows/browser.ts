@@ -27,7 +27,7 @@ function formWith(html: string, field: string): Form | undefined {
   return undefined;
 }
 
-/** Keeps what was set, whatever its path: every flow has cookies of its own. */
+/** Keeps cookies without regard to their path, because every flow has its own cookies. */
 function keep(cookies: Map<string, string>, lines: readonly string[]): void {
   for (const line of lines) {
     const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
@@ -36,15 +36,15 @@ function keep(cookies: Map<string, string>, lines: readonly string[]): void {
   }
 }
 
-/** More requests than any flow here takes. */
+/** More requests than any flow needs. */
 const most = 30;
 const form = 'application/x-www-form-urlencoded';
 
 /**
- * What a browser sends for one flow: follows redirects, keeps cookies, fills in forms.
- * @param redirectUri where the flow ends
+ * Acts as a browser in one flow: follows redirects, keeps cookies, fills in forms.
+ * @param redirectUri that ends the flow
  * @returns the code, and the number of requests
- * @throws where a page lacks the form for the next answer, or the flow ends without a code
+ * @throws if a page lacks the next form, or the flow ends without a code
  */
 export async function passFlow(
   connection: Connection,

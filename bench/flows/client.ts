@@ -1,13 +1,13 @@
 import type { Credentials } from '../contenders/contender.ts';
 import { type Remote, startProgram } from '../remote.ts';
 
-/** One user's way through an authorization server's pages, from the authorization request to the code. */
+/** One user's path through an authorization server's pages, from the authorization request to the code. */
 export interface Flow {
   /** Path and query of the authorization request. */
   start: string;
-  /** What the user enters on each page with a form, in order: `name=value`. */
+  /** The user's input on each page with a form, in order: `name=value`. */
   answers: readonly string[];
-  /** The partner's client, which exchanges the code and reads the claims afterwards. Without it, the code is the end. */
+  /** The partner's client, which exchanges the code and reads the claims. Without it, the flow ends with the code. */
   exchangedBy?: Credentials | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface FlowResult {
 
 /** The client in a process of its own, the same for every authorization server. */
 export interface FlowClient {
-  /** @throws where a flow ends in anything but a code, or its code in anything but claims */
+  /** @throws if a flow ends without a code, or its code yields no claims */
   run(order: FlowOrder): Promise<FlowResult>;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ interface FlowCase {
 
 const numbers = [1, 8, 32, 64] as const;
 const inSmoke = { callers: [1, 8], flows: 8 } as const;
-/** Flows of a round: the fewest, and those of the first one of each case, which counts for nothing. */
+/** The smallest number of flows of a round, and the number in each case's first round, which does not count. */
 const fewest = 40;
 const toWarmUp = 100;
 /** Milliseconds. */
@@ -65,7 +65,7 @@ async function measureRound(
   } = await client.run({
     ...{ origin, flows, callers, tokenPath, userinfoPath },
   });
-  // What a flow leaves to do in the background is part of its cost.
+  // The cost of a flow includes its background work.
   await pause(rest);
   const commands = (await commandsSoFar(db)) - before.commands;
   const perFlow = (cpu: number) => (cpu / count) * 1e6;
@@ -85,7 +85,7 @@ async function compare(context: FlowContext, client: FlowClient): Promise<FlowRo
   const { database, rounds, seconds, smoke, progress } = context;
   const { subjects, stop } = await startSubjects(context);
   for (const subject of subjects) {
-    // Returning users have been there once; every subject has compiled its pages.
+    // Returning users have completed a flow before, and every subject has compiled its pages.
     const first = { users: 'returning', callers: 8, count: returningUsersOf(smoke) } as const;
     await measureRound({ database, client, idle: 0 }, subject, first);
   }
@@ -115,7 +115,7 @@ async function compare(context: FlowContext, client: FlowClient): Promise<FlowRo
   return rows;
 }
 
-/** Users' flows through the hosted pages, ours beside others'; then whole journeys of ours, webhooks included. */
+/** Flows of users through the hosted pages, ours and those of others; then whole journeys of ours with webhooks. */
 export async function measureFlows(context: FlowContext): Promise<FlowFigures> {
   const client = startFlowClient();
   const rows = await compare(context, client);

@@ -30,7 +30,10 @@ function rowOf(title: string, rounds: readonly Round[]): JourneyRow {
   };
 }
 
-/** When the last of so many events came, in milliseconds since the epoch. @throws where more or fewer come */
+/**
+ * The time of the last of `count` events, in milliseconds since the epoch.
+ * @throws if more or fewer arrive
+ */
 async function lastArrival(endpoints: Endpoints, events: number): Promise<number> {
   const came = new Set<string>();
   let last = 0;
@@ -47,7 +50,7 @@ async function lastArrival(endpoints: Endpoints, events: number): Promise<number
 
 /**
  * Whole journeys at one server process, which also sends the webhooks: hosted flow, exchange, userinfo, events.
- * @throws where a journey fails, an event is missing, or the ledger disagrees with the exchanges
+ * @throws if a journey fails, an event is missing, or the ledger differs from the exchanges
  */
 export async function measureJourneys(context: FlowContext, client: FlowClient): Promise<JourneyRow[]> {
   const { database, load, rounds, seconds, smoke, progress } = context;
@@ -82,7 +85,7 @@ export async function measureJourneys(context: FlowContext, client: FlowClient):
   }
 
   const rows: JourneyRow[] = [];
-  // Users who return have been there once; this round counts for nothing.
+  // Returning users have completed a flow before. This round does not count.
   let { rate } = await run('returning', returningUsersOf(smoke));
   for (const users of ['new', 'returning'] as const) {
     const measured: Round[] = [];

@@ -5,10 +5,10 @@ import { passFlow } from './browser.ts';
 import type { FlowOrder, FlowResult } from './client.ts';
 import { type Connection, connectTo, type Sent } from './connection.ts';
 
-/** A program: users and their partners, each with one connection; the next flow begins when the last has ended. */
+/** A program: users and their partners with one connection each. The next flow starts when the last has ended. */
 async function run({ origin, flows, callers, tokenPath, userinfoPath }: FlowOrder): Promise<FlowResult> {
   const connections = Array.from({ length: callers }, () => connectTo(origin));
-  // Opening connections is not measured. An unknown path is enough for that.
+  // Opens connections before the measurement, with a request for an unknown path.
   await Promise.all(connections.map((each) => each.send({ method: 'GET', path: '/bench', headers: [] })));
   const latencies: number[] = [];
   let requests = 0;

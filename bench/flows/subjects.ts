@@ -13,22 +13,22 @@ import type { Load } from '../load/load.ts';
 import { peerClients } from '../peers/clients.ts';
 import type { Flow } from './client.ts';
 
-/** Whether the server has met the users of a flow before. */
+/** Whether the users of a flow are known to the server. */
 export type Users = 'new' | 'returning';
 
-/** An authorization server whose pages users go through. */
+/** An authorization server with pages for users. */
 export interface FlowSubject extends Pick<Contender, 'name' | 'origins' | 'pids'> {
   tokenPath: string;
   userinfoPath: string;
   flows(count: number, users: Users): Flow[];
-  /** Lets go of what earlier rounds left in memory, where nothing else does. */
+  /** Frees the memory of earlier rounds, if nothing else does. */
   forget(): Promise<void>;
 }
 
 const people = ['adult', 'young-adult', 'abroad', 'unknown-country', 'biometric'];
 /** Partners whose users take part. */
 export const partnersOf = (smoke: boolean): number => (smoke ? 2 : 20);
-/** So many flows meet every returning user once. */
+/** The number of flows in which every returning user appears once. */
 export const returningUsersOf = (smoke: boolean): number => partnersOf(smoke) * people.length;
 
 const startAt = (path: string, { clientId }: Credentials) =>

@@ -7,7 +7,7 @@ import type { Options } from '../options.ts';
 import { cpuSeconds } from '../processes.ts';
 import { median } from '../statistics.ts';
 
-/** Whose wallets are charged. */
+/** The wallets that are charged. */
 type Wallets = Extract<PartnerSet, 'one' | 'many'>;
 
 /** A line of the table: medians over all rounds. */
@@ -21,7 +21,7 @@ export interface HotRow {
   /** Microseconds of processor time per exchange, of all server processes and of the database. */
   serverCpu: number;
   databaseCpu: number;
-  /** The least and the greatest number of answers of a process, each divided by an equal share. */
+  /** The smallest and the largest number of answers of a process, each divided by an equal share. */
   shares: [least: number, greatest: number];
   /** Answers 503 in all rounds. */
   repeated: number;
@@ -35,7 +35,7 @@ interface Context extends Pick<Options, 'rounds' | 'seconds' | 'smoke'> {
 
 type Round = Omit<HotRow, 'wallets' | 'processes'>;
 
-/** So many server processes on a database of their own, and the exchanges of their rounds. */
+/** A number of server processes on a separate database, and the exchanges of their rounds. */
 interface Subject {
   processes: number;
   contender: Contender;
@@ -48,14 +48,15 @@ export const hotCallers = 64;
 const processes = [1, 2, 4, 8] as const;
 const wallets: readonly Wallets[] = ['one', 'many'];
 /**
- * Requests of the first round for each process, which count for nothing, and the fewest of another. Until a process has
- * answered some 5,000, V8 compiles: with fewer, many processes would be measured cold, and compared with a warm one.
+ * Requests per process in the first round, which do not count, and the smallest number in another. A process answers
+ * about 5,000 requests until V8 has compiled its code. With fewer, many cold processes would be compared with a warm
+ * one.
  */
 const toWarmUp = 2500;
 const fewest = 1000;
 const inSmoke = { requests: 200, processes: [1, 2], partners: 4 } as const;
 const retryMs = 30;
-/** Milliseconds within which processes that were stopped know each other again, and have done what was due. */
+/** Milliseconds after which resumed processes know each other again, and have done overdue work. */
 const settleMs = 6_000;
 
 async function measureRound(
@@ -70,7 +71,7 @@ async function measureRound(
   const { seconds, granted, statuses, p50, p99 } = await load.run({
     ...{ origins, path, requests, retryMs },
     callers: hotCallers,
-    // An answer 503 may hide a charge; the repeated request then names it.
+    // A 503 may hide a charge, which the repeated request then names.
     lost: 'already used',
   });
   const perExchange = (cpu: number) => (cpu / count) * 1e6;
@@ -108,8 +109,8 @@ function signal({ contender }: Subject, name: 'SIGSTOP' | 'SIGCONT'): void {
 }
 
 /**
- * Processes that are not asked would write for wallets too, so that each number of them has a database of its own. They stand still
- * while others are measured: what they do when idle would take processors from these.
+ * Idle processes would also write for wallets, so each number of processes has a separate database. They are stopped
+ * while others are measured, because idle processes use processor time.
  */
 async function startSubjects({ database, load, smoke }: Context): Promise<Started[]> {
   const partnerCount = smoke ? inSmoke.partners : partnersInCrowd;
@@ -125,8 +126,8 @@ async function startSubjects({ database, load, smoke }: Context): Promise<Starte
 }
 
 /**
- * The same number of callers at one wallet, and at 200, answered by one, two, four and eight server processes.
- * @throws where the ledger does not hold one charge for each answer
+ * The same number of callers at one wallet, and at 200, with one, two, four and eight server processes.
+ * @throws if the ledger does not have one charge for each answer
  */
 export async function measureHotWallet(context: Context): Promise<HotRow[]> {
   const { rounds, seconds, smoke, progress } = context;

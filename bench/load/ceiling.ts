@@ -1,7 +1,7 @@
 import { startProgram } from '../remote.ts';
 import type { Load } from './load.ts';
 
-/** What the load generator itself can do. */
+/** The capacity of the load generator itself. */
 export interface Ceiling {
   rate: number;
   /** Microseconds of processor time per request. */
@@ -11,7 +11,7 @@ export interface Ceiling {
 const callers = 64;
 const requests = Array.from({ length: 20_000 }, () => ({ body: `code=${'x'.repeat(300)}` }));
 
-/** The load generator against a server that does nothing. */
+/** Measures the load generator with a server that does nothing. */
 export async function measureCeiling(load: Load): Promise<Ceiling> {
   const blank = startProgram('./load/blank-server.ts');
   const { origin } = await blank.call<{ origin: string }>('start');

@@ -4,30 +4,30 @@ import { type Remote, startProgram } from '../remote.ts';
 export type LoadRequest = { body: string; authorization?: never } | { authorization: string; body?: never };
 
 export interface Order {
-  /** Callers are spread over these in turn. */
+  /** Addresses to which callers are spread in turn. */
   origins: readonly string[];
   path: string;
-  /** Each is sent once, unless `forSeconds` says otherwise. */
+  /** The requests. Each is sent once, unless `forSeconds` is set. */
   requests: readonly LoadRequest[];
   callers: number;
-  /** Spaced evenly, so that no more are sent in a second; without it, as fast as they are answered. */
+  /** Requests per second, evenly spaced; by default as fast as they are answered. */
   perSecond?: number | undefined;
   keepBodies?: boolean;
-  /** What an answer 429 says that is no failure. */
+  /** The text of a 429 that is no failure. */
   refusal?: string | undefined;
-  /** Seconds: until then, what such an answer refuses is sent again, behind the others; later, nothing is sent. */
+  /** Seconds in which refused requests are sent again after the others. Later, nothing is sent. */
   forSeconds?: number | undefined;
-  /** Milliseconds after which a caller repeats a request that was answered 503; without it, a 503 is a failure. */
+  /** Milliseconds after which a caller repeats a request with 503. Without it, a 503 is a failure. */
   retryMs?: number | undefined;
-  /** What an answer 400 says where the answer to an earlier try was lost; it is no failure. */
+  /** The text of a 400 that is no failure, because the answer to an earlier attempt was lost. */
   lost?: string | undefined;
 }
 
 export interface LoadResult {
   seconds: number;
-  /** How many answers had each status; errors are counted by their name. */
+  /** The number of answers by status; errors are counted by name. */
   statuses: Record<string, number>;
-  /** Answers 200 of each origin. */
+  /** The number of 200s by origin. */
   granted: number[];
   /** Answers 200 in each tenth of a second since the start. */
   tenths: number[];
@@ -36,14 +36,14 @@ export interface LoadResult {
   p99: number;
   /** Processor time of the load generator. */
   cpuSeconds: number;
-  /** Of all answers, with `keepBodies`. */
+  /** The bodies of all answers, if `keepBodies` is set. */
   bodies: string[];
-  /** The first few answers that were neither 200 nor the refusal that was expected. */
+  /** The first few unexpected answers: neither 200 nor the expected refusal. */
   failures: string[];
 }
 
 export interface Load {
-  /** @throws where any answer is neither 200 nor the refusal that was expected */
+  /** @throws if any answer is neither 200 nor the expected refusal */
   run(order: Order): Promise<LoadResult>;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { answerCalls } from '../remote.ts';
 import { percentile } from '../statistics.ts';
 import type { LoadRequest, LoadResult, Order } from './load.ts';
 
-/** One connection, and the position of its origin. */
+/** One connection, and the index of its origin. */
 interface Caller {
   client: Client;
   origin: number;
@@ -12,8 +12,8 @@ interface Caller {
 }
 
 /**
- * The load generator: each caller has one connection and sends its next request when its last is answered.
- * Requests are complete strings before the first is sent; answers are only counted, unless they are asked for.
+ * The load generator. Each caller has one connection, and sends its next request after the last answer. Requests are
+ * complete strings before the first is sent. Answers are only counted, unless their bodies are wanted.
  */
 async function run(order: Order): Promise<LoadResult> {
   const { origins, path, requests, callers, perSecond, keepBodies, refusal, forSeconds, retryMs, lost } =
@@ -68,7 +68,7 @@ async function run(order: Order): Promise<LoadResult> {
         tenths[tenth] = (tenths[tenth] ?? 0) + 1;
         if (keepBodies) bodies.push(text);
       } else if (status === '400' && lost !== undefined && text.includes(lost)) {
-        // Counted with the statuses.
+        // Counted together with the statuses.
       } else if (status !== '429' || refusal === undefined || !text.includes(refusal)) {
         failures.push(`${status} ${text}`);
       } else if (forSeconds !== undefined) queue.push(request);
@@ -119,7 +119,7 @@ async function run(order: Order): Promise<LoadResult> {
   };
 }
 
-/** Opening connections is not measured. A path that nobody knows is enough for that. */
+/** Opens connections before the measurement, with a request for an unknown path. */
 async function connected(client: Client): Promise<void> {
   const { body } = await client.request({ path: '/bench', method: 'GET' });
   await body.dump();

@@ -4,7 +4,7 @@ import type { Load } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import { pause } from '../processes.ts';
 
-/** What one server process still does when it is asked for more than it can, and after its database was away. */
+/** Measures one server process above its capacity, and after a database outage. */
 export interface OverloadFigures {
   /** Exchanges per second with 64 callers. */
   capacity: number;
@@ -12,7 +12,7 @@ export interface OverloadFigures {
   goodput: number;
   /** Answers 503 to them. */
   shed: number;
-  /** From the end of an outage of the database to 70 % of the capacity; undefined where it cannot be stopped. */
+  /** Seconds from the end of a database outage to 70 % of the capacity; undefined if the database cannot be stopped. */
   recoverySeconds: number | undefined;
 }
 
@@ -23,11 +23,11 @@ interface Context extends Pick<Options, 'seconds' | 'smoke'> {
 }
 
 const callers = 64;
-/** Three times the requests that a process has in flight at most. */
+/** Three times the most requests that a process handles at once. */
 const tooMany = 768;
 const retryMs = 30;
 const toWarmUp = 2_000;
-/** During an outage, each of thousands of 503 would be a line. */
+/** Logs are off, because thousands of 503 would each be a line during an outage. */
 const quiet = { SVC_LOG_LEVEL: 'fatal' };
 /** Seconds. */
 const beforeOutage = 3;
@@ -36,7 +36,7 @@ const afterOutage = 12;
 const enough = 0.7;
 const tenthsInSecond = 10;
 
-/** Seconds from tenth `from` on until the answers of a whole second are `wanted`. */
+/** Seconds after tenth `from` until a whole second has `wanted` answers. */
 function secondsUntil(wanted: number, tenths: readonly number[], from: number): number {
   for (let at = from; at + tenthsInSecond <= tenths.length; at += 1) {
     const inSecond = tenths.slice(at, at + tenthsInSecond).reduce((sum, count) => sum + count, 0);
@@ -45,7 +45,7 @@ function secondsUntil(wanted: number, tenths: readonly number[], from: number): 
   return Number.POSITIVE_INFINITY;
 }
 
-/** @throws where the ledger does not hold one charge for each code that was redeemed */
+/** @throws if the ledger does not have one charge for each exchanged code */
 export async function measureOverload(context: Context): Promise<OverloadFigures> {
   const { database, load, seconds, smoke, progress } = context;
   const ours = await startOurs({
@@ -76,7 +76,7 @@ export async function measureOverload(context: Context): Promise<OverloadFigures
     await pause(outage * 1_000);
     process.kill(pid, 'SIGCONT');
     const { tenths, statuses } = await running;
-    // An answer that was lost to the outage is a charge, which the repeated request names.
+    // An answer that the outage has lost is a charge, which the repeated request names.
     await settle((statuses['200'] ?? 0) + (statuses['400'] ?? 0));
     return secondsUntil(enough * capacity, tenths, (beforeOutage + outage) * tenthsInSecond);
   }

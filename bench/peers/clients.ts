@@ -5,9 +5,9 @@ const credentials = (n: number): Credentials => ({
   clientSecret: `secret-of-client-${n}-0123456789abcdefghijklmnopqrstuvwxyz`,
 });
 
-/** The clients that every peer knows: the first is the one hot partner's. */
+/** The clients of every peer. The first belongs to the one hot partner. */
 export const peerClients = Array.from({ length: partnersInCrowd }, (_, n) => credentials(n));
 
-/** Whose the `n`th code is. */
+/** The client of the `n`th code. */
 export const peerClient = (n: number, partnerSet: PartnerSet): Credentials =>
   credentials(partnerSet === 'one' ? 0 : n % partnersInCrowd);

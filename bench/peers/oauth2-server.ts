@@ -10,8 +10,8 @@ import { peerClient, peerClients } from './clients.ts';
 import { connectPeer, preparing } from './mongo-storage.ts';
 
 /**
- * A program: @node-oauth/oauth2-server on MongoDB, behind nothing but node:http. Its clients are in memory;
- * codes and tokens are one document each, read, deleted and inserted with the journal.
+ * A program: @node-oauth/oauth2-server on MongoDB, with only node:http in front. Its clients are in memory. Codes and
+ * tokens are one document each, and are read, deleted and inserted with the journal.
  */
 const [uri = ''] = process.argv.slice(2);
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
 
-/** The least that an operator of oidc-provider writes: a page to log in and a page to consent, each one form. */
+/** The minimum for an operator of oidc-provider: a login page and a consent page with one form each. */
 export const interactionPath = '/interaction/';
 
 const pages = {

@@ -2,9 +2,9 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { OidcStorage } from './oidc-mongo-adapter.ts';
 
 /**
- * oidc-provider's storage in the memory of its process: a map a model. Its own adapter for memory forgets all
- * but the last 1,000 records, which is less than one round. A new bulk begins empty, so that what garbage
- * collection costs does not grow from round to round.
+ * oidc-provider's storage in process memory, with one map per model. Its own memory adapter keeps only the last 1,000
+ * records, less than one round needs. A new bulk starts empty, so that garbage collection does not grow from round to
+ * round.
  */
 export function createMemoryAdapter(): OidcStorage {
   const models = new Map<string, Map<string, AdapterPayload>>();

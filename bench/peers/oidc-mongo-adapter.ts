@@ -8,13 +8,13 @@ interface Stored {
   expiresAt?: Date;
 }
 
-/** Models whose records are found again by their grant. */
+/** Models whose records can be found by their grant. */
 const grantable = ['AccessToken', 'AuthorizationCode'];
 
 /**
- * oidc-provider's storage in MongoDB the way its own example adapter does it: a collection a model, the
- * payload as a subdocument, an upsert for each record, the same indexes. Records that are made within
- * `inBulk` are written together at its end.
+ * oidc-provider's storage in MongoDB, as in its own example adapter: one collection per model, the payload as a
+ * subdocument, an upsert for each record, the same indexes. Records that are made within `inBulk` are written together
+ * at its end.
  */
 export async function createMongoAdapter(db: Db) {
   let collected: Map<string, Stored[]> | undefined;

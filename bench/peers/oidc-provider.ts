@@ -12,9 +12,9 @@ import { createMemoryAdapter } from './oidc-memory-adapter.ts';
 import { createMongoAdapter, type OidcStorage } from './oidc-mongo-adapter.ts';
 
 /**
- * A program: oidc-provider, in memory or, where a connection string is given, on MongoDB. In memory an exchange signs an ID
- * token, as it does by default. On MongoDB it is plain OAuth 2.0: an opaque access token, and nothing to be signed. Clients come
- * from its configuration. Users log in and consent on two pages; who they are is what they enter, without a look-up.
+ * A program: oidc-provider in memory, or on MongoDB if a connection string is given. In memory an exchange signs an ID
+ * token, the default. On MongoDB it is plain OAuth 2.0 with an opaque access token and no signature. Clients come from
+ * its configuration. Users log in and consent on two pages, and are identified by their input without a look-up.
  */
 const [uri] = process.argv.slice(2);
 const exchanged = uri ? scope : `openid ${scope}`;
@@ -66,7 +66,7 @@ async function start(): Promise<PeerAddress & { provider: Provider; storage: Oid
 
 const started = start();
 
-/** As after a login with consent: a user with a grant, and what `make` makes of it. */
+/** The state after a login with consent: a user with a grant, and the result of `make`. */
 async function makeForUsers(
   { count, partnerSet, scopes }: { count: number; partnerSet: PartnerSet; scopes: string },
   make: (user: { accountId: string; grantId: string; clientId: string }) => Promise<string>,
@@ -111,7 +111,7 @@ answerCalls({
       return code.save();
     }),
 
-  /** Records of earlier flows go where they are in memory. */
+  /** Records of earlier flows stay in place in memory. */
   forget: async () => (await started).storage.inBulk(async () => undefined),
 
   makeTokens: ({ count }: { count: number }) => {

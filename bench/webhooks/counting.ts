@@ -1,22 +1,22 @@
 import { percentile } from '../statistics.ts';
 import type { Arrival } from './endpoints.ts';
 
-/** Milliseconds from when an attempt was due to when it was sent, by `attemptKey`. */
+/** Milliseconds between the due time and the sending of an attempt, by `attemptKey`. */
 export type Lags = ReadonlyMap<string, number>;
 
 export const attemptKey = ({ eventId, attempt }: { eventId: string; attempt: number }): string =>
   `${eventId} ${attempt}`;
 
-/** What the receiver counted. */
+/** The receiver's counts. */
 export interface Count {
   events: number;
-  /** Events that never came; or never got a 2xx, where the endpoint gives any. */
+  /** Events that never arrived, or never got a 2xx at an endpoint that answers with 2xx. */
   lost: number;
-  /** POSTs of an attempt that had come before, or of an event that had been answered with 2xx. */
+  /** Repeated POSTs of an attempt, or of an event after a 2xx. */
   duplicates: number;
 }
 
-/** How late the POSTs were that came; one whose end was not written down is left out. */
+/** Lateness of the received POSTs. An attempt without a recorded end is omitted. */
 export function lateness(
   arrivals: readonly Arrival[],
   lags: Lags,
@@ -38,10 +38,10 @@ function duplicatesOf(posts: readonly Arrival[]): number {
 }
 
 /**
- * Compares what came with what was accepted.
- * @param arrivals in the order in which they came
+ * Compares received events with accepted ones.
+ * @param arrivals in the order of arrival
  * @param accepted events by the path of their endpoint
- * @param failing paths that answer nothing with 2xx: there, what came at all is not lost
+ * @param failing paths that never answer with 2xx; there, a received event is not lost
  */
 export function count(
   arrivals: readonly Arrival[],

@@ -11,27 +11,27 @@ import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import { attemptKey, type Lags } from './counting.ts';
 
-/** Milliseconds before attempts 2 and 3: short, so that a run is. */
+/** Short delays in milliseconds before attempts 2 and 3, so that a run is short. */
 export const retryDelay = 1000;
-/** Longest wait for deliveries to end, in milliseconds; what has not arrived then is lost. */
+/** The longest wait for deliveries in milliseconds. Later deliveries count as lost. */
 const patience = 40_000;
-/** Seldom, and for one only: the question is work for the database that is being measured. */
+/** A rare query for one delivery only, because the query loads the measured database. */
 const askEvery = 100;
 
-/** Waits until there are so many deliveries and none of them is open. */
+/** Waits until there are `count` deliveries and none is open. */
 export async function waitForEnds(db: Db, expected: number): Promise<void> {
   const deliveries = db.collection<Delivery>('deliveries');
   const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
   for (const deadline = Date.now() + patience; Date.now() < deadline; await sleep(askEvery)) {
-    // In this order: one that came between the two questions would be overlooked in the other.
+    // In this order, so that a delivery between the two queries is not missed.
     if ((await deliveries.estimatedDocumentCount()) < expected) continue;
     if (!(await deliveries.findOne(open, { projection: { _id: 1 } }))) return;
   }
 }
 
 /**
- * How late each attempt was sent: its end less the time that it took, all by the server's clock, which may be some
- * milliseconds off that of the endpoints.
+ * The lateness of each attempt: its end minus its duration, by the server's clock. That clock can differ from the
+ * endpoints' by some milliseconds.
  */
 export async function readLags(db: Db): Promise<Lags> {
   const made = await db
@@ -66,9 +66,9 @@ function draftOf({ partnerId, keyId }: Owner, at: Date): EventDraft {
 }
 
 /**
- * Publishes events that fall due together, as a process would that does not send and whose clock is ahead: the
- * deliveries and the job that wakes the sender are those of the product.
- * @returns when the sender could begin: they were due, and all written
+ * Publishes events that become due together, like a process that does not send and whose clock is ahead. Deliveries and
+ * the job are the product's.
+ * @returns the time at which sending could begin: all were due and written
  */
 export async function publishDue(
   db: Db,

@@ -1,33 +1,33 @@
 import { startProgram } from '../remote.ts';
 
-/** How an endpoint answers: 204, 500, 204 after a second, or not until it is told to. */
+/** An endpoint's answer: 204, 500, 204 after a second, or none until released. */
 export type Behaviour = 'accepts' | 'fails' | 'is slow' | 'hangs';
 
 /** One POST. */
 export interface Arrival {
-  /** Names the endpoint. */
+  /** The name of the endpoint. */
   path: string;
   eventId: string;
-  /** As its headers say. */
+  /** From its headers. */
   attempt: number;
   /** Milliseconds since the epoch. */
   at: number;
-  /** Whether it was answered with 2xx. */
+  /** Whether the answer was 2xx. */
   acknowledged: boolean;
 }
 
 export interface Endpoints {
   url(n: number): string;
-  /** How each answers from here on, to what it holds too; one that is not named accepts. */
+  /** Sets the further answer of each endpoint, also to held requests. An endpoint that is not named accepts. */
   behave(behaviours: readonly Behaviour[]): Promise<void>;
-  /** Every POST since the last call. */
+  /** All POSTs since the last call. */
   take(): Promise<Arrival[]>;
   stop(): Promise<void>;
 }
 
 export const pathOf = (n: number): string => `/endpoint-${n}`;
 
-/** The endpoints of partners, in a process of their own. */
+/** The partners' endpoints in a separate process. */
 export async function startEndpoints(): Promise<Endpoints> {
   const program = startProgram('./webhooks/receiver.ts');
   const origin = await program.call<string>('start');

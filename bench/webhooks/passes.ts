@@ -13,12 +13,12 @@ interface Cpu {
   database: number;
 }
 
-/** What came of events that were sent together. Times in milliseconds since the epoch. */
+/** The result of events that were sent together. Times are in milliseconds since the epoch. */
 export interface Pass {
-  /** How many by the path of their endpoint. */
+  /** The number of events by the path of their endpoint. */
   accepted: ReadonlyMap<string, number>;
   startedAt: number;
-  /** How long it took to accept them; undefined where they were published before they were due. */
+  /** The time to accept them; undefined if they were published before they were due. */
   seconds: number | undefined;
   arrivals: readonly Arrival[];
   lags: Lags;
@@ -27,13 +27,13 @@ export interface Pass {
   counted: Count;
 }
 
-/** Exchanges by returning users, each of which owes its partner one event. */
+/** Exchanges of returning users, each of which causes one event for its partner. */
 export interface Traffic {
   /** The partners, by their number; in turn. */
   partners: readonly number[];
   events: number;
   callers: number;
-  /** Exchanges; without it, as fast as they are answered. */
+  /** The rate of exchanges; by default as fast as callers get answers. */
   perSecond?: number | undefined;
 }
 
@@ -42,13 +42,16 @@ interface Settings {
   databasePid: number | undefined;
   load: Load;
   contender: Contender;
-  /** The nth has the nth endpoint. */
+  /** The nth partner has the nth endpoint. */
   owners: readonly Owner[];
   endpoints: Endpoints;
   behaviourOf: (n: number) => Behaviour;
 }
 
-/** Sends events through our server and waits for their ends; what hangs recovers when the last is accepted. */
+/**
+ * Sends events through our server and waits for their ends. Endpoints without answers recover when the last event is
+ * accepted.
+ */
 export function createPasses(settings: Settings) {
   const { db, databasePid, load, contender, owners, endpoints, behaviourOf } = settings;
   const { origins, pids, tokenPath: path } = contender;
@@ -97,7 +100,7 @@ export function createPasses(settings: Settings) {
       return pass;
     },
 
-    /** Events for all endpoints, every one of which accepts, that are due at once `ahead` milliseconds from now. */
+    /** Events for all endpoints, all of which accept. The events become due together in `ahead` milliseconds. */
     async drain({ events, ahead }: { events: number; ahead: number }): Promise<Pass> {
       await endpoints.behave([]);
       const begins = await publishDue(db, { events, owners, dueAt: new Date(Date.now() + ahead) });

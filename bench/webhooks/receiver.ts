@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerCalls } from '../remote.ts';
 import type { Arrival, Behaviour } from './endpoints.ts';
 
-/** A program: the endpoints of partners, each a path of one server, which count every POST themselves. */
+/** A program: the partners' endpoints as paths of one server, which counts every POST. */
 const slowness = 1000;
 let behaviours: Readonly<Record<string, Behaviour>> = {};
 let arrivals: Arrival[] = [];

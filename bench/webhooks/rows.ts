@@ -7,24 +7,24 @@ export interface WebhookRow {
   id: 'idle' | 'alone' | 'beside' | 'all' | 'flood' | 'drain';
   title: string;
   events: number;
-  /** Undefined where events were not accepted as they came. */
+  /** Undefined if events were not accepted one by one. */
   accepted: number | undefined;
-  /** Those answered with 2xx, from the first exchange, or from when they were due, to the last arrival. */
+  /** Events with a 2xx, per second from the first exchange or the due time to the last arrival. */
   delivered: number;
   p50: number;
   p95: number;
   p99: number;
-  /** Microseconds of processor time per event, exchanges included; undefined where others had a part in it. */
+  /** Microseconds of processor time per event, exchanges included; undefined if other work took part. */
   cpu: { server: number; database: number } | undefined;
 }
 
 export interface WebhookFigures {
   rows: WebhookRow[];
-  /** Of everything that was sent. */
+  /** Over all sent events. */
   counted: Count;
 }
 
-/** What a line shows: the events of these partners. */
+/** The partners whose events a line shows. */
 export type Line = Pick<WebhookRow, 'id' | 'title'> & { partners: readonly number[] };
 
 export function rowOf({ id, title, partners }: Line, pass: Pass): WebhookRow {

@@ -7,7 +7,7 @@ import { type Behaviour, startEndpoints } from './endpoints.ts';
 import { createPasses, type Pass } from './passes.ts';
 import { type Line, rowOf, type WebhookFigures, type WebhookRow } from './rows.ts';
 
-/** How much is sent: events, events per second and endpoint, and for how long. */
+/** The amount of load: events, events per second and endpoint, and seconds. */
 interface Volume {
   endpoints: number;
   warmUp: number;
@@ -15,9 +15,9 @@ interface Volume {
   rate: number;
   seconds: number;
   flood: number;
-  /** Events that are due at once. */
+  /** Events that become due together. */
   due: number;
-  /** Milliseconds for writing what falls due. */
+  /** Milliseconds to write the due deliveries. */
   ahead: number;
 }
 
@@ -45,7 +45,7 @@ const small: Volume = {
 const callers = 64;
 const idlePerSecond = 10;
 
-/** Of a hundred endpoints twenty fail, ten are slow and one hangs. */
+/** Of a hundred endpoints, twenty fail, ten are slow and one does not answer. */
 function behaviourOf(n: number): Behaviour {
   if (n === 3) return 'hangs';
   if (n % 10 === 2) return 'is slow';
@@ -59,7 +59,7 @@ const sum = (counts: readonly Count[]): Count =>
     duplicates: all.duplicates + duplicates,
   }));
 
-/** What is sent, one after another, and the lines that each shows. */
+/** The passes in order, and the lines of each. */
 function plan(volume: Volume, { exchange, drain }: ReturnType<typeof createPasses>) {
   const all = Array.from({ length: volume.endpoints }, (_, n) => n);
   const healthy = all.filter((n) => behaviourOf(n) === 'accepts');
@@ -102,8 +102,8 @@ interface Context {
 }
 
 /**
- * Events from the exchange that owes them to the endpoint that counts them: one server process, which sends too.
- * @throws where a smoke run, of which nobody reads the figures, loses or repeats any
+ * Events from their exchange to the endpoint that counts them, with one server process that also sends.
+ * @throws if a smoke run, which is only a check, loses or repeats an event
  */
 export async function measureWebhooks(context: Context): Promise<WebhookFigures> {
   const { database, load, smoke, progress } = context;
