@@ -12,7 +12,7 @@ export interface Case {
   most?: number;
 }
 
-const callersInCrowd = 64;
+const manyCallers = 64;
 
 /** The rows of a run in order. `userinfo` makes two of them, cold and warm. */
 export function casesOf({
@@ -20,7 +20,7 @@ export function casesOf({
   callers,
   smoke,
 }: Pick<Options, 'sections' | 'callers' | 'smoke'>): Case[] {
-  const many = smoke ? 16 : callersInCrowd;
+  const many = smoke ? 16 : manyCallers;
   const all: Case[] = [
     ...callers.map(
       (count): Case => ({

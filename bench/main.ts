@@ -24,14 +24,14 @@ import { type Figures, renderProfile, renderTables } from './report.ts';
 import { renderResults } from './results.ts';
 import { createRounds, type Row } from './rounds.ts';
 import {
-  judgeCli,
-  judgeFairness,
-  judgeFlows,
-  judgeHotWallet,
-  judgeOverload,
-  judgePresentations,
-  judgeRequests,
-  judgeWebhooks,
+  checkCli,
+  checkFairness,
+  checkFlows,
+  checkHotWallet,
+  checkOverload,
+  checkPresentations,
+  checkRequests,
+  checkWebhooks,
 } from './targets.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
@@ -88,14 +88,14 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const cli = sections.has('cli') ? await measureCliStartup({ database, load, smoke }) : undefined;
   const wallets = sections.has('wallets') ? await measurePresentations(smoke ? 5 : undefined) : undefined;
   const verdicts = [
-    ...judgeRequests(rows),
-    ...(hot ? judgeHotWallet(hot) : []),
-    ...(overload ? judgeOverload(overload) : []),
-    ...(flows ? judgeFlows(flows.rows) : []),
-    ...(fairness ? judgeFairness(fairness) : []),
-    ...(webhooks ? judgeWebhooks(webhooks) : []),
-    ...(cli ? judgeCli(cli) : []),
-    ...(wallets ? judgePresentations(wallets) : []),
+    ...checkRequests(rows),
+    ...(hot ? checkHotWallet(hot) : []),
+    ...(overload ? checkOverload(overload) : []),
+    ...(flows ? checkFlows(flows.rows) : []),
+    ...(fairness ? checkFairness(fairness) : []),
+    ...(webhooks ? checkWebhooks(webhooks) : []),
+    ...(cli ? checkCli(cli) : []),
+    ...(wallets ? checkPresentations(wallets) : []),
   ];
   return {
     rows,

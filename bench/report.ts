@@ -1,5 +1,5 @@
 import type { CliStartup } from './cli-startup.ts';
-import { partnersInCrowd } from './contenders/contender.ts';
+import { manyPartners } from './contenders/contender.ts';
 import type { FairnessRow } from './fairness/rows.ts';
 import type { FlowFigures, FlowMeasurement } from './flows/rows.ts';
 import { type HotRow, hotCallers } from './hot/hot.ts';
@@ -76,7 +76,7 @@ function sharesText(shares: readonly Share[]): string[] {
   ];
 }
 
-const walletsText = { one: 'one wallet', many: `${partnersInCrowd} wallets` } as const;
+const walletsText = { one: 'one wallet', many: `${manyPartners} wallets` } as const;
 
 function hotText(rows: readonly HotRow[]): string[] {
   const lines = rows.map((row) => {
@@ -95,7 +95,7 @@ function hotText(rows: readonly HotRow[]): string[] {
     ];
   });
   return [
-    `## One wallet, and ${partnersInCrowd}: ${hotCallers} callers in all, spread over so many server processes`,
+    `## One wallet, and ${manyPartners}: ${hotCallers} callers in all, spread over so many server processes`,
     table(
       [
         '',

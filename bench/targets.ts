@@ -74,7 +74,7 @@ const perSecond = (value: number) => `${Math.round(value).toLocaleString('en-US'
 const mostCommands = 3;
 
 /** The ratios that this run can compute, and the commands of an exchange. */
-export function judgeRequests(rows: readonly Row[]): Verdict[] {
+export function checkRequests(rows: readonly Row[]): Verdict[] {
   const ratios = targets.flatMap(({ row: id, peer, measure, bound }) => {
     const row = rows.find((each) => each.id === id);
     const ours = row?.results.get(names.ours);
@@ -98,7 +98,7 @@ export function judgeRequests(rows: readonly Row[]): Verdict[] {
 }
 
 /** Whole flows compared with oidc-provider, and the cost of a flow, if these numbers in flight were measured. */
-export function judgeFlows(rows: readonly FlowRow[]): Verdict[] {
+export function checkFlows(rows: readonly FlowRow[]): Verdict[] {
   if (!rows.some(({ id }) => id === 'flows-new-32')) return [];
   const of = (callers: number, name: string) => {
     const result = rows.find(({ id }) => id === `flows-new-${callers}`)?.results.get(name);
@@ -142,7 +142,7 @@ export function judgeFlows(rows: readonly FlowRow[]): Verdict[] {
   ];
 }
 
-export function judgeOverload({ capacity, goodput, recoverySeconds }: OverloadFigures): Verdict[] {
+export function checkOverload({ capacity, goodput, recoverySeconds }: OverloadFigures): Verdict[] {
   const title = '768 callers: goodput ÷ capacity';
   const overloaded = checkBound({ title, value: goodput / capacity, sign: '≥', bound: 0.7, show: times });
   if (recoverySeconds === undefined) return [overloaded];
@@ -160,7 +160,7 @@ const spread = [
 ] as const;
 
 /** Targets: more processes are not slower, and no process answers less than half of an equal share. */
-export function judgeHotWallet(rows: readonly HotRow[]): Verdict[] {
+export function checkHotWallet(rows: readonly HotRow[]): Verdict[] {
   const of = (wallets: HotRow['wallets'], processes: number) =>
     rows.find((row) => row.wallets === wallets && row.processes === processes);
   const cost = ({ serverCpu, databaseCpu }: HotRow) => serverCpu + databaseCpu;
@@ -191,7 +191,7 @@ export function judgeHotWallet(rows: readonly HotRow[]): Verdict[] {
 }
 
 /** Target: a partner at its cap does not slow another partner. */
-export function judgeFairness(rows: readonly FairnessRow[]): Verdict[] {
+export function checkFairness(rows: readonly FairnessRow[]): Verdict[] {
   const p99Of = (id: FairnessId) => rows.find((row) => row.id === id)?.p99 ?? Number.NaN;
   const beside = { spend: 'spend cap', requests: 'request limit' } as const;
   return (['spend', 'requests'] as const).map((id) =>
@@ -206,7 +206,7 @@ export function judgeFairness(rows: readonly FairnessRow[]): Verdict[] {
 }
 
 /** Targets: no lost event, prompt delivery, fast recovery, and no delay of healthy endpoints by others. */
-export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
+export function checkWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
   const of = (id: WebhookRow['id']) => {
     const row = rows.find((each) => each.id === id);
     if (!row) throw new Error(`webhooks were not measured: ${id}`);
@@ -238,7 +238,7 @@ export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
   ];
 }
 
-export const judgeCli = (commands: readonly CliStartup[]): Verdict[] =>
+export const checkCli = (commands: readonly CliStartup[]): Verdict[] =>
   commands.map(({ command, medianMs }) =>
     checkBound({
       title: `\`${command}\`: median`,
@@ -249,7 +249,7 @@ export const judgeCli = (commands: readonly CliStartup[]): Verdict[] =>
     }),
   );
 
-export const judgePresentations = (costs: readonly PresentationCost[]): Verdict[] =>
+export const checkPresentations = (costs: readonly PresentationCost[]): Verdict[] =>
   costs.map(({ format, processorMs }) =>
     checkBound({
       title: `verifying an ${format}: processor time`,

@@ -24,7 +24,7 @@ export interface Contender {
   settle(redeemed: number): Promise<void>;
 }
 
-export const partnersInCrowd = 200;
+export const manyPartners = 200;
 /** A small number, so that a process has cached the clients since the previous turn. */
 export const usualPartners = 60;
 export const redirectUri = 'https://partner.example/callback';

@@ -57,7 +57,7 @@ async function openPartner(
   return { partnerId, keyId, clientId: client.id, clientSecret: client.clientSecret };
 }
 
-interface Crowds {
+interface PartnerCounts {
   /** The number of partners besides the hot one, and of those with default limits. */
   many: number;
   usual?: number | undefined;
@@ -68,7 +68,7 @@ interface Crowds {
 /** One hot partner and many others with money and without narrow limits, and partners with default limits. */
 export async function openPartners(
   connection: { url: string; token: string },
-  { many, usual = 0, webhook = () => undefined }: Crowds,
+  { many, usual = 0, webhook = () => undefined }: PartnerCounts,
 ): Promise<Partners> {
   const admin = createAdminApi(connection);
 

@@ -5,9 +5,9 @@ import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import { freePort, launch, type Program, root, temporaryDirectory } from '../processes.ts';
 import { oursWith } from '../subject-names.ts';
-import { type Contender, partnersInCrowd, tokenRequest, userinfoRequest } from './contender.ts';
-import { checkBooks } from './our-books.ts';
+import { type Contender, manyPartners, tokenRequest, userinfoRequest } from './contender.ts';
 import { insertCodes } from './our-codes.ts';
+import { checkLedgers } from './our-ledgers.ts';
 import { type Owner, openPartners } from './our-partners.ts';
 
 interface Settings {
@@ -50,7 +50,7 @@ const answers = (url: string) =>
 
 /** SVC Gateway as installed: `dist/server/main.js`, configured through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
-  const { database, load, name, nodeOptions = [], processes, partnerCount = partnersInCrowd } = settings;
+  const { database, load, name, nodeOptions = [], processes, partnerCount = manyPartners } = settings;
   const { webhook, usual, beside, environment = {} } = settings;
   const dataDir = temporaryDirectory();
   const db = database.db(name);
@@ -117,7 +117,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
 
       async settle(count) {
         redeemed += count;
-        await checkBooks(db, { tokens: redeemed, funded: partners.funded, price: partners.price });
+        await checkLedgers(db, { tokens: redeemed, funded: partners.funded, price: partners.price });
       },
     };
     return self;

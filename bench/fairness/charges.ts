@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { walletIdOf } from '../../server/billing/ledger-page.ts';
-import { expectEqual } from '../contenders/our-books.ts';
+import { expectEqual } from '../contenders/our-ledgers.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import { capPerMinute, type Partners } from './partners.ts';
 

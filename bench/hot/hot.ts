@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Contender, type PartnerSet, partnersInCrowd } from '../contenders/contender.ts';
+import { type Contender, manyPartners, type PartnerSet } from '../contenders/contender.ts';
 import { startOurs } from '../contenders/ours.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
@@ -113,7 +113,7 @@ function signal({ contender }: Subject, name: 'SIGSTOP' | 'SIGCONT'): void {
  * while others are measured, because idle processes use processor time.
  */
 async function startSubjects({ database, load, smoke }: Context): Promise<Started[]> {
-  const partnerCount = smoke ? inSmoke.partners : partnersInCrowd;
+  const partnerCount = smoke ? inSmoke.partners : manyPartners;
   const subjects: Started[] = [];
   for (const number of smoke ? inSmoke.processes : processes) {
     const ours = await startOurs({ database, load, name: `hot${number}`, processes: [number], partnerCount });

@@ -1,4 +1,4 @@
-import { type Credentials, type PartnerSet, partnersInCrowd } from '../contenders/contender.ts';
+import { type Credentials, manyPartners, type PartnerSet } from '../contenders/contender.ts';
 
 const credentials = (n: number): Credentials => ({
   clientId: `client-${n}`,
@@ -6,8 +6,8 @@ const credentials = (n: number): Credentials => ({
 });
 
 /** The clients of every peer. The first belongs to the one hot partner. */
-export const peerClients = Array.from({ length: partnersInCrowd }, (_, n) => credentials(n));
+export const peerClients = Array.from({ length: manyPartners }, (_, n) => credentials(n));
 
 /** The client of the `n`th code. */
 export const peerClient = (n: number, partnerSet: PartnerSet): Credentials =>
-  credentials(partnerSet === 'one' ? 0 : n % partnersInCrowd);
+  credentials(partnerSet === 'one' ? 0 : n % manyPartners);

@@ -14,7 +14,7 @@ import { attemptKey, type Lags } from './counting.ts';
 /** Short delays in milliseconds before attempts 2 and 3, so that a run is short. */
 export const retryDelay = 1000;
 /** The longest wait for deliveries in milliseconds. Later deliveries count as lost. */
-const patience = 40_000;
+const timeoutMs = 40_000;
 /** A rare query for one delivery only, because the query loads the measured database. */
 const askEvery = 100;
 
@@ -22,7 +22,7 @@ const askEvery = 100;
 export async function waitForEnds(db: Db, expected: number): Promise<void> {
   const deliveries = db.collection<Delivery>('deliveries');
   const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
-  for (const deadline = Date.now() + patience; Date.now() < deadline; await sleep(askEvery)) {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(askEvery)) {
     // In this order, so that a delivery between the two queries is not missed.
     if ((await deliveries.estimatedDocumentCount()) < expected) continue;
     if (!(await deliveries.findOne(open, { projection: { _id: 1 } }))) return;

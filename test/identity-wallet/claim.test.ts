@@ -27,7 +27,7 @@ beforeEach(() => {
 const ask = () => askIdentityWallet(service, 'age', { partner });
 /** An answer that can be decrypted but proves nothing. */
 const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
-const judged = () => lines.filter((line) => line.includes('refused a presentation')).length;
+const refusals = () => lines.filter((line) => line.includes('refused a presentation')).length;
 
 describe('simultaneous answers to one request', () => {
   it('are verified once at the response URI: all but one are refused', async () => {
@@ -35,7 +35,7 @@ describe('simultaneous answers to one request', () => {
     const { response_uri: uri } = await asked();
     const answers = await Promise.all(Array.from({ length: 40 }, () => postFields(uri, wrong)));
     const statuses = answers.map(({ status }) => status);
-    expect(judged()).toBe(1);
+    expect(refusals()).toBe(1);
     expect(statuses.filter((status) => status === 400)).toHaveLength(1);
     expect(statuses.filter((status) => status === 409 || status === 404)).toHaveLength(39);
     expect((await show()).timeline.map(({ event }) => event)).toEqual(['started', 'consented', 'failed']);
@@ -45,7 +45,7 @@ describe('simultaneous answers to one request', () => {
     const { post, show } = await ask();
     const data = { vp_token: { proof_of_age: ['AAAA'] } };
     await Promise.all(Array.from({ length: 10 }, () => post(data)));
-    expect(judged()).toBe(1);
+    expect(refusals()).toBe(1);
     expect((await show()).failure?.reason).toBe('document_rejected');
   });
 });
@@ -73,7 +73,7 @@ describe('a request whose answer is being verified', () => {
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toBeUndefined();
     expect((await show()).failure).toBeNull();
-    expect(judged()).toBe(0);
+    expect(refusals()).toBe(0);
   });
 
   it('is open again after 20 s, so that a crashed process does not block the session', async () => {

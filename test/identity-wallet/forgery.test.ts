@@ -9,13 +9,13 @@ import { ownAnchors, ownSigner } from './own-issuer.ts';
 const check = createCheck();
 const day = 86_400_000;
 const asked = expectation(ageSettings, ['age_18_plus']);
-const judged = (presentation: string, expected = asked) => check({ proof_of_age: [presentation] }, expected);
-const refused = (...parts: Parameters<typeof handMade>) => refusalOf(judged(handMade(...parts)));
+const checked = (presentation: string, expected = asked) => check({ proof_of_age: [presentation] }, expected);
+const refused = (...parts: Parameters<typeof handMade>) => refusalOf(checked(handMade(...parts)));
 
 const licence = 'org.iso.18013.5.1.mDL';
 
 it('a hand-made proof of age without a fault is accepted', async () => {
-  expect((await judged(handMade())).claims).toEqual({ age_18_plus: true });
+  expect((await checked(handMade())).claims).toEqual({ age_18_plus: true });
 });
 
 describe('a proof of age is refused if its document type', () => {
@@ -40,7 +40,7 @@ describe('a proof of age is refused if its document type', () => {
 describe('the signer of a proof of age', () => {
   const byOwn = expectation(ageSettings, ['age_18_plus'], { anchors: ownAnchors });
   const signer = ownSigner({ notBefore: now - 10 * day, notAfter: now + 10 * day });
-  const outcome = (signed: number) => judged(handMade({ signer, signed }), byOwn);
+  const outcome = (signed: number) => checked(handMade({ signer, signed }), byOwn);
 
   it('is accepted if it signed while its certificate was valid', async () => {
     for (const signed of [now - 10 * day, now, now + 10 * day]) {
@@ -59,7 +59,7 @@ describe('the signer of a proof of age', () => {
 
   it('is refused if the time of signing is missing', async () => {
     const validityInfo = { validFrom: now, validUntil: now };
-    expect(await refusalOf(judged(handMade({ signer, mso: { validityInfo } }), byOwn))).toBe('malformed');
+    expect(await refusalOf(checked(handMade({ signer, mso: { validityInfo } }), byOwn))).toBe('malformed');
   });
 });
 
@@ -80,7 +80,7 @@ describe('a digest of an element', () => {
   it('is refused if it belongs to another element, has another number, or is missing', async () => {
     const other = handMade({ items: [minorItem] });
     const digestOf = (own: Map<number, Uint8Array>) => own.get(0) ?? new Uint8Array();
-    expect((await judged(other)).claims).toEqual({ age_18_plus: false });
+    expect((await checked(other)).claims).toEqual({ age_18_plus: false });
     let minorDigest: Uint8Array = new Uint8Array();
     handMade({
       items: [minorItem],

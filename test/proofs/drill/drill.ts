@@ -18,10 +18,10 @@ export interface Fault extends Held {
   election: number;
   words: string;
   /**
-   * `wrong`: something is lost, doubled or answered wrongly. `not judged`: a client or a judge has given up.
+   * `wrong`: something is lost, doubled or answered wrongly. `not checked`: a client or a check has given up.
    * `late`: no answer for 15 s, which a busy machine causes, too.
    */
-  means: 'wrong' | 'not judged' | 'late';
+  means: 'wrong' | 'not checked' | 'late';
 }
 
 export interface Report {
@@ -88,7 +88,7 @@ export async function runDrill(settings: Settings): Promise<Report> {
     writeConcern: { w: 'majority', journal: true },
   }).connect();
   const environment: Environment = { ...servers, db: client.db(), receiver };
-  // Judges read while no election is under way: a deposed primary would show them an older state.
+  // The checks read while no election is under way: a deposed primary would show them an older state.
   const calm = createReadWriteLock();
   const held: Held[] = [];
   const faults: Fault[] = [];
@@ -107,7 +107,7 @@ export async function runDrill(settings: Settings): Promise<Report> {
     }
   }
   const gaveUp = (election: number) => (error: unknown) =>
-    blame(election, [error instanceof Error ? error.message : String(error)], 'not judged');
+    blame(election, [error instanceof Error ? error.message : String(error)], 'not checked');
 
   const openLanes = ([one, other]: readonly [Bound, Bound]): Promise<Lane[]> =>
     retry(() =>
@@ -118,19 +118,19 @@ export async function runDrill(settings: Settings): Promise<Report> {
       ]),
     );
 
-  /** Waits until all that follows the answers has happened, and judges everything. */
+  /** Waits until all that follows the answers has happened, and checks everything. */
   async function settle(election: number, lane: Lane): Promise<void> {
     const isSettled = () => calm.read(() => retry(lane.isSettled));
     const until = performance.now() + longestSettling;
     while (!mayStop() && performance.now() < until && !(await isSettled())) await sleep(asksEvery);
     if (mayStop()) return;
-    const { faults: found, figures: own } = await calm.read(() => retry(lane.judgeSettled));
+    const { faults: found, figures: own } = await calm.read(() => retry(lane.checkSettled));
     blame(election, found);
     for (const [name, count] of Object.entries(own)) figures[name as keyof Figures] += count;
   }
 
   async function drillOne(election: number, lanes: readonly Lane[]): Promise<void> {
-    // A lane in which a client has given up is not judged: what it should have come to is not known.
+    // A lane in which a client has given up is not checked: what it should have come to is not known.
     const gaveUpIn = new Map<Lane, unknown>();
     const work = Promise.all(
       lanes.map((lane) => lane.run().catch((error: unknown) => gaveUpIn.set(lane, error))),
@@ -141,10 +141,10 @@ export async function runDrill(settings: Settings): Promise<Report> {
     progress?.(election, one);
     await work;
     for (const error of gaveUpIn.values()) gaveUp(election)(error);
-    const judged = lanes.filter((lane) => !gaveUpIn.has(lane));
-    const now = await calm.read(() => Promise.all(judged.map((lane) => retry(lane.judgeNow))));
+    const checked = lanes.filter((lane) => !gaveUpIn.has(lane));
+    const now = await calm.read(() => Promise.all(checked.map((lane) => retry(lane.checkNow))));
     blame(election, now.flat());
-    settling.push(...judged.map((lane) => settle(election, lane).catch(gaveUp(election))));
+    settling.push(...checked.map((lane) => settle(election, lane).catch(gaveUp(election))));
   }
 
   try {

@@ -2,23 +2,23 @@ import type { Db } from 'mongodb';
 import { exchangeAll, type Outcome } from '../faults/clients.ts';
 import { createCodes } from '../faults/codes.ts';
 import type { Servers } from '../faults/environment.ts';
-import { isSettled, judgeFlows } from '../faults/flow-findings.ts';
+import { checkFlows, isSettled } from '../faults/flow-findings.ts';
 import { claimFaults, codesOf } from '../faults/flow-run.ts';
 import { chargesOf, readSnapshot } from '../faults/ledger-snapshot.ts';
-import { judgeMoney, type MoneyFindings } from '../faults/money-findings.ts';
+import { checkMoney, type MoneyFindings } from '../faults/money-findings.ts';
 import { createPartner, price } from '../faults/partner.ts';
 import type { startReceiver } from '../faults/receiver.ts';
 import { retry } from '../faults/retry.ts';
 import {
   type Bound,
+  checkNow,
   clientsForEachCode,
   exchangeLater,
-  judgeNow,
   openScenario,
   operate,
 } from '../faults/scenario.ts';
 import { type Passage, pass } from '../faults/users.ts';
-import { isFinished, judgeWebhooks } from '../faults/webhook-findings.ts';
+import { checkWebhooks, isFinished } from '../faults/webhook-findings.ts';
 
 export interface Environment extends Servers {
   db: Db;
@@ -42,11 +42,11 @@ export interface Lane {
   /** Resolves when every client has its final answer. */
   run(): Promise<void>;
   /** What is certainly wrong by now, in words. */
-  judgeNow(): Promise<string[]>;
+  checkNow(): Promise<string[]>;
   /** Whether everything that follows the answers has happened. */
   isSettled(): Promise<boolean>;
   /** Everything that is wrong then. */
-  judgeSettled(): Promise<{ faults: string[]; figures: Partial<Figures> }>;
+  checkSettled(): Promise<{ faults: string[]; figures: Partial<Figures> }>;
 }
 
 /** Milliseconds within which clients begin. */
@@ -84,14 +84,14 @@ export async function openMoneyLane(environment: Environment, bound: Bound): Pro
       outcomes.push(...first, ...(await exchangeLater(scenario)));
       requireAnswers(outcomes);
     },
-    async judgeNow() {
-      const { findings } = await judgeNow(scenario, outcomes);
+    async checkNow() {
+      const { findings } = await checkNow(scenario, outcomes);
       return [...moneyFaults(findings), ...outcomes.flatMap(({ faults }) => faults)];
     },
     isSettled: async () =>
       (await readSnapshot(db, partner)).pages.every(({ unpublished }) => unpublished === undefined),
-    async judgeSettled() {
-      const { findings, snapshot } = await judgeNow(scenario, outcomes);
+    async checkSettled() {
+      const { findings, snapshot } = await checkNow(scenario, outcomes);
       return {
         faults: [...moneyFaults(findings), ...findings.other],
         figures: figuresOf([...scenario.outcomes, ...outcomes], findings, chargesOf(snapshot).length),
@@ -137,21 +137,21 @@ export async function openFlowLane(environment: Environment): Promise<Lane> {
       outcomes.push(...first, ...(await exchangeAll({ publicUrls, partner }, own, clients)));
       requireAnswers(outcomes);
     },
-    async judgeNow() {
-      const findings = judgeMoney(await snapshotOf(), outcomes, expected);
+    async checkNow() {
+      const findings = checkMoney(await snapshotOf(), outcomes, expected);
       return [...moneyFaults(findings), ...[...passages, ...outcomes].flatMap(({ faults }) => faults)];
     },
     isSettled: async () =>
       (await isFinished(db, partner, endpoint.arrived())) &&
       (await isSettled(db, partner)) &&
       (await readSnapshot(db, partner)).pages.every(({ unpublished }) => unpublished === undefined),
-    async judgeSettled() {
+    async checkSettled() {
       const snapshot = await snapshotOf();
-      const findings = judgeMoney(snapshot, outcomes, expected);
+      const findings = checkMoney(snapshot, outcomes, expected);
       const [left, webhooks] = await retry(() =>
         Promise.all([
-          judgeFlows(db, partner, { flows: expected.charges, people: expected.charges }),
-          judgeWebhooks(db, partner, endpoint.arrived()),
+          checkFlows(db, partner, { flows: expected.charges, people: expected.charges }),
+          checkWebhooks(db, partner, endpoint.arrived()),
         ]),
       );
       const { events, lost, altered, invented, repeated } = webhooks;

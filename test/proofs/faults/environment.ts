@@ -150,5 +150,5 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
   };
 }
 export type Environment = Awaited<ReturnType<typeof openEnvironment>>;
-/** Servers on one database, as their clients and judges reach them. */
+/** Servers on one database, as their clients and checks reach them. */
 export type Servers = Pick<Environment, 'db' | 'publicUrls' | 'adminUrl'>;

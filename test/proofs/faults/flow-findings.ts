@@ -135,7 +135,7 @@ function missing({ sessions, enrollments, users }: Left, { flows, people }: Pass
   return wrong.flatMap(([count, words]) => (count === 0 ? [] : [`${count} ${words}`]));
 }
 
-export async function judgeFlows(db: Db, partner: Partner, passed: Passed) {
+export async function checkFlows(db: Db, partner: Partner, passed: Passed) {
   const left = await readLeft(db, partner, passed.since);
   return { doubled: doubled(left, passed), orphans: orphans(left), other: missing(left, passed) };
 }

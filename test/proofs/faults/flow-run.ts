@@ -3,14 +3,14 @@ import { sha256 } from '../../../server/platform/ids.ts';
 import { exchangeAll } from './clients.ts';
 import type { Code } from './codes.ts';
 import type { Environment } from './environment.ts';
-import { isSettled, judgeFlows, sessionOfCode } from './flow-findings.ts';
+import { checkFlows, isSettled, sessionOfCode } from './flow-findings.ts';
 import { inject } from './injection.ts';
 import type { MessagePoint } from './message-points.ts';
 import type { Attempt } from './money-run.ts';
 import { createPartner, type Partner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
 import { type Passage, pass } from './users.ts';
-import { isFinished, judgeWebhooks } from './webhook-findings.ts';
+import { checkWebhooks, isFinished } from './webhook-findings.ts';
 
 /** What a run of flows came to. All but `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
 export type FlowFindings = Record<
@@ -145,8 +145,8 @@ export async function runFlows(
   const other = await settle(environment, partner, endpoint);
   const [left, events] = await retry(() =>
     Promise.all([
-      judgeFlows(db, partner, { since, flows: people.length, people: differentPeople }),
-      judgeWebhooks(db, partner, endpoint.arrived()),
+      checkFlows(db, partner, { since, flows: people.length, people: differentPeople }),
+      checkWebhooks(db, partner, endpoint.arrived()),
     ]),
   );
   if (!fired) return undefined;

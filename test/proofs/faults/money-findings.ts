@@ -98,7 +98,7 @@ function amountFaults(snapshot: LedgerSnapshot, answers: number, expected: Expec
 }
 
 /** Judges a run by what its clients hold and what the database says. */
-export function judgeMoney(
+export function checkMoney(
   snapshot: LedgerSnapshot,
   outcomes: readonly Outcome[],
   expected: Expected,

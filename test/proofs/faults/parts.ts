@@ -26,7 +26,7 @@ export interface Task {
   run(environment: Environment, run: number, hit: number): Promise<Findings | undefined>;
 }
 
-/** A group of points that are judged in the same way. A further one needs an entry in `parts` only. */
+/** A group of points that are checked in the same way. A further one needs an entry in `parts` only. */
 export interface Part {
   name: string;
   title: string;

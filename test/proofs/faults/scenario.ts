@@ -3,7 +3,7 @@ import { exchangeAll, type Outcome } from './clients.ts';
 import { type Code, createCodes } from './codes.ts';
 import { type Environment, type Servers, sweptAfter } from './environment.ts';
 import { contentOf, type LedgerSnapshot, readSnapshot } from './ledger-snapshot.ts';
-import { accessIdOf, type Expected, judgeMoney, type MoneyFindings } from './money-findings.ts';
+import { accessIdOf, checkMoney, type Expected, type MoneyFindings } from './money-findings.ts';
 import { createPartner, operatorAt, type Partner, price, unlimited } from './partner.ts';
 import { eventually, retry } from './retry.ts';
 
@@ -147,13 +147,13 @@ async function auditFaults({ environment, partner: { partnerId } }: Scenario<Ser
 }
 
 /** Judges the ledger as it stands. A page that is not published yet is a fault. */
-export async function judgeNow(
+export async function checkNow(
   scenario: Scenario<Servers>,
   outcomes: readonly Outcome[],
 ): Promise<{ findings: MoneyFindings; snapshot: LedgerSnapshot }> {
   const all = [...scenario.outcomes, ...outcomes];
   const snapshot = await snapshotOf(scenario);
-  const findings = judgeMoney(snapshot, all, expectedOf(scenario));
+  const findings = checkMoney(snapshot, all, expectedOf(scenario));
   findings.other.push(...(await tokenFaults(scenario, snapshot, all)), ...(await auditFaults(scenario)));
   const perMinute = snapshot.pages.at(-1)?.state.caps.perMinute;
   if (scenario.bound !== 'balance' && perMinute !== otherPerMinute)
@@ -161,14 +161,14 @@ export async function judgeNow(
   return { findings, snapshot };
 }
 
-/** One sweep, or three at once where `run` is odd; then the ledger is judged, and swept three times more. */
+/** One sweep, or three at once where `run` is odd; then the ledger is checked, and swept three times more. */
 export async function findFaults(
   scenario: Scenario,
   outcomes: readonly Outcome[],
   run: number,
 ): Promise<MoneyFindings> {
   await sweepAll(scenario, run % 2 === 0 ? 1 : 3);
-  const { findings, snapshot } = await judgeNow(scenario, outcomes);
+  const { findings, snapshot } = await checkNow(scenario, outcomes);
   await scenario.environment.sweep(3);
   const again = await snapshotOf(scenario);
   if (contentOf(again) !== contentOf(snapshot)) findings.other.push('sweeping again changed something');

@@ -80,7 +80,7 @@ export async function isFinished(
 }
 
 /** Judges a run by what its receiver counted and what the database says. */
-export async function judgeWebhooks(
+export async function checkWebhooks(
   db: Db,
   partner: Partner,
   arrived: ReadonlyMap<string, Arrived>,

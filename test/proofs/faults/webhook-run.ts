@@ -6,7 +6,7 @@ import { type Fault, type InjectedFault, inject, injectedFault } from './injecti
 import type { Attempt } from './money-run.ts';
 import { createPartner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
-import { isFinished, judgeWebhooks, type WebhookFindings } from './webhook-findings.ts';
+import { checkWebhooks, isFinished, type WebhookFindings } from './webhook-findings.ts';
 
 /** One fault around the delivery of events. */
 export interface WebhookPoint {
@@ -70,7 +70,7 @@ export async function runWebhooks(
     await sleep(sweepEvery);
     return retry(() => isFinished(environment.db, partner, endpoint.arrived()));
   }, longestDelivery);
-  const findings = await retry(() => judgeWebhooks(environment.db, partner, endpoint.arrived()));
+  const findings = await retry(() => checkWebhooks(environment.db, partner, endpoint.arrived()));
   findings.other.push(...outcomes.flatMap(({ faults }) => faults));
   return fired ? findings : undefined;
 }

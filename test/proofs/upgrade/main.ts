@@ -105,7 +105,7 @@ async function check(): Promise<void> {
     }
     faults.push(...load.problems);
     say(
-      `judged: ${load.exchanges()} exchanges, ${charged} charges, ${counter.count('vae.resolved')} events, audit ${findings.length} findings`,
+      `checked: ${load.exchanges()} exchanges, ${charged} charges, ${counter.count('vae.resolved')} events, audit ${findings.length} findings`,
     );
   } finally {
     for (const member of members) await member.end();

@@ -40,7 +40,7 @@ const sums = [
 ];
 
 /** Checks that tokens are charged, chains have no gaps, and every balance is the sum of its entries. */
-export async function checkBooks(db: Db, { tokens, funded, price }: Expected): Promise<void> {
+export async function checkLedgers(db: Db, { tokens, funded, price }: Expected): Promise<void> {
   const wallets = await db
     .collection('ledger')
     .aggregate<WalletSum>(sums, { allowDiskUse: true, maxTimeMS: 120_000 })
