@@ -147,7 +147,7 @@ describe("publication of a charge's event", () => {
     },
   );
 
-  it('is left to the writing process for 10 s; then the sweep does it', async () => {
+  it('is left to the writing process for 10 s, and then done by the sweep', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);

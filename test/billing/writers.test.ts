@@ -37,7 +37,7 @@ describe("the choice of a wallet's writer", () => {
     );
   });
 
-  it('keeps the other writer after one has failed, and replaces the failed one', () => {
+  it('replaces a failed writer, and keeps the other one', () => {
     const before = ids(8);
     const [failed, other] = writersAmong(before);
     const after = before.filter((id) => id !== failed);

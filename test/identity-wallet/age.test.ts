@@ -50,7 +50,7 @@ describe('the check of a proof of age', () => {
     ['not-yet-valid', 'attestation not yet valid'],
     ['unknown-issuer', 'unknown issuer'],
     ['revoked', 'attestation revoked'],
-  ] as const)('refuses one that is %s', async (flaw, refusal) => {
+  ] as const)('refuses a proof that is %s', async (flaw, refusal) => {
     const token = await ageToken({ order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
@@ -60,7 +60,7 @@ describe('the check of a proof of age', () => {
     ['client', { clientId: 'redirect_uri:https://other.test/answer' }],
     ['response URI', { responseUri: 'https://verify.test/other' }],
     ['encryption key', { thumbprint: new Uint8Array(32) }],
-  ])('refuses one whose device signed over another %s', async (_what, change) => {
+  ])('refuses a proof whose device signed another %s', async (_what, change) => {
     const token = await ageToken({ made: { ...context, ...change } });
     expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
   });
@@ -132,7 +132,7 @@ describe('the check of a proof of age', () => {
 });
 
 describe('a proof of age with one byte changed', () => {
-  it('is never accepted, whichever byte it is', async () => {
+  it('is refused for every byte', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.from(text, 'base64url');
     for (let at = 0; at < bytes.length; at += 3) {

@@ -35,7 +35,7 @@ async function atWallet() {
   };
 }
 
-it('the list of methods is shown again if the user refuses in the identity wallet, and offers it again', async () => {
+it('the list of methods is shown again after a refusal in the identity wallet, and still offers that wallet', async () => {
   const { act, last } = await atWallet();
   const list = await act('refuse');
   expect(list.html).toContain('You stopped with');

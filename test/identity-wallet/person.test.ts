@@ -79,12 +79,12 @@ describe('the check of a PID', () => {
     ['not-yet-valid', 'attestation not yet valid'],
     ['unknown-issuer', 'unknown issuer'],
     ['revoked', 'attestation revoked'],
-  ] as const)('refuses one that is %s', async (flaw, refusal) => {
+  ] as const)('refuses a PID that is %s', async (flaw, refusal) => {
     const token = await personToken({ paths: [ages], order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
 
-  it('refuses one whose proof has another nonce, audience or time', async () => {
+  it('refuses a PID whose holder proof has another nonce, audience or time', async () => {
     const made = (change: Partial<typeof context> | { nonce: string } | { clientId: string }) =>
       personToken({ paths: [ages], made: { ...context, ...change } });
     expect(await refusalOf(check(await made({ nonce: 'another' }), asked))).toBe('wrong nonce');
@@ -99,7 +99,7 @@ describe('the check of a PID', () => {
     ['expired', { exp: -1 }],
     ['ends just now', { exp: 0 }],
     ['is not valid yet', { nbf: 1 }],
-  ])('refuses one whose proof %s', async (_what, ends) => {
+  ])('refuses a PID whose holder proof %s', async (_what, ends) => {
     const said = Object.fromEntries(Object.entries(ends).map(([name, later]) => [name, now / 1000 + later]));
     expect(await refusalOf(check(await provenAnew(said), asked))).toBe('holder proof wrong');
     expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
@@ -118,7 +118,7 @@ describe('the check of a PID', () => {
     expect(await refusalOf(check(other, asked))).toBe('wrong type');
   });
 
-  it('refuses one without key binding, with a forged disclosure, or with a repeated one', async () => {
+  it('refuses a PID without key binding, with a forged disclosure, or with a repeated disclosure', async () => {
     const [whole] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const parts = whole?.split('~') ?? [];
     const [issued = '', first = ''] = parts;
@@ -132,7 +132,7 @@ describe('the check of a PID', () => {
     expect(await refused([issued, binding].join('~'))).toBe('holder proof wrong');
   });
 
-  it('refuses one with the algorithm none, or with its key in the header', async () => {
+  it('refuses a PID with the algorithm none, or with its key in the header', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const [issued = '', ...rest] = whole.split('~');
     const [header = '', payload = ''] = issued.split('.');
@@ -155,7 +155,7 @@ describe('the check of a PID', () => {
 });
 
 describe('a PID with one character changed', () => {
-  it('is never accepted, whichever character it is', async () => {
+  it('is refused for every character', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     for (let at = 0; at < whole.length; at += 7) {
       const old = whole.charAt(at);

@@ -112,7 +112,7 @@ describe('the token of a wallet request', () => {
 });
 
 describe('the cookie of a wallet request', () => {
-  it('is the one from when its page was shown: after a change, only the new request is accepted', async () => {
+  it('belongs to one request: after the cookie has changed, only the new request is accepted', async () => {
     const { computer, offer } = await handedOff();
     const { pages, page, link, show } = computer;
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
@@ -138,7 +138,7 @@ describe('the cookie of a wallet request', () => {
     expect((await phone.open(back)).html).toContain('Is this your computer?');
   });
 
-  it("is the computer's after it took the session back, and the phone's request is refused", async () => {
+  it("is the computer's after the computer took the session back, and the phone's request is refused", async () => {
     const { computer, offer, join } = await handedOff();
     const atPhone = await join();
     const { pages, page, show } = computer;

@@ -60,7 +60,7 @@ describe('a client', () => {
     expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
-  it('is refused for a storefront if no claim of it can be true, at creation and at a change', async () => {
+  it('is refused for a storefront without any boolean claim, at creation and at a change', async () => {
     const { partnerId, keyId } = await onboard();
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };

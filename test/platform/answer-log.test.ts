@@ -112,7 +112,7 @@ describe('the log of a failure with 5xx', () => {
     return { line: lines[0], text: JSON.stringify(lines) };
   }
 
-  it('is one line with the cause, without a stack if the error is expected', async () => {
+  it('has one line with the cause, and no stack if the error is expected', async () => {
     const { line, text } = await only('/away');
     expect(line).toMatchObject({ level: 50, status: 503, error: 'service_unavailable' });
     expect(line?.['cause']).toBe('MongoNetworkError: connect ECONNREFUSED 127.0.0.1:27017');
@@ -120,7 +120,7 @@ describe('the log of a failure with 5xx', () => {
     expect((await only('/shed')).line?.['cause']).toBe('Error: the clock is not trusted');
   });
 
-  it('is one line with the stack if the error is a defect of the service', async () => {
+  it('has one line with the stack if the error is a defect of the service', async () => {
     const { line, text } = await only('/fault');
     expect(line).toMatchObject({
       level: 50,

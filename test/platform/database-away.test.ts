@@ -62,7 +62,7 @@ afterAll(async () => {
 
 // The cases run simultaneously with a server each, because most of their time is waiting.
 describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
-  it('makes every endpoint except the session query answer 503 within 5 s without a charge, until it returns', async ({
+  it('causes a 503 within 5 s without a charge at every endpoint except the session query, until the database returns', async ({
     expect,
   }) => {
     const { database, proxy, server, partner, exchange, get, ledger, ...site } = sites[how];

@@ -83,7 +83,7 @@ describe('secrets', () => {
     );
   });
 
-  it('are malformed as another kind, shortened, lengthened, or as any other text', () => {
+  it('are invalid as a secret of another kind, and after any shortening or lengthening', () => {
     const secret = randomSecret('testKey');
     expect(isWellFormedSecret('liveKey', secret)).toBe(false);
     for (const text of ['', 'svc_test_', secret.slice(0, -1), `${secret}0`, ` ${secret}`, `${secret}\n`]) {

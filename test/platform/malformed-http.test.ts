@@ -117,7 +117,7 @@ describe('malformed HTTP', () => {
     expect(error).toBeUndefined();
   });
 
-  it('gets 408 after its time limit', async () => {
+  it('gets 408 if it is incomplete at its time limit', async () => {
     const arrival = { headers: 200, request: 400, check: 50 };
     const hurried = createHttpServer({ logger: createLogger('silent'), trustProxy: false, arrival });
     hurried.post('/', async () => 'fine');

@@ -128,7 +128,7 @@ it('a flush ends even if wallets are written continuously', async () => {
   expect(flushes).toBe(2);
 });
 
-it('summaries name a reached spend cap until its window ends', async () => {
+it('summaries name a spend cap that is reached, until its window ends', async () => {
   const { process, move, collection } = await ledgerOf([a, b]);
   const charge = (id: string) => ({ id, amount: 0, kind: 'token' as const });
   const caps = (perMinute: number, perHour: number) => ({

@@ -28,7 +28,7 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
 }
 
 describe('defaults', () => {
-  it('suit a trial on one machine', () => {
+  it('are suitable for a trial on one machine', () => {
     expect(readConfig({})).toMatchObject({
       environment: 'development',
       public: { host: '127.0.0.1', port: 8080 },
@@ -47,7 +47,7 @@ describe('defaults', () => {
     });
   });
 
-  it('apply to an empty variable as to a missing one', () => {
+  it('apply to empty and missing variables', () => {
     const names = ['SVC_PORT', 'SVC_BASE_URL', 'MONGODB_URI', 'SVC_MASTER_KEY', 'SVC_PRICE_CENTS'];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });

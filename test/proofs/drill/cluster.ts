@@ -4,18 +4,18 @@ import { retry } from '../faults/retry.ts';
 import type { Random } from '../simulation/random.ts';
 import { electionKinds, type Plan, startReplicaSet } from './facade/replica-set.ts';
 
-/** One election, when it has ended. */
+/** The result of one election. */
 export interface Held {
   kind: string;
-  /** Writes that were made and rolled back; undefined where that cannot be known. */
+  /** The number of writes that were made and rolled back; undefined if it cannot be known. */
   rolledBack?: number;
   committedSilently?: boolean;
 }
 
-/** Where the drill takes place. */
+/** The replica set of the drill. */
 export interface Cluster {
   uri: string;
-  /** Ends the present primary; resolves when another one answers. */
+  /** Ends the present primary. Resolves when another one answers. */
   elect(): Promise<Held>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Settings {
   plan: Partial<Plan>;
 }
 
-/** Each kind of election as often as the others, in a random order. */
+/** All kinds of elections, equally often and in a random order. */
 export async function openFacade({ random, onFault, plan }: Settings): Promise<Cluster> {
   const set = await startReplicaSet({ random, onFault, plan });
   const kinds = plan.kinds ?? electionKinds;
@@ -46,8 +46,8 @@ export async function openFacade({ random, onFault, plan }: Settings): Promise<C
 const steppedDownFor = 10;
 
 /**
- * A replica set of MongoDB. Its primary steps down, and does not wait for the others first, as far as the server allows that.
- * The drill has a database of its own on it, which it drops.
+ * A MongoDB replica set. Its primary steps down, and as far as possible does not wait for the others first. The drill
+ * uses and drops its own database.
  */
 export async function openReal(uri: string): Promise<Cluster> {
   const name = `svc_drill_${process.pid}`;
@@ -61,7 +61,7 @@ export async function openReal(uri: string): Promise<Cluster> {
       const before = await retry(primary);
       await admin
         .command({ replSetStepDown: steppedDownFor, secondaryCatchUpPeriodSecs: 0, force: true })
-        .catch(() => undefined); // its own connection may end with it
+        .catch(() => undefined); // its own connection may end with the primary
       await retry(async () => {
         if ((await primary()) === before) throw new Error(`${before} is still the primary`);
       });

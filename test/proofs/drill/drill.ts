@@ -13,7 +13,7 @@ import { startServers } from './servers.ts';
 
 failCommandsOfEndedConnections();
 
-/** What is wrong, and the election in which it went wrong. */
+/** A fault, and the election in which it occurred. */
 export interface Fault extends Held {
   election: number;
   words: string;
@@ -27,13 +27,13 @@ export interface Fault extends Held {
 export interface Report {
   elections: number;
   kinds: Record<string, number>;
-  /** Writes that were taken back; undefined where that cannot be known. */
+  /** The number of rolled-back writes; undefined if it cannot be known. */
   rolledBack: number | undefined;
-  /** Elections that have committed writes whose acknowledgement was lost. */
+  /** Elections with committed writes whose acknowledgement was lost. */
   committedSilently: number;
   figures: Figures;
   faults: Fault[];
-  /** The folder with the servers' warnings, where anything is wrong. */
+  /** The folder with the servers' warnings, if there is a fault. */
   logs?: string;
 }
 
@@ -45,9 +45,9 @@ interface Settings {
   servers: number;
   /** The compiled `server/main.js`. */
   program: string;
-  /** Whether the drill ends as soon as something is wrong, as is expected; no logs are kept then. */
+  /** Whether the drill ends at the first fault, which a mutant is expected to cause. No logs are kept then. */
   untilFault?: boolean;
-  /** Ends the drill after the election that is under way. */
+  /** Ends the drill after the running election. */
   signal?: AbortSignal;
   /** Called after each election. */
   progress?: (election: number, held: Held) => void;
@@ -59,15 +59,15 @@ const bounds: readonly [Bound, Bound][] = [
   ['cap', 'none'],
   ['balance', 'cap'],
 ];
-/** Milliseconds after the clients' start, at which an election begins at the latest. */
+/** The latest start of an election, in milliseconds after the clients' start. */
 const latest = 450;
-/** Milliseconds. What is left to a sweep is published by then: sweeps come every 15 s, and elections make some fail. */
+/** Milliseconds after which sweeps have published everything. They run every 15 s, and elections make some fail. */
 const longestSettling = within(150_000);
 const asksEvery = 2_000;
 
 /**
- * Servers under load, and elections one after another at random moments. Each election has partners of its own, so that
- * a fault names its election.
+ * Servers under load, with elections one after another at random moments. Each election has separate partners, so that
+ * a fault identifies its election.
  */
 export async function runDrill(settings: Settings): Promise<Report> {
   const {

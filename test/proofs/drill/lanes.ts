@@ -25,7 +25,7 @@ export interface Environment extends Servers {
   receiver: Awaited<ReturnType<typeof startReceiver>>;
 }
 
-/** What a lane came to, added up over all lanes. */
+/** The totals over all lanes. */
 export interface Figures {
   clients: number;
   tokens: number;
@@ -33,23 +33,23 @@ export interface Figures {
   lostAnswers: number;
   flows: number;
   events: number;
-  /** POSTs of an event after one that was answered with 2xx: delivery is at least once. */
+  /** Repeated POSTs of an event after a 2xx, which is allowed: delivery is at least once. */
   repeatedPosts: number;
 }
 
-/** One partner whose users and clients are busy while an election takes place. */
+/** One partner with active users and clients during an election. */
 export interface Lane {
   /** Resolves when every client has its final answer. */
   run(): Promise<void>;
-  /** What is certainly wrong by now, in words. */
+  /** Faults that are certain by now, as text. */
   checkNow(): Promise<string[]>;
-  /** Whether everything that follows the answers has happened. */
+  /** Whether all effects of the answers are stored. */
   isSettled(): Promise<boolean>;
   /** Everything that is wrong then. */
   checkSettled(): Promise<{ faults: string[]; figures: Partial<Figures> }>;
 }
 
-/** Milliseconds within which clients begin. */
+/** Milliseconds in which clients start. */
 const spread = 600;
 
 const moneyFaults = ({ lostCents, doubleDebits, orphans }: MoneyFindings): string[] => [
@@ -65,13 +65,13 @@ const figuresOf = (outcomes: readonly Outcome[], findings: MoneyFindings, charge
   lostAnswers: findings.lostAnswers,
 });
 
-/** @throws where a client has given up: nothing can be said about its code then */
+/** @throws if a client has given up, because its code's state is then unknown */
 function requireAnswers(outcomes: readonly Outcome[]): void {
   const open = outcomes.filter(({ token, refusal }) => token === undefined && refusal === undefined).length;
   if (open > 0) throw new Error(`${open} clients got no final answer in 60 s of asking`);
 }
 
-/** Codes with two clients each at both servers, and operators' commands, each given twice. */
+/** Codes with two clients each at both servers, and operators' commands, each sent twice. */
 export async function openMoneyLane(environment: Environment, bound: Bound): Promise<Lane> {
   const scenario = await openScenario(environment, bound);
   const { partner, codes } = scenario;
@@ -100,11 +100,11 @@ export async function openMoneyLane(environment: Environment, bound: Bound): Pro
   };
 }
 
-/** As many people in browsers; each `new-adult` is a different one. */
+/** The number of concurrent browsers. Each `new-adult` is a different user. */
 const people = ['new-adult', 'adult'] as const;
 const codesWithEvents = 6;
 
-/** Users in hosted flows and codes with events that are still to be published, for a partner with a webhook. */
+/** Users in hosted flows, and codes with unpublished events, for a partner with a webhook. */
 export async function openFlowLane(environment: Environment): Promise<Lane> {
   const { db, publicUrls, receiver } = environment;
   const endpoint = receiver.open(0);

@@ -92,7 +92,7 @@ async function drillMutant(mutant: Mutant): Promise<boolean> {
   return first !== undefined;
 }
 
-// The first interrupt ends the drill after the present election, with its report; the second ends it at that moment.
+// The first interrupt ends the drill after the present election with a report. The second one ends it at once.
 const interrupt = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => (interrupt.signal.aborted ? process.exit(1) : interrupt.abort()));

@@ -11,12 +11,12 @@ interface Edit {
   replace: string;
 }
 
-/** The product without one of its safeguards. */
+/** The product with one safeguard removed. */
 export interface Mutant {
   name: string;
   title: string;
   edits: readonly Edit[];
-  /** Elections that need it most. */
+  /** The kinds of elections that need this safeguard most. */
   plan?: Partial<Plan>;
 }
 
@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
         replace: "readConcern: { level: 'local' }",
       },
     ],
-    // A page on top of one that is rolled back is fenced on its own: its state has charges that do not stand.
+    // A page on top of a rolled-back page must be fenced separately, because its state contains lost charges.
     plan: { kinds: ['step-down', 'crash'], stepEvery: [20, 80], longGaps: 1, longGap: [1_600, 4_000] },
   },
   {
@@ -95,13 +95,13 @@ const root = fileURLToPath(
 );
 const programOf = (directory: string) => join(directory, 'dist/server/main.js');
 
-/** The product itself, as `npm run build` left it. */
+/** The unchanged product from `npm run build`. */
 export const productProgram = programOf(root);
 
 /**
  * A copy of the built product with the edits of a mutant.
  * @returns its program
- * @throws where the text of an edit is not there exactly once
+ * @throws if the text of an edit does not occur exactly once
  */
 export function buildMutant({ edits }: Mutant): string {
   const directory = temporaryFolder('drill-mutant');

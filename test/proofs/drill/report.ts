@@ -1,11 +1,11 @@
 import type { Fault, Report } from './drill.ts';
 
-/** Writes that are to be rolled back for each election, so that a drill proves something: 500 in 200. */
+/** The number of rolled-back writes per election that makes a drill meaningful: 500 in 200. */
 const rolledBackEach = 2.5;
-/** Tokens that clients are to get for each election. */
+/** The number of tokens per election that clients must get. */
 const tokensEach = 10;
 
-/** What a drill lacks to prove anything, in words. */
+/** The reasons why a drill proves nothing, as text. */
 export function shortfall({ elections, rolledBack, figures }: Report, due: number): string[] {
   const least = Math.floor(due * rolledBackEach);
   return [
@@ -18,7 +18,7 @@ export function shortfall({ elections, rolledBack, figures }: Report, due: numbe
   ];
 }
 
-/** What a drill fails for. A late answer is named, and is no loss. */
+/** The faults that fail a drill. A late answer is reported, but is no loss. */
 export const failuresOf = ({ faults }: Report): Fault[] => faults.filter(({ means }) => means !== 'late');
 
 /** The result of a drill as lines of text. */

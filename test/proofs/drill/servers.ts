@@ -11,7 +11,7 @@ interface Settings {
   /** The compiled `server/main.js`, the product's own or a mutant's. */
   program: string;
   mongodbUri: string;
-  /** How many. */
+  /** The number of servers. */
   count: number;
 }
 
@@ -34,8 +34,8 @@ const isReady = (url: string): Promise<boolean> =>
   );
 
 /**
- * Processes of the product on one database. Their warnings go to files in `dataDir`.
- * @throws where one of them does not start
+ * Processes of the product with one database. Their warnings go to files in `dataDir`.
+ * @throws if one of them does not start
  */
 export async function startServers({ program, mongodbUri, count }: Settings) {
   const dataDir = temporaryFolder('drill-servers');
@@ -62,7 +62,7 @@ export async function startServers({ program, mongodbUri, count }: Settings) {
         MONGODB_URI: mongodbUri,
       },
       stdio: ['ignore', log, log],
-      detached: true, // an interrupt in the terminal is for the drill only
+      detached: true, // an interrupt in the terminal must only reach the drill
     });
     child.once('exit', (code, signal) => {
       if (!isStopping) deaths.push(`server ${index} ended by itself: ${signal ?? code}`);
@@ -74,7 +74,7 @@ export async function startServers({ program, mongodbUri, count }: Settings) {
   const killAll = () => {
     for (const child of children) child.kill('SIGKILL');
   };
-  // They do not notice that the drill is gone.
+  // The servers keep running after the drill has ended.
   process.once('exit', killAll);
   for (const [index, port] of ports.entries()) {
     children.push(start(port, index));
@@ -99,9 +99,9 @@ export async function startServers({ program, mongodbUri, count }: Settings) {
     publicUrls,
     adminUrl: `http://127.0.0.1:${adminPort}`,
     dataDir,
-    /** Processes that are gone though they should not be, in words. */
+    /** Processes that have ended unexpectedly, as text. */
     deaths: (): readonly string[] => deaths,
-    /** @param keep whether the files with the warnings stay */
+    /** @param keep whether the warning files stay */
     async close(keep: boolean): Promise<void> {
       isStopping = true;
       await Promise.all(children.map(stop));

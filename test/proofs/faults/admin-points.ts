@@ -5,7 +5,9 @@ const records = ['partners', 'apiKeys', 'clients'];
 const inRecords = (text: RegExp) => (command: Command) =>
   records.some((collection) => writing(collection, text)(command));
 
-/** Every write of an operator's command: the record with its audit entry, the copy, the removal of what was copied. */
+/**
+ * Every write of an operator's command: the record with its audit entry, the copy, and the removal of the copied entry.
+ */
 export const adminPoints: readonly MessagePoint[] = pointsAt({
   'new record': (command) => command.name === 'insert' && inRecords(/"auditAt"/)(command),
   'changed record': inRecords(/"\$inc":\{"revision":1\}/),

@@ -7,7 +7,7 @@ import type { Attempt } from './money-run.ts';
 import { createPartner, operatorAt, type Partner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
 
-/** What a run of operators' commands came to. All but `changes` and `answers` should be 0. */
+/** The result of a run of operators' commands. All numbers except `changes` and `answers` should be 0. */
 export type AdminFindings = Record<
   'changes' | 'answers' | 'unrecorded' | 'invented' | 'undone' | 'waiting',
   number
@@ -29,16 +29,19 @@ interface LogDocument {
 }
 
 const collections = ['partners', 'apiKeys', 'clients'] as const;
-/** Commands of each kind, all at about the same time. */
+/** Commands of each kind, sent almost simultaneously. */
 const rounds = 3;
-/** The least that a wallet is funded with. Cents. */
+/** The smallest funding of a wallet in cents. */
 const funds = 5_000;
 /** Milliseconds. */
 const aftermath = 300;
 const longestWait = 25_000;
 const sweepEvery = 100;
 
-/** Commands that make or change records, each repeated until it is answered. @returns how many were answered */
+/**
+ * Sends commands that create or change records, and repeats each until it is answered.
+ * @returns the number of answers
+ */
 async function operate(environment: Environment, { partnerId, clientId }: Partner, name: string) {
   const { partners, keys, clients } = operatorAt(environment);
   const numbers = Array.from({ length: rounds }, (_, n) => n);
@@ -53,7 +56,7 @@ async function operate(environment: Environment, { partnerId, clientId }: Partne
   return 2 * rounds + 1;
 }
 
-/** The records of the run: the partner's own, and the partners that it made. */
+/** The records of the run: the partner's own, and the created partners. */
 async function recordsOf(db: Db, { partnerId }: Partner, name: string): Promise<RecordDocument[]> {
   const own = { $or: [{ _id: partnerId }, { partnerId }, { name: { $regex: `^${name} ` } }] };
   const found = await Promise.all(
@@ -77,7 +80,7 @@ async function findFaults(db: Db, partner: Partner, name: string): Promise<Omit<
     ),
   );
   const known = new Set(all.flat().map(({ _id }) => _id));
-  // Every change counts the record's revision up, and its entry is named by request and record.
+  // Every change increments the record's revision, and its audit entry names the request and the record.
   const entriesOf = async ({ _id }: RecordDocument) =>
     db.collection<LogDocument>('auditLog').countDocuments({ _id: { $regex: `:${_id}$` }, target: _id });
   const counts = await Promise.all(
@@ -101,8 +104,8 @@ async function findFaults(db: Db, partner: Partner, name: string): Promise<Omit<
 }
 
 /**
- * One run: operators' commands around a new partner, with one fault.
- * @returns undefined where the fault's moment did not come, so that the run says nothing
+ * One run: operators' commands for a new partner, with one fault.
+ * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runAdmin(
   environment: Environment,

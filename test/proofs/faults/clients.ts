@@ -4,35 +4,35 @@ import { tokenForm } from '../../journey/pkce.ts';
 import type { Code } from './codes.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
-/** What one client got in the end, that retries until it has a final answer. */
+/** The final answer of one client, which retries until then. */
 export interface Outcome {
   code: Code;
   token?: string;
-  /** A refusal that is final by the contract: 4xx. */
+  /** A final refusal: a 4xx of the contract. */
   refusal?: { status: number; description: string };
   /** Requests without an answer, or with a 5xx. */
   unanswered: number;
-  /** What should not have been answered at all. */
+  /** Answers that should not occur. */
   faults: string[];
 }
 
 interface Exchange {
-  /** One for each server: a client that got no answer goes to the next. */
+  /** One URL for each server. A client without an answer asks the next one. */
   publicUrls: readonly string[];
   partner: Partner;
   code: Code;
-  /** Which server it asks first. */
+  /** The server that it asks first. */
   first?: number;
-  /** A client that got no answer waits for this before it asks again. */
+  /** Called before a client without an answer repeats its request. */
   mayRetry?: Promise<void>;
   /** Milliseconds before the first request. */
   delay?: number;
 }
 
-/** No answer within this is a fault of its own: a 503 is due within 5 s, on a machine that is not busy. */
+/** The limit for an answer, above the 5 s of the contract, because the machine may be busy. */
 const answerWithin = within(15_000);
 const retryAfter = 30;
-/** Of time spent asking: a wait for `mayRetry`, or a machine that stands still, does not count. */
+/** Counts only the time of requests, not a wait for `mayRetry` or a stopped machine. */
 const givesUpAfter = within(60_000);
 
 const formOf = (partner: Partner, code: Code) =>
@@ -49,7 +49,7 @@ async function ask(url: string, body: URLSearchParams): Promise<Answer> {
   }
 }
 
-/** Exchanges a code, again after each failure, until there is a token or a refusal that is final. */
+/** Exchanges a code, and repeats after each failure until there is a token or a final refusal. */
 export async function exchange(settings: Exchange): Promise<Outcome> {
   const { publicUrls, partner, code, first = 0, mayRetry, delay = 0 } = settings;
   const outcome: Outcome = { code, unanswered: 0, faults: [] };
@@ -79,10 +79,13 @@ export async function exchange(settings: Exchange): Promise<Outcome> {
   return outcome;
 }
 
-/** Codes whose clients race on different servers; those of the others share one, so that each server writes some. */
+/**
+ * Some codes have clients at different servers. The clients of the others share a server, so that each server writes
+ * some charges.
+ */
 const racing = 4;
 
-/** Several clients for each code, spread over all servers, all at about the same time. */
+/** Several clients for each code, spread over all servers, almost simultaneously. */
 export function exchangeAll(
   settings: Omit<Exchange, 'code' | 'delay' | 'first'>,
   codes: readonly Code[],

@@ -7,16 +7,16 @@ import { codeOf } from '../../../server/verification/session/code.ts';
 import { completed, type Session } from '../../../server/verification/session/transitions.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
-/** An authorization code that waits to be exchanged. */
+/** An authorization code that can be exchanged. */
 export interface Code {
   code: string;
   codeVerifier: string;
   sessionId: string;
-  /** The exchange of a returning user's code has the event `vae.resolved`. */
+  /** Whether its exchange causes the event `vae.resolved`, as for a returning user. */
   returning: boolean;
 }
 
-/** Old enough for the sweep, which leaves younger changes to the process that made them. Milliseconds. */
+/** The age in milliseconds from which the sweep handles changes of another process. */
 const overdue = 10_000;
 const lifetime = 1_800_000;
 
@@ -29,7 +29,7 @@ function enrollmentOf(partner: Partner, userId: string, firstSession: string, at
   return { _id, ...owner, ...state, createdAt: at };
 }
 
-/** The session as the hosted flow leaves it, by the product's own transition. */
+/** The session after the hosted flow, made by the product's own transition. */
 function sessionOf(
   enrollment: Enrollment,
   { codeVerifier, code, sessionId, returning }: Code,
@@ -51,7 +51,7 @@ function sessionOf(
     createdAt,
     expiresAt: new Date(createdAt.getTime() + lifetime),
   };
-  // One exchange reads the session alone, the other looks the user and the enrollment up.
+  // One exchange reads only the session; the other also reads the user and the enrollment.
   const snapshot = returning ? { claims: { age_18_plus: true } } : undefined;
   const issue = { code: { hash: sha256(code), keyId: 'none' }, snapshot, returning, enrolled: !unpublished };
   const { set, entry, event } = completed(session, issue, createdAt);
@@ -60,8 +60,8 @@ function sessionOf(
 }
 
 /**
- * Codes of as many users, written as the hosted flow would have left them; every second user is a returning one.
- * @param unpublished whether the events of their sessions and enrollments are left to the next sweep
+ * Codes of different users, with the records of completed hosted flows. Every second user is a returning one.
+ * @param unpublished whether the next sweep must publish the events of their sessions and enrollments
  */
 export async function createCodes(
   db: Db,

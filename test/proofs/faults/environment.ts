@@ -6,36 +6,36 @@ import { killPointNames } from './kill-points.ts';
 import { loadServer, type ServerProcess } from './server-process.ts';
 import type { Worker } from './worker.ts';
 
-/** A product secret of the form that the configuration wants. */
+/** A secret in the format that the configuration requires. */
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
 
-/** Milliseconds that a page keeps its `unpublished` mark before a sweep of the suite takes it. */
+/** Milliseconds after which a sweep of the suite takes a page's `unpublished` mark. */
 export const sweptAfter = 500;
-/** The product's own: see server/billing/publishing.ts. */
+/** The product's own delay: see server/billing/publishing.ts. */
 const productSweepsAfter = 10_000;
-/** Milliseconds. Short, so that runs are; the attempt's budget is still far above what a local POST takes. */
+/** Milliseconds. Short for quick runs, but the attempt's limit is still far above a local POST. */
 const times = { attemptBudget: 2000, lease: 2300 };
 
 export interface EnvironmentSettings {
   /** Whether the servers reach the database through the proxy. */
   proxied?: boolean;
-  /** Whether the server leaves webhooks to another process beside it. */
+  /** Whether another process, and not the server, sends webhooks. */
   sendsNot?: boolean;
-  /** How many servers share the database; faults happen to the first. Default 1. */
+  /** The number of servers with one database. Faults happen to the first. Default 1. */
   servers?: number;
   /** Whether the others reach the private listener of the first one through a proxy. */
   parted?: boolean;
 }
 
-/** Enough for one writer among eight servers, save in one of 50,000 cases. */
+/** Enough wallets that one of eight servers writes one, except in one of 50,000 cases. */
 const mostRestarts = 80;
 const sampleWallets = Array.from({ length: 20 }, (_, n) => `ptr_${n}:test`);
 const pidOf = (peer: string): number => Number(peer.split(':').at(-2));
 const everyRole = 'api,admin,worker';
 
 /**
- * A database of its own on the worker, and servers on it. The first is started again and again, always at the same
- * address; its next process is loaded ahead, so that a start is short.
+ * A new database on the worker, and servers with it. The first server restarts often, always at the same address. Its
+ * next process is loaded ahead, so that a start is short.
  */
 export async function openEnvironment(worker: Worker, settings: EnvironmentSettings) {
   const { proxied = false, sendsNot = false, servers = 1, parted = false } = settings;
@@ -78,7 +78,7 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
   await Promise.all(others.map((other) => other.start()));
   let next: ServerProcess | undefined;
 
-  /** Names of the private listeners of these servers, which end in process id and start. */
+  /** Names of these servers' private listeners, which end in process id and start time. */
   async function livingPeers(): Promise<string[]> {
     const living = new Set([server, ...others].map(({ pid }) => pid));
     const listeners = db.collection<{ peer: string }>('processes').find({ peer: { $exists: true } });
@@ -91,7 +91,7 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     return writer !== undefined && pidOf(writer) === server.pid;
   }
 
-  /** Ends the first server if need be, and starts it again. @throws where that ends before it is up */
+  /** Stops the first server if necessary, and starts it again. @throws if it ends before it is ready */
   async function restart(): Promise<void> {
     server.signal('SIGKILL');
     await server.ended;
@@ -104,18 +104,18 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     worker,
     db,
     dataDir,
-    /** One for each server. */
+    /** URLs, one for each server. */
     publicUrls: ports.map(({ http }) => `http://127.0.0.1:${http}`),
     adminUrl: `http://127.0.0.1:${first.admin}`,
-    /** The first server: the one that faults happen to. */
+    /** The first server, to which faults happen. */
     server: () => server,
-    /** To the private listener of the first server, where the settings ask for it. */
+    /** The proxy of the first server's private listener, if the settings ask for one. */
     link,
     /** One sweep in every process, as many times at once. */
     async sweep(times = 1): Promise<void> {
       await Promise.all([server, ...others].map((process) => process.sweep(times)));
     },
-    /** Every process knows which others take postings. */
+    /** Waits until every process knows which others accept postings. */
     async refresh(): Promise<void> {
       for (let round = 0; round < 2; round += 1) {
         await Promise.all([server, ...others].map((process) => process.refresh()));
@@ -128,8 +128,8 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     },
     restart,
     /**
-     * Starts the first server again until it writes some wallets, or until others do.
-     * A process is a writer or not from its start to its end.
+     * Restarts the first server until it writes some wallets, or until others do. A process stays a writer, or no
+     * writer, until its end.
      */
     async restartUntil(writes: 'writes wallets' | 'others write wallets'): Promise<void> {
       const wanted = writes === 'writes wallets';

@@ -1,6 +1,6 @@
 import { deleting, type MessagePoint, pointsAt, writing } from './message-points.ts';
 
-/** Every write of an erasure: by the operator's command first, then by the sweep that looks a second time. */
+/** Every write of an erasure: by the operator's command first, then by the sweep's second pass. */
 export const erasurePoints: readonly MessagePoint[] = pointsAt({
   user: writing('users', /"erasedAt"/),
   snapshots: writing('sessions', /"revised"/),

@@ -11,12 +11,12 @@ import type { Attempt } from './money-run.ts';
 import { createPartner, operatorAt, type Partner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
 
-/** What a run of an erasure came to. All but `erased` should be 0. */
+/** The result of a run of an erasure. All numbers except `erased` should be 0. */
 export type ErasureFindings = Record<'erased' | 'kept' | 'traces' | 'unrecorded' | 'doubled', number> & {
   other: string[];
 };
 
-/** A returning user in two browsers and a new one are erased; the last one stays. */
+/** A returning user with two browsers and a new user are erased. The last user stays. */
 const people = ['adult', 'new-adult', 'biometric'] as const;
 const returning = ['adult'] as const;
 const stays = 'biometric';
@@ -25,16 +25,16 @@ const funds = 50_000;
 const aftermath = 300;
 const sweepEvery = 100;
 const longestErasure = 25_000;
-/** Longer than requests wait to be noted. */
+/** Longer than the delay of the request log. */
 const noted = 1_200;
 
 interface User {
   id: string;
-  /** What names the person in any record. */
+  /** The strings that identify the user in any record. */
   names: string[];
 }
 
-/** The user of this session, by what the database calls them. */
+/** The user of this session, by the user's database ids. */
 async function userOf(db: Db, sessionId: string): Promise<User> {
   const session = await db
     .collection<{ _id: string; userId: string }>('sessions')
@@ -49,7 +49,7 @@ async function userOf(db: Db, sessionId: string): Promise<User> {
   return { id, names: [id, user.identity, ...enrollments.map(({ sub }) => sub)] };
 }
 
-/** Repeats the operator's command until it is answered, or the user is gone. */
+/** Repeats the operator's command until it is answered, or the user is erased. */
 const erase = (environment: Environment, userId: string): Promise<unknown> =>
   retry(async () => {
     try {
@@ -59,7 +59,7 @@ const erase = (environment: Environment, userId: string): Promise<unknown> =>
     }
   });
 
-/** Records that still name a person, by collection. The audit log names whom an operator has erased. */
+/** Records that still identify a user, by collection. The audit log may name users whom an operator has erased. */
 async function tracesOf(db: Db, names: readonly string[]): Promise<string[]> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const found = await Promise.all(
@@ -126,8 +126,8 @@ async function findFaults(
 }
 
 /**
- * One run: users of a new partner, with tokens and events, are erased at the same time, with one fault.
- * @returns undefined where the fault's moment did not come, so that the run says nothing
+ * One run: users of a new partner with tokens and events are erased simultaneously, with one fault.
+ * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runErasure(
   environment: Environment,

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { type Entry, isCharge } from './ledger-snapshot.ts';
 import type { Partner } from './partner.ts';
 
-// The suite's own reading of what hosted flows leave behind: plain documents, without the product's rules.
+// Reads the results of hosted flows as plain documents, without the product's rules.
 
 interface SessionDocument {
   _id: string;
@@ -32,18 +32,18 @@ interface UserDocument {
   createdAt: Date;
 }
 
-/** What all flows of one partner have left behind. */
+/** The records of all flows of one partner. */
 interface Left {
   sessions: SessionDocument[];
   enrollments: EnrollmentDocument[];
-  /** Those of the enrollments and sessions, and every one made since then where that is known. */
+  /** Users of the enrollments and sessions, and, if the start time is known, all users created since then. */
   users: UserDocument[];
   charges: Entry[];
 }
 
-/** How many flows ended, and of how many different people. */
+/** The number of completed flows, and of different users in them. */
 export interface Passed {
-  /** When they began, where no other users are made beside theirs. */
+  /** The start time, if no other users are created meanwhile. */
   since?: Date;
   flows: number;
   people: number;
@@ -67,7 +67,7 @@ async function readLeft(db: Db, { partnerId, walletId }: Partner, since?: Date):
 
 const isComplete = ({ status }: SessionDocument): boolean => status === 'complete';
 
-/** Whether nothing is left to a sweep. */
+/** Whether no work is left to a sweep. */
 export async function isSettled(db: Db, { partnerId }: Partner): Promise<boolean> {
   const due = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const [sessions, enrollments] = await Promise.all(
@@ -76,7 +76,7 @@ export async function isSettled(db: Db, { partnerId }: Partner): Promise<boolean
   return sessions === 0 && enrollments === 0;
 }
 
-/** More than one of what there is one of. */
+/** Duplicates of records that must be unique. */
 function doubled({ sessions, enrollments, charges }: Left, { flows, people }: Passed): number {
   const repeated = sessions.flatMap(({ timeline }) =>
     steps.filter((step) => timeline.filter(({ event }) => event === step).length > 1),
@@ -90,7 +90,7 @@ function doubled({ sessions, enrollments, charges }: Left, { flows, people }: Pa
   );
 }
 
-/** What refers to something that is missing, and users without an enrollment. */
+/** References to missing records, and users without an enrollment. */
 function orphans({ sessions, enrollments, users }: Left): number {
   const userIds = new Set(users.map(({ _id }) => _id));
   const enrollmentIds = new Set(enrollments.map(({ _id }) => _id));
@@ -107,7 +107,7 @@ function orphans({ sessions, enrollments, users }: Left): number {
   ].flat().length;
 }
 
-/** What flows that ended have to have left behind. */
+/** Missing records of completed flows. */
 function missing({ sessions, enrollments, users }: Left, { flows, people }: Passed): string[] {
   const complete = sessions.filter(isComplete);
   const firsts = enrollments.filter(({ _id, firstSession }) => {

@@ -12,7 +12,7 @@ import { afterwards, eventually, firstOf, retry } from './retry.ts';
 import { type Passage, pass } from './users.ts';
 import { checkWebhooks, isFinished } from './webhook-findings.ts';
 
-/** What a run of flows came to. All but `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
+/** The result of a run of flows. All numbers except `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
 export type FlowFindings = Record<
   | 'flows'
   | 'tokens'
@@ -27,9 +27,9 @@ export type FlowFindings = Record<
   number
 > & { other: string[] };
 
-/** Two of them are the same person in several browsers at about the same time. */
+/** Two of them are the same user in several browsers, almost simultaneously. */
 const people = ['new-adult', 'adult', 'new-adult', 'adult', 'new-adult', 'adult', 'biometric'] as const;
-/** Each `new-adult` is a different one. */
+/** Each `new-adult` is a different user. */
 const differentPeople = 3 + new Set(people).size - 1;
 const funds = 50_000;
 /** Milliseconds. */
@@ -38,7 +38,7 @@ const aftermath = 700;
 const sweepEvery = 100;
 const longestSettling = 25_000;
 
-/** The codes with the sessions that issued them; a code without one is left out. */
+/** The codes with their sessions. A code without a session is omitted. */
 export async function codesOf(
   { db }: Pick<Environment, 'db'>,
   passages: readonly Passage[],
@@ -54,7 +54,7 @@ export async function codesOf(
   return found.flat();
 }
 
-/** Tokens whose claims are not what the users consented to, in words. */
+/** Tokens whose claims differ from the users' consent, as text. */
 export async function claimFaults(publicUrl: string, tokens: readonly string[]): Promise<string[]> {
   const wrong = await Promise.all(
     tokens.map(async (token) => {
@@ -71,7 +71,7 @@ export async function claimFaults(publicUrl: string, tokens: readonly string[]):
 
 type Endpoint = ReturnType<Environment['worker']['receiver']['open']>;
 
-/** Sweeps until every event has arrived and nothing is left to a sweep. @returns what is wrong, in words */
+/** Sweeps until every event has arrived and no work is left to a sweep. @returns faults as text */
 export async function settle(
   environment: Environment,
   partner: Partner,
@@ -95,7 +95,7 @@ export interface Passed {
   token: string;
 }
 
-/** Flows with their exchanges, without a fault. @throws where one of them does not end with a token */
+/** Flows with their exchanges, without a fault. @throws if one of them ends without a token */
 export async function passAll(
   environment: Environment,
   partner: Partner,
@@ -115,8 +115,9 @@ export async function passAll(
 }
 
 /**
- * One run: a new partner, several users at once, one fault, and what is left of it after their codes were exchanged.
- * @returns undefined where the fault's moment did not come, so that the run says nothing
+ * One run: a new partner, several concurrent users and one fault. Afterwards the codes are exchanged and the records
+ * checked.
+ * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runFlows(
   environment: Environment,

@@ -4,13 +4,13 @@ import type { Armed, KillPoint } from './kill-points.ts';
 import type { Rule } from './proxy.ts';
 import { createGate } from './retry.ts';
 
-/** What happens to the first server, to its database or to the messages between them, and where. */
+/** The faults of the first server, of its database, and of the messages between them, and their places. */
 export type Fault =
   | {
       /**
-       * `stopping server`: it is asked to stop and dies on the way. `frozen server`: it stops for longer than a caller is waited
-       * for. `refusing link`, `silent link`: connections to its private listener are refused, or answered by nothing, for as
-       * long. `wrong clock`: its wall clock is set.
+       * `stopping server`: it gets a stop signal and crashes during the stop. `frozen server`: it pauses for longer
+       * than a caller waits. `refusing link`, `silent link`: for as long, connections to its private listener are
+       * refused, or get no answer. `wrong clock`: its wall clock is set.
        */
       kills:
         | 'server'
@@ -21,31 +21,31 @@ export type Fault =
         | 'silent link'
         | 'wrong clock';
       point: KillPoint;
-      /** What the proxy does until then, so that the point is reached at all. */
+      /** The action of the proxy until then, so that the point is reached. */
       reachedBy?: readonly Rule[];
     }
-  /** It dies as the message is about to reach the database, or when the database has answered it. */
+  /** It crashes before the message reaches the database, or after the database has answered. */
   | { kills: 'server' | 'database'; message: Rule['matches']; side: 'before' | 'after' }
-  /** `release`: when a held message reaches the database. */
+  /** `release`: a held message reaches the database. */
   | { interferes: readonly Rule[]; release?: 'after the exchanges' | 'after the sweep' };
 
-/** A fault that was armed. */
+/** An armed fault. */
 export interface InjectedFault {
-  /** Resolves when it has happened. */
+  /** Resolves when the fault has occurred. */
   fired: Promise<void>;
   hasFired(): boolean;
-  /** Resolves when server and database are up again. */
+  /** Resolves when server and database are running again. */
   recover(): Promise<void>;
-  /** Sends held messages on. */
+  /** Releases held messages. */
   release(): Promise<void>;
 }
 
-/** Longer than an exchange may wait before it starts its next step. Milliseconds. */
+/** Longer than an exchange may wait before its next step. Milliseconds. */
 const frozenFor = 3_000;
 
 const nothing = async (): Promise<void> => undefined;
 
-/** `fired` as something that can be asked, too; one that fails has not fired. */
+/** Makes the state of `fired` readable at any time. A failed promise has not fired. */
 export function injectedFault(
   fired: Promise<void>,
   rest: Partial<Pick<InjectedFault, 'recover' | 'release'>>,
@@ -62,7 +62,7 @@ export function injectedFault(
   return { fired: opened, hasFired: () => happened, recover: nothing, release: nothing, ...rest };
 }
 
-/** Kills from outside, so that the point does not depend on how the server is built. */
+/** Kills by signal, so that the point does not depend on the server's code. */
 function injectAtMessage(
   { kills, message, side }: Extract<Fault, { message: unknown }>,
   environment: Environment,
@@ -87,7 +87,7 @@ function injectAtMessage(
   return { ...injected, recover };
 }
 
-/** Arms a fault for the `hit`-th time that its moment comes. */
+/** Arms a fault for the `hit`-th occurrence of its point. */
 export async function inject(fault: Fault, environment: Environment, hit: number): Promise<InjectedFault> {
   const { proxy, databaseProcess, databaseBack } = environment.worker;
   if ('interferes' in fault) {
@@ -104,7 +104,7 @@ export async function inject(fault: Fault, environment: Environment, hit: number
     case 'database': {
       const { fired } = await arm({ victim: databaseProcess() });
       const injected = injectedFault(fired, {});
-      // A fault that has not fired must not do so later.
+      // A fault that has not fired must not fire later.
       const recover = async () => {
         if (injected.hasFired()) await databaseBack();
         else await environment.restart();

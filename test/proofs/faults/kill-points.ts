@@ -1,4 +1,4 @@
-/** Each step of the server that has a point before and one after it, where a process can be killed. */
+/** Each step of the server with a point before and after it, where a process can be killed. */
 const steps = [
   // Money: the read of the session, and inserts of ledger pages by what they hold
   'session',
@@ -25,25 +25,28 @@ export type KillPoint = `${Step}:${'before' | 'after'}`;
 
 export const killPointNames = steps.flatMap((step): KillPoint[] => [`${step}:before`, `${step}:after`]);
 
-/** When a fault happens, and to which process: this one, or the `victim` (the database's). */
+/** The time of a fault, and the affected process: this one, or `victim` (the database's). */
 export type Armed = {
   point: KillPoint;
-  /** Which arrival at the point counts: 1 is the next one. */
+  /** The arrival at the point that triggers it: 1 is the next one. */
   hit: number;
   victim?: number | undefined;
-  /** SIGSTOP freezes the process until it gets SIGCONT. `part`: the suite cuts its private listener off. `set clock`: by an hour. */
+  /**
+   * SIGSTOP pauses the process until SIGCONT. `part`: the suite disconnects its private listener. `set clock`: by an
+   * hour.
+   */
   signal: 'SIGKILL' | 'SIGSTOP' | 'part' | 'set clock';
-  /** From which moment on arrivals count. */
+  /** The time from which arrivals count. */
   from: 'now' | 'SIGTERM';
 };
 
-/** Milliseconds within which the suite has cut the process off. */
+/** Milliseconds in which the suite has disconnected the process. */
 const partedWithin = 50;
 
 /**
- * The kill points of this process. Nothing happens until one is armed.
- * @param names from SVC_FAULT: the points that may be armed, none by default
- * @param report resolves when the suite knows that the fault is about to happen
+ * The kill points of this process. None has an effect until it is armed.
+ * @param names from SVC_FAULT: the points that may be armed, by default none
+ * @param report resolves when the suite knows that the fault is about to occur
  * @param setClock sets the wall clock of this process
  */
 export function createKillPoints(
@@ -58,7 +61,7 @@ export function createKillPoints(
     if (signal === 'set clock') setClock();
     if (signal === 'set clock' || signal === 'part') {
       await report();
-      // What follows the point meets the fault.
+      // The code after the point runs with the fault.
       return new Promise((resolve) => setTimeout(resolve, signal === 'part' ? partedWithin : 0));
     }
     if (victim === undefined) {
@@ -68,12 +71,12 @@ export function createKillPoints(
     }
     await report();
     process.kill(victim, signal);
-    // What follows the point meets a process that is gone.
+    // The code after the point does not run, because the process has ended.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   return {
-    /** @throws for a point that SVC_FAULT does not name */
+    /** @throws for a point that SVC_FAULT does not contain */
     arm(next: Armed): void {
       if (!names.has(next.point)) throw new Error(`SVC_FAULT does not name ${next.point}`);
       armed = next;

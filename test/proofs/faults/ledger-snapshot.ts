@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 
-// The suite's own reading of the ledger: plain documents and plain sums, without the product's rules.
+// Reads the ledger as plain documents and adds up plain sums, without the product's rules.
 
 export interface Entry {
   id: string;
@@ -35,7 +35,7 @@ interface Page {
   digest: string;
 }
 
-/** Everything about one partner's money, as it stands in the database. */
+/** All data of one partner's money, as stored in the database. */
 export interface LedgerSnapshot {
   walletId: string;
   pages: Page[];
@@ -43,7 +43,7 @@ export interface LedgerSnapshot {
   entries: Entry[];
   /** The sessions of the `vae.resolved` events, one for each event. */
   events: string[];
-  /** Operators' acts that the ledger names and the audit log lacks. */
+  /** Operators' commands that are in the ledger but not in the audit log. */
   unrecorded: string[];
   /** Ids of revoked accesses. */
   revoked: Set<string>;
@@ -80,7 +80,7 @@ export async function readSnapshot(db: Db, { partnerId, walletId }: Owner): Prom
   };
 }
 
-/** What a sweep that finds nothing to do leaves as it is. */
+/** The state that a sweep without work must not change. */
 export const contentOf = ({ pages, events, unrecorded }: LedgerSnapshot): string =>
   JSON.stringify([pages, [...events].sort(), unrecorded]);
 
@@ -90,7 +90,7 @@ export const chargesOf = ({ entries }: LedgerSnapshot): Entry[] => entries.filte
 const notes = new Set(['opening', 'caps', 'fence']);
 const total = (entries: readonly Entry[]): number => entries.reduce((sum, { amount }) => sum + amount, 0);
 
-/** Cents of `funded` that are neither in the wallet nor spent on charges that still stand. */
+/** Cents of `funded` that are neither in the wallet nor spent on valid charges. */
 export function missingCents({ pages, entries }: LedgerSnapshot, funded: number): number {
   const balance = pages.at(-1)?.state.balance ?? 0;
   const charged = -total(entries.filter(isCharge));
@@ -98,7 +98,7 @@ export function missingCents({ pages, entries }: LedgerSnapshot, funded: number)
   return Math.abs(funded - (balance + charged - refunded));
 }
 
-/** Pages follow one another without a gap, and each names the one before. */
+/** Checks that pages follow each other without a gap, and that each names the previous one. */
 function chainFaults({ walletId, pages }: LedgerSnapshot): string[] {
   return pages.flatMap(({ _id, n, at, previous, entries }, index) => {
     const before = pages[index - 1];
@@ -114,7 +114,7 @@ function chainFaults({ walletId, pages }: LedgerSnapshot): string[] {
 
 const lengths = { minute: 60_000, hour: 3_600_000 };
 
-/** Adds up all entries from the first on, and compares what each page says. */
+/** Adds up all entries, and compares the sums with each page. */
 function foldFaults({ pages }: LedgerSnapshot): string[] {
   const faults: string[] = [];
   let balance = 0;
@@ -164,7 +164,7 @@ function foldFaults({ pages }: LedgerSnapshot): string[] {
   return faults;
 }
 
-/** What is wrong with the ledger as a ledger, in words. */
+/** The faults of the ledger itself, as text. */
 export function ledgerFaults(snapshot: LedgerSnapshot): string[] {
   const { entries, pages, unrecorded } = snapshot;
   const left = pages.filter(({ unpublished }) => unpublished).length;

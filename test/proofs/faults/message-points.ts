@@ -2,7 +2,7 @@ import type { Fault } from './injection.ts';
 import type { Command } from './messages.ts';
 import { type Action, actionTitle } from './proxy.ts';
 
-/** A fault at a message to the database, and what it is called. */
+/** A fault at a message to the database, and its name. */
 export interface MessagePoint {
   name: string;
   fault: Fault;
@@ -23,7 +23,7 @@ const interferences: readonly Action[] = [
   { do: 'hold' },
 ];
 
-/** A write to a collection, by what it says: whichever command carries it, alone or with others. */
+/** A write to a collection, recognised by its content in any command, alone or with other writes. */
 export const writing =
   (collection: string, text = /./): Matches =>
   (command) =>
@@ -34,7 +34,7 @@ export const deleting =
   ({ name, collection }) =>
     name === 'delete' && collection === wanted;
 
-/** Server and database die before and after each message; each is lost, late, doubled and held back. */
+/** Server and database crash before and after each message. Each message is also lost, late, doubled and held back. */
 export function pointsAt(messages: Readonly<Record<string, Matches>>): MessagePoint[] {
   const named = Object.entries(messages);
   const deaths = (['server', 'database'] as const).flatMap((kills) =>

@@ -1,6 +1,6 @@
 import { BSON, type Document } from 'mongodb';
 
-/** A request of the driver to the database, as far as a rule of the proxy looks at it. */
+/** The parts of a driver's request to the database that proxy rules read. */
 export interface Command {
   /** `insert`, `update`, `findAndModify`, … */
   name: string;
@@ -18,7 +18,7 @@ const firstSection = 20;
 export const requestIdOf = (message: Buffer): number => message.readInt32LE(4);
 export const responseToOf = (message: Buffer): number => message.readInt32LE(8);
 
-/** A document sequence: an array of the command that is sent beside its body. */
+/** A document sequence: an array that is sent beside the command's body. */
 function readSequence(message: Buffer, from: number): Document[] {
   const end = from + message.readInt32LE(from);
   const documents: Document[] = [];
@@ -28,7 +28,7 @@ function readSequence(message: Buffer, from: number): Document[] {
   return documents;
 }
 
-/** @returns undefined for what is not a command on a collection */
+/** @returns undefined for anything but a command on a collection */
 export function readCommand(message: Buffer): Command | undefined {
   if (message.readInt32LE(12) !== opMessage) return undefined;
   let body: Document = {};

@@ -1,28 +1,28 @@
 import type { Outcome } from './clients.ts';
 import { chargesOf, type Entry, type LedgerSnapshot, ledgerFaults, missingCents } from './ledger-snapshot.ts';
 
-/** What a run of money came to. Lost cents, double debits and orphans should be 0. */
+/** The result of a run of money. Lost cents, double debits and orphans should be 0. */
 export interface MoneyFindings {
   lostCents: number;
-  /** Charges beyond the one of a code, and tokens beyond the one of a charge. */
+  /** Extra charges of a code, and extra tokens of a charge. */
   doubleDebits: number;
-  /** Tokens without a charge; charges without a token whose clients all got an answer. */
+  /** Tokens without a charge, and charges without a token although all clients got an answer. */
   orphans: number;
-  /** Anything else, in words. */
+  /** Other faults as text. */
   other: string[];
-  /** Codes whose charge stands and whose token did not arrive: the retry of their client names the charge. */
+  /** Codes with a valid charge and a lost token. The client's retry gets the name of that charge. */
   lostAnswers: number;
-  /** Entries of the ledger, its opening apart. */
+  /** Entries of the ledger without its opening. */
   entries: number;
-  /** Tokens that clients have got. */
+  /** Tokens that reached clients. */
   answers: number;
 }
 
-/** What a run must come to at least, or exactly: without it, nothing was tested. */
+/** The expected numbers of a run. Without them, nothing was tested. */
 export interface Expected {
-  /** Cents that operators have paid in. */
+  /** Cents of operators' fundings. */
   funded: number;
-  /** Charges; undefined where the hour of the spend cap has changed. */
+  /** The number of charges; undefined if the hour of the spend cap has changed. */
   charges: number | undefined;
   /** Entries of each kind that operators have caused. */
   manual: Record<string, number>;
@@ -32,13 +32,13 @@ export interface Expected {
 
 const counted = <T>(items: readonly T[], is: (item: T) => boolean): number => items.filter(is).length;
 
-/** The charge that a token stands for: its `jti`. */
+/** The charge of a token: its `jti`. */
 export function accessIdOf(token: string): unknown {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   return (JSON.parse(payload) as { jti?: unknown }).jti;
 }
 
-/** A returning user's charge has one event, any other none. */
+/** A returning user's charge has one event, and any other charge has none. */
 function eventFaults(snapshot: LedgerSnapshot): string[] {
   const { events } = snapshot;
   const due = chargesOf(snapshot).filter(({ grant }) => grant?.returning);
@@ -51,8 +51,9 @@ function eventFaults(snapshot: LedgerSnapshot): string[] {
 type Fate = 'token' | 'lost answer' | 'refused' | 'double' | 'orphan';
 
 /**
- * The result of one code, over all its clients: one of them holds the token of its one charge; or one got no answer,
- * and all retries are refused with the name of that charge; or nothing was charged and all are refused with payment_required.
+ * Checks the result of one code over all its clients. There are three correct cases: one client holds the token of the
+ * only charge; one got no answer, and all retries are refused with that charge; or nothing was charged, and all are
+ * refused with payment_required.
  */
 function fateOf(outcomes: readonly Outcome[], charges: readonly Entry[]): Fate {
   const tokens = outcomes.flatMap(({ token }) => (token === undefined ? [] : [token]));
@@ -69,7 +70,7 @@ function fateOf(outcomes: readonly Outcome[], charges: readonly Entry[]): Fate {
   return isLimited ? 'refused' : 'orphan';
 }
 
-/** A code that was charged is refused as used: before want of money, and before a cap. */
+/** A charged code is refused as used, before a low balance and before a cap. */
 function refusalFaults(outcomes: readonly Outcome[], charged: ReadonlySet<string>): string[] {
   return outcomes.flatMap(({ code, refusal }) =>
     refusal && refusal.status !== 400 && charged.has(code.sessionId)
@@ -97,7 +98,7 @@ function amountFaults(snapshot: LedgerSnapshot, answers: number, expected: Expec
   ];
 }
 
-/** Judges a run by what its clients hold and what the database says. */
+/** Checks a run by the clients' answers and the database. */
 export function checkMoney(
   snapshot: LedgerSnapshot,
   outcomes: readonly Outcome[],

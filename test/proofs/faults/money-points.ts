@@ -14,11 +14,11 @@ type Killed =
   | 'wrong clock';
 
 const sides: readonly Side[] = ['before', 'after'];
-/** From the session to the answer, and the outbox after it. */
+/** From the read of the session to the answer, and the outbox afterwards. */
 const exchange: readonly Step[] = ['session', 'page', 'answer', 'event', 'unset'];
 const operations: readonly Step[] = ['funding', 'refund', 'caps'];
 const outbox: readonly Step[] = ['event', 'unset'];
-/** Their moment comes several times in each run, so that each can be the one. */
+/** Points that occur several times in each run, so that each occurrence can be chosen. */
 const frequent: readonly Step[] = ['session', 'page', 'answer'];
 
 const verbs: Record<Killed, string> = {
@@ -49,7 +49,7 @@ const among = (servers: number, point: MoneyPoint): MoneyPoint => ({
   servers,
 });
 
-/** The points of several servers, each with this number of them. */
+/** The points with several servers, each with this number of them. */
 export function moneyPointsAmong(servers: number): MoneyPoint[] {
   const several = moneyPoints.filter((point) => (point.servers ?? 1) > 1);
   const named = several.map((point) => ({ ...point, name: point.name.replace(/^\d+ servers: /, '') }));
@@ -81,7 +81,7 @@ const deaths: MoneyPoint[] = [
 
 const hotWallet: MoneyPoint[] = [
   ...both('server', ['page']).map((point) => among(2, point)),
-  // The other server alone could exhaust a bounded wallet.
+  // The other server alone could spend all of a limited wallet.
   ...both('server', ['event']).map((point) => unbounded(among(2, point))),
   ...both('database', ['page']).map((point) => among(2, point)),
   ...both('frozen server', ['page']).map((point) => among(2, point)),
@@ -91,8 +91,9 @@ const hotWallet: MoneyPoint[] = [
 ];
 
 /**
- * At `hand-over`, the first server hands over; at `take-over` it is the wallet's writer. It dies or freezes when the postings
- * are handed over, and when they are written and not answered. A frozen one wakes when their time is over, and drops them.
+ * At `hand-over`, the first server hands over; at `take-over` it is the wallet's writer. It crashes or pauses when
+ * postings are handed over, or when they are written and not answered. A paused writer resumes after their deadline,
+ * and drops them.
  */
 const handOvers: MoneyPoint[] = [
   ...both('server', ['hand-over', 'take-over']),
@@ -100,7 +101,7 @@ const handOvers: MoneyPoint[] = [
   ...both('frozen server', ['hand-over', 'take-over']),
 ].flatMap((point) => [2, 4, 8].map((servers) => among(servers, point)));
 
-/** The writer lives and writes on, but the others do not hear it, or its wall clock is an hour off. */
+/** The writer runs and writes, but the others cannot reach it, or its wall clock is an hour off. */
 const partitions: MoneyPoint[] = [
   ...both('refusing link', ['take-over']),
   ...both('silent link', ['take-over']),
@@ -115,7 +116,7 @@ const inserting =
 const messages = {
   // One command reads the session and the status of the key.
   session: ({ name, text }: Command) => ['find', 'aggregate'].includes(name) && text.includes('"code.hash"'),
-  // An update without effect on a lone server, which waits for the journal.
+  // On a standalone server, an update without effect, which waits for the journal.
   head: ({ name, collection, text }: Command) =>
     ['find', 'findAndModify'].includes(name) && collection === 'ledger' && text.includes('"sort":{"_id":-1}'),
   page: inserting('ledger', /"kind":"token"/),
@@ -141,7 +142,7 @@ const held = (message: Message, release: 'after the exchanges' | 'after the swee
   moments: 1,
 });
 
-/** Every insert of a page meets this, until the server gives up and sends its fence. */
+/** Every insert of a page has this fault, until the server gives up and sends its fence. */
 const untilFence = (action: Action): Rule => ({
   matches: messages.page,
   action,
@@ -211,7 +212,7 @@ const network: MoneyPoint[] = [
   among(4, interfering('page', lostReply)),
 ];
 
-/** All faults around an exchange, operators' commands, the outbox and the sweep. */
+/** All faults of an exchange, operators' commands, the outbox and the sweep. */
 export const moneyPoints: readonly MoneyPoint[] = [
   ...deaths,
   ...hotWallet,

@@ -16,23 +16,23 @@ import {
   sweepAll,
 } from './scenario.ts';
 
-/** One fault around the exchange, an operator's command or the sweep. */
+/** One fault of the exchange, an operator's command or the sweep. */
 export interface MoneyPoint {
   name: string;
   fault: Fault;
-  /** Whether it happens to the sweep that follows a crash, rather than to the exchange. */
+  /** Whether it happens to the sweep after a crash, and not to the exchange. */
   during?: 'sweep';
   /** How many servers write to the one wallet; default 1. */
   servers?: number;
-  /** Milliseconds within which clients begin; default 60. */
+  /** Milliseconds in which clients start; default 60. */
   spread?: number;
-  /** How often its moment surely comes within a run; default 3. */
+  /** The number of certain occurrences in a run; default 3. */
   moments?: number;
-  /** Whether money and spend caps suffice in every run; else they do in one of three. */
+  /** Whether money and spend caps suffice in every run; by default in two of three. */
   unbounded?: true;
 }
 
-/** The `run`-th run of a point, with the fault at the `hit`-th time that its moment comes. */
+/** The `run`-th run of a point, with the fault at the `hit`-th occurrence. */
 export interface Attempt<Point> {
   point: Point;
   run: number;
@@ -40,9 +40,9 @@ export interface Attempt<Point> {
 }
 
 const usualSpread = 60;
-/** Milliseconds in which the outbox follows an answer. */
+/** Milliseconds between an answer and its outbox. */
 const aftermath = 500;
-/** Leaves pages unpublished. */
+/** Keeps pages unpublished. */
 const crash: Fault = { kills: 'server', point: 'event:before' };
 /** From one run of a point to the next. */
 const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
@@ -54,8 +54,8 @@ const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
 const writing: readonly Step[] = ['take-over', 'page', 'event', 'unset'];
 
 /**
- * The first server, which meets the fault, writes the wallet where its point needs that; at `hand-over` another one does.
- * @returns whether a wallet will do
+ * The first server has the fault. It writes the wallet if its point needs that; at `hand-over` another one does.
+ * @returns whether a wallet is suitable
  */
 async function chooseWriter(environment: Environment, { fault, servers = 1 }: MoneyPoint) {
   const { isWrittenByFirst, restartUntil } = environment;
@@ -69,13 +69,13 @@ async function chooseWriter(environment: Environment, { fault, servers = 1 }: Mo
   return async (walletId: string) => !(await isWrittenByFirst(walletId));
 }
 
-/** Sends held messages on when their moment has come. */
+/** Releases held messages at their time. */
 async function release(scenario: Scenario, fault: Fault, injected: InjectedFault): Promise<void> {
   if ('interferes' in fault && fault.release === 'after the sweep') await sweepAll(scenario, 1);
   await injected.release();
 }
 
-/** The fault happens while clients exchange codes; afterwards each gets what is due to it. */
+/** The fault occurs while clients exchange codes. Afterwards each client repeats until its final answer. */
 async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoint>) {
   const { point, run, hit } = attempt;
   const accepts = await chooseWriter(environment, point);
@@ -103,7 +103,9 @@ async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoi
   return fired ? findFaults(scenario, outcomes, run) : undefined;
 }
 
-/** A crash first; then the fault happens to the sweep that publishes what it left, and clients come back after it. */
+/**
+ * The first server crashes, and the fault occurs in the sweep that publishes its work. Clients come back afterwards.
+ */
 async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>) {
   const { point, run, hit } = attempt;
   const scenario = await openScenario(environment, boundOf(attempt));
@@ -130,8 +132,8 @@ async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>
 }
 
 /**
- * One run: a new partner, several codes with several clients each, one fault, and the ledger after it.
- * @returns undefined where the fault's moment did not come, so that the run says nothing
+ * One run: a new partner, several codes with several clients each, one fault, and a check of the ledger.
+ * @returns undefined if the fault did not occur, so that the run does not count
  */
 export const runMoney = (
   environment: Environment,

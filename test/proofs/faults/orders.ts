@@ -1,13 +1,13 @@
 import type { Armed } from './kill-points.ts';
 
-/** What the suite sends to a server under test, which answers each with the report of that name. */
+/** Messages from the suite to a server under test. Each is answered by the report with the same name. */
 export type Order =
   | { order: 'start' }
   | { order: 'arm'; fault: Armed }
-  /** To look which other processes take postings. */
+  /** Asks which other processes accept postings. */
   | { order: 'refresh' }
-  /** That many sweeps at once. */
+  /** The number of simultaneous sweeps. */
   | { order: 'sweep'; times: number };
 
-/** `loaded` comes first, unasked; `fired` where the fault freezes this process or kills another. */
+/** `loaded` is sent first without a request. `fired` is sent if the fault pauses this process or kills another. */
 export type Report = { report: Order['order'] | 'loaded' | 'fired' };

@@ -3,9 +3,9 @@ import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
 import { adminToken, type Environment } from './environment.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
-/** Far above what a run needs. */
+/** Far more than a run needs. */
 export const unlimited = 1_000_000;
-/** Cents that an exchange costs. */
+/** The price of an exchange in cents. */
 export const price = 1_000;
 
 /** An operator's commands, as `svcadmin` sends them. */
@@ -20,11 +20,11 @@ interface PartnerSettings {
   /** Spend cap. */
   perHour?: number;
   webhook?: string;
-  /** Whether a wallet will do; another partner is made where it does not. */
+  /** Whether a wallet is suitable; if not, another partner is created. */
   accepts?: (walletId: string) => Promise<boolean>;
 }
 
-/** Enough to find a wallet of each writer. */
+/** Enough partners to find a wallet of each writer. */
 const mostTries = 100;
 
 /** A new partner: active, with a key, a client without request limits, and `funds` cents. */

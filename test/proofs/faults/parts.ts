@@ -13,16 +13,16 @@ import { type MoneyPoint, runMoney } from './money-run.ts';
 import { webhookPoints } from './webhook-points.ts';
 import { runWebhooks } from './webhook-run.ts';
 
-/** Figures of one run, and what is wrong besides, in words. */
+/** The figures of one run, and other faults as text. */
 export type Findings = { other: string[] } & Record<string, number | string[]>;
 
 /** The runs of one point. */
 export interface Task {
   name: string;
-  /** How often its moment surely comes within a run; default 3. */
+  /** The number of certain occurrences in a run; default 3. */
   moments?: number | undefined;
   environment: EnvironmentSettings;
-  /** @returns undefined where the fault's moment did not come */
+  /** @returns undefined if the fault did not occur */
   run(environment: Environment, run: number, hit: number): Promise<Findings | undefined>;
 }
 
@@ -30,11 +30,11 @@ export interface Task {
 export interface Part {
   name: string;
   title: string;
-  /** Figures that must be 0, and others; by their name in the findings. */
+  /** Names of figures that must be 0, and of the others, as in the findings. */
   failures: Record<string, string>;
   figures: Record<string, string>;
   tasks: readonly Task[];
-  /** What is wrong with an environment after the last run of a point, in words. */
+  /** Faults of an environment after the last run of a point, as text. */
   check?(environment: Environment): Promise<string[]>;
 }
 
@@ -45,7 +45,7 @@ const svcadmin = fileURLToPath(
   ),
 );
 
-/** `svcadmin wallets audit` over all wallets of the environment, as an operator runs it. */
+/** Runs `svcadmin wallets audit` over all wallets of the environment. */
 function audit({ adminUrl, dataDir }: Environment): Promise<string[]> {
   const env = {
     PATH: process.env['PATH'],
@@ -169,7 +169,9 @@ const admin: Part = {
   })),
 };
 
-/** @param servers of points with several servers, and these alone; else every point, with the servers that it names */
+/**
+ * @param servers selects only points with this number of servers; by default every point, with its own number
+ */
 export const partsOf = (servers?: number): readonly Part[] =>
   servers === undefined
     ? [money, webhooks, flows, erasure, admin]

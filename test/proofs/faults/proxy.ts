@@ -3,22 +3,22 @@ import { createMessageReader } from '../../../embedded-database/engine/wire.ts';
 import { type Command, readCommand, requestIdOf, responseToOf } from './messages.ts';
 import { createGate } from './retry.ts';
 
-/** What happens to a message. */
+/** The fault of a message. */
 export type Action =
-  /** The database carries it out; the driver meets a broken connection. */
+  /** The database runs it, and the driver's connection breaks. */
   | { do: 'lose-reply' }
-  /** The database never gets it; the driver meets a broken connection. */
+  /** The database never gets it, and the driver's connection breaks. */
   | { do: 'lose-request' }
-  /** The database gets it when it is released; until then the driver meets a broken connection. */
+  /** The database gets it at the release, and the driver's connection breaks now. */
   | { do: 'hold' }
-  /** The database gets it when it is released; the driver waits. */
+  /** The database gets it at the release, and the driver waits. */
   | { do: 'pause' }
-  /** The database gets it a second time, so many milliseconds after the first; the driver gets one reply. */
+  /** The database gets it again after this many milliseconds, and the driver gets one reply. */
   | { do: 'double'; after: number }
   /** Milliseconds. */
   | { do: 'delay-request'; by: number }
   | { do: 'delay-reply'; by: number }
-  /** `kill` ends a process: before the database gets the message, which is lost, or when it has answered. */
+  /** `kill` ends a process: before the database gets the message, which is lost, or after its answer. */
   | { do: 'kill'; side: 'before' | 'after'; kill: () => void };
 
 export function actionTitle(action: Action): string {
@@ -40,24 +40,24 @@ export function actionTitle(action: Action): string {
 export interface Rule {
   matches: (command: Command) => boolean;
   action: Action;
-  /** Applies to every match, until a message comes that `until` matches; without it, to one match. */
+  /** Applies to every match until a message matches `until`. Without `until`, it applies to one match. */
   until?: (command: Command) => boolean;
 }
 
-/** Rules at work, one after the other. */
+/** Active rules, which apply one after another. */
 export interface Interference {
-  /** Resolves when the last of them has met its message. */
+  /** Resolves when the last rule has matched. */
   met: Promise<void>;
-  /** Sends held messages on; resolves when the database has answered them. */
+  /** Releases held messages. Resolves when the database has answered them. */
   release(): Promise<void>;
 }
 
-/** One connection of the driver and the one behind it, which may outlive it. */
+/** One connection of the driver, and the one to the database, which may stay open longer. */
 function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | undefined) {
   const lost = new Set<number>();
   const late = new Map<number, number>();
   const deadly = new Map<number, () => void>();
-  /** Replies to copies: the driver does not get them. */
+  /** Replies to copies, which the driver must not get. */
   const surplus = new Map<number, number>();
   const repliedTo = new Set<number>();
   const answered = new Map<number, () => void>();
@@ -67,7 +67,7 @@ function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | 
 
   const forward = (message: Buffer) => up.destroyed || up.write(message);
 
-  /** @returns what sends it on; resolves when the database has answered */
+  /** @returns the release; it resolves when the database has answered */
   function keep(message: Buffer): () => Promise<void> {
     return () =>
       new Promise((resolve) => {
@@ -109,7 +109,7 @@ function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | 
         down.destroy();
         return undefined;
       case 'delay-request':
-        // The database gets it even where the driver has given up and closed its connection.
+        // The database gets it even if the driver has closed its connection.
         detached = true;
         setTimeout(() => forward(message), action.by);
         return undefined;
@@ -136,7 +136,7 @@ function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | 
     return undefined;
   }
 
-  /** Whether this reply answers a copy: the first one goes to the driver. */
+  /** Whether this reply answers a copy. The driver gets the first reply. */
   function isSurplus(id: number): boolean {
     const left = surplus.get(id) ?? 0;
     if (left === 0 || !repliedTo.has(id)) return false;
@@ -164,7 +164,7 @@ function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | 
   return (chunk: Buffer) => readRequests(chunk).flatMap((message) => request(message) ?? []);
 }
 
-/** A TCP proxy before the database on `target`, which passes everything on unless a rule says otherwise. */
+/** A TCP proxy before the database at `target`, which forwards everything unless a rule applies. */
 export async function startProxy(target: number) {
   const connections = new Set<Socket>();
   let rules: Rule[] = [];
@@ -205,7 +205,7 @@ export async function startProxy(target: number) {
 
   return {
     port: (server.address() as AddressInfo).port,
-    /** Applies the rules in turn, the first to the `hit`-th message that matches it. */
+    /** Applies the rules in order. The first applies to the `hit`-th matching message. */
     arm(next: readonly Rule[], hit: number): Interference {
       const { opened, open } = createGate();
       rules = [...next];

@@ -1,19 +1,19 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What came for one event id. */
+/** The received POSTs of one event id. */
 export interface Arrived {
   /** Every distinct body. */
   bodies: Set<string>;
   posts: number;
-  /** How many of them got a 2xx. */
+  /** The number of POSTs with a 2xx. */
   acknowledged: number;
 }
 
-/** Milliseconds that an answer takes, so that a fault meets POSTs in flight. */
+/** Milliseconds before an answer, so that faults occur during POSTs. */
 const answersAfter = 20;
 
-/** A partner's receiver that counts. Each partner has a path of its own. */
+/** A partner's receiver that counts. Each partner has a separate path. */
 export async function startReceiver() {
   const counted = new Map<string, Map<string, Arrived>>();
   const refusals = new Map<string, number>();
@@ -45,7 +45,7 @@ export async function startReceiver() {
   const { port } = server.address() as AddressInfo;
 
   return {
-    /** A new address; the first `refused` POSTs of each event get a 500. */
+    /** A new URL. The first `refused` POSTs of each event get a 500. */
     open(refused: number): { url: string; arrived: () => Map<string, Arrived> } {
       const path = `/${counted.size}`;
       counted.set(path, new Map());

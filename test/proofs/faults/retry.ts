@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../harness/time-limits.ts';
 
-/** Asks every 20 ms until the answer is yes. @returns whether it came within `ms`, or longer on a busy machine */
+/**
+ * Repeats a question every 20 ms until it is true.
+ * @returns whether it became true within `ms`, or longer on a busy machine
+ */
 export async function eventually(ask: () => Promise<boolean>, ms: number): Promise<boolean> {
   for (const deadline = performance.now() + within(ms); performance.now() < deadline; ) {
     if (await ask()) return true;
@@ -10,7 +13,10 @@ export async function eventually(ask: () => Promise<boolean>, ms: number): Promi
   return ask();
 }
 
-/** Repeats a call while the database or the server may be away. @throws its last error after a minute */
+/**
+ * Repeats a call while the database or the server may be unreachable.
+ * @throws its last error after a minute
+ */
 export async function retry<T>(call: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + within(60_000); ; ) {
     try {
@@ -27,7 +33,7 @@ export async function firstOf(...events: Promise<unknown>[]): Promise<void> {
   await Promise.race(events.map((event) => event.catch(() => undefined)));
 }
 
-/** Settles as `work` does, `ms` later: background work that it started has ended by then. */
+/** Settles like `work`, but `ms` later, when its background work has ended. */
 export const afterwards = (work: Promise<unknown>, ms: number): Promise<unknown> =>
   work.finally(() => sleep(ms));
 

@@ -7,7 +7,7 @@ import { accessIdOf, checkMoney, type Expected, type MoneyFindings } from './mon
 import { createPartner, operatorAt, type Partner, price, unlimited } from './partner.ts';
 import { eventually, retry } from './retry.ts';
 
-/** What bounds the charges of a run: nothing, the balance or the spend cap of the hour. */
+/** The limit of the charges in a run: none, the balance, or the hour's spend cap. */
 export type Bound = 'none' | 'balance' | 'cap';
 
 /** The partner, the codes and the first outcomes of a run of money. */
@@ -15,12 +15,12 @@ export interface Scenario<Env extends Servers = Environment> {
   environment: Env;
   partner: Partner;
   bound: Bound;
-  /** Exchanged while the fault happens, and after it. */
+  /** Codes for exchanges during and after the fault. */
   codes: Code[];
   later: Code[];
-  /** Outcomes from before the fault. */
+  /** Outcomes before the fault. */
   outcomes: Outcome[];
-  /** The hour in which it began, in milliseconds. */
+  /** The hour of the start, in milliseconds. */
   hour: number;
 }
 
@@ -28,7 +28,7 @@ export interface Scenario<Env extends Servers = Environment> {
 const before = 2;
 const during = 8;
 const after = 2;
-/** Charges that a bounded wallet allows: it is exhausted while the fault happens. */
+/** Charges that a limited wallet allows. The limit is reached during the fault. */
 const bounded = 7;
 /** Cents. */
 const plenty = 500_000;
@@ -43,8 +43,8 @@ const snapshotOf = ({ environment, partner }: Pick<Scenario<Servers>, 'environme
   retry(() => readSnapshot(environment.db, partner));
 
 /**
- * A new partner who has exchanged some codes; nothing of that is unpublished when a fault is armed.
- * @param accepts as that of `createPartner`
+ * A new partner with some exchanges, whose events are all published before a fault is armed.
+ * @param accepts as in `createPartner`
  */
 export async function openScenario<Env extends Servers>(
   environment: Env,
@@ -75,8 +75,8 @@ export async function openScenario<Env extends Servers>(
 }
 
 /**
- * Operators' commands beside the exchanges, each given twice at once and repeated until it is answered: a funding and a
- * refund are to be booked once. A balance that is to be exhausted is left alone.
+ * Operators' commands beside the exchanges, each sent twice and repeated until it is answered. A funding and a refund
+ * must be applied once. A balance that must be used up is not funded.
  */
 export async function operate({ environment, partner, bound, outcomes }: Scenario<Servers>): Promise<void> {
   if (bound === 'balance') return;
@@ -91,7 +91,7 @@ export async function operate({ environment, partner, bound, outcomes }: Scenari
   ]);
 }
 
-/** Exchanges the codes that are left, when server and database are up again. */
+/** Exchanges the remaining codes, when server and database are running again. */
 export const exchangeLater = ({ environment, partner, later }: Scenario<Servers>): Promise<Outcome[]> =>
   exchangeAll({ publicUrls: environment.publicUrls, partner }, later, {
     clients: clientsForEachCode,
@@ -111,7 +111,7 @@ function expectedOf({ bound, hour }: Scenario<Servers>): Expected {
   };
 }
 
-/** Waits until a sweep takes the last page, then sweeps until none is left unpublished. */
+/** Waits until the last page is old enough for a sweep, then sweeps until all pages are published. */
 export async function sweepAll(scenario: Scenario, times: number): Promise<void> {
   await sleep(sweptAfter + 50);
   await eventually(async () => {
@@ -120,7 +120,7 @@ export async function sweepAll(scenario: Scenario, times: number): Promise<void>
   }, longestWait);
 }
 
-/** The first token that was got, where it does not work: unless a late replay of its code revoked it. */
+/** The first token that does not work, unless a late repetition of its code has revoked it. */
 async function tokenFaults(
   { environment }: Scenario<Servers>,
   { revoked }: LedgerSnapshot,
@@ -140,13 +140,13 @@ async function tokenFaults(
   );
 }
 
-/** What the product's own audit of the partner's wallets finds. */
+/** The findings of the product's own audit of the partner's wallets. */
 async function auditFaults({ environment, partner: { partnerId } }: Scenario<Servers>): Promise<string[]> {
   const reports = await retry(() => operatorAt(environment).wallets.audit.query({ partnerId }));
   return reports.flatMap(({ findings }) => findings.map(({ problem }) => `audit: ${problem}`));
 }
 
-/** Judges the ledger as it stands. A page that is not published yet is a fault. */
+/** Checks the present ledger. An unpublished page is a fault. */
 export async function checkNow(
   scenario: Scenario<Servers>,
   outcomes: readonly Outcome[],

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Armed } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
 
-/** The compiled program; the suite itself may run uncompiled, under the test runner. */
+/** The compiled program, because the suite itself may run uncompiled in the test runner. */
 const program = fileURLToPath(
   new URL(
     import.meta.url.includes('/dist/') ? 'server.js' : '../../../dist/test/proofs/faults/server.js',
@@ -11,23 +11,23 @@ const program = fileURLToPath(
   ),
 );
 
-/** A server under test: a process of its own. */
+/** A server under test, in a separate process. */
 export interface ServerProcess {
-  /** @throws where it ends instead */
+  /** @throws if it ends instead */
   start(): Promise<void>;
-  /** Resolves when it is armed, to what resolves when it has killed the process, or another. */
+  /** Resolves when the fault is armed, to a promise that resolves after it has killed the process or another one. */
   arm(fault: Armed): Promise<{ fired: Promise<void> }>;
-  /** That many sweeps at once; resolves when all have ended. @throws where the process ends first */
+  /** Runs simultaneous sweeps, and resolves when all have ended. @throws if the process ends first */
   sweep(times?: number): Promise<void>;
-  /** Resolves when it knows which other processes take postings. @throws where the process ends first */
+  /** Resolves when it knows which other processes accept postings. @throws if the process ends first */
   refresh(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when the process has ended, to whether it was by SIGKILL. */
+  /** Resolves when the process has ended, to whether SIGKILL ended it. */
   ended: Promise<boolean>;
   pid: number | undefined;
 }
 
-/** Loads a server with this environment; it does nothing until `start`. */
+/** Loads a server with this environment, which waits for `start`. */
 export function loadServer(env: Record<string, string>): ServerProcess {
   const child: ChildProcess = fork(program, {
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -51,7 +51,7 @@ export function loadServer(env: Record<string, string>): ServerProcess {
   async function give(order: Order): Promise<void> {
     await loaded;
     const done = next(order.order);
-    // A process that has just died receives no message: `done` says so.
+    // A process that has just ended receives no message, which `done` reports.
     child.send(order, () => undefined);
     await done;
   }

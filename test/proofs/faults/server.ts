@@ -10,7 +10,7 @@ import { createKillPoints } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
 import { watchAnswers, watchHandOvers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';
 
-/** Resolves when the report has left. A suite that has ended needs none. */
+/** Resolves when the report is sent. After the suite has ended, no report is needed. */
 const send = (report: Report['report']): Promise<void> =>
   new Promise((resolve) => {
     if (process.send) process.send({ report } satisfies Report, undefined, undefined, () => resolve());
@@ -32,7 +32,7 @@ const killPoints = createKillPoints(
 let server: RunningServer | undefined;
 let maySweep = false;
 
-/** The wall clock of this process can be set, and another's private listener is reached through a proxy. */
+/** The wall clock of this process can be set, and a proxy is used for another's private listener. */
 function prepareNetworkAndClock(): void {
   const now = Date.now;
   Date.now = () => now() + clockOffBy;
@@ -108,6 +108,6 @@ process.on('message', (message: Order) => {
   }
 });
 process.on('SIGTERM', () => void stop());
-// The suite ended, however it did.
+// The suite has ended in any way.
 process.on('disconnect', () => process.exit(1));
 void send('loaded');

@@ -2,15 +2,15 @@ import { type Environment, openEnvironment } from './environment.ts';
 import { type Findings, type Part, partsOf, type Task } from './parts.ts';
 import { createWorker, type Worker } from './worker.ts';
 
-/** What the runs of one point came to. */
+/** The result of the runs of one point. */
 export interface Row {
   part: Part;
   point: string;
-  /** Runs in which the fault happened. */
+  /** Runs in which the fault occurred. */
   runs: number;
-  /** Each figure added up over all runs. */
+  /** The sum of each figure over all runs. */
   figures: Record<string, number>;
-  /** What else is wrong, in words. */
+  /** Other faults as text. */
   other: string[];
 }
 
@@ -20,7 +20,7 @@ interface Job {
   title: string;
 }
 
-/** Runs without their fault are repeated, up to so many for each that is due. */
+/** Runs without their fault are repeated, up to this number for each required one. */
 const triesARun = 4;
 
 const jobsOf = (servers?: number): Job[] =>
@@ -28,7 +28,7 @@ const jobsOf = (servers?: number): Job[] =>
     part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
   );
 
-/** The points by their titles, which begin with the name of the part, such as `money: `. */
+/** The points by their titles, which start with the name of the part, such as `money: `. */
 export const pointTitles = (servers?: number): string[] => jobsOf(servers).map(({ title }) => title);
 
 function add(row: Row, { other, ...figures }: Findings): void {
@@ -38,7 +38,7 @@ function add(row: Row, { other, ...figures }: Findings): void {
     row.figures[name] = (row.figures[name] ?? 0) + Number(value);
 }
 
-/** Runs a point until its fault has happened in `runs` runs. */
+/** Runs a point until its fault has occurred in `runs` runs. */
 async function runJob({ part, task }: Job, environment: Environment, runs: number): Promise<Row> {
   const { name: point, moments = 3 } = task;
   const row: Row = { part, point, runs: 0, figures: {}, other: [] };
@@ -57,7 +57,7 @@ interface Work {
   done: (row: Row) => void;
 }
 
-/** Takes jobs as long as there are any, in one environment for as long as they need the same. */
+/** Takes jobs until none is left, and keeps one environment while they need the same. */
 async function work(worker: Worker, queue: Job[], { runs, done }: Work): Promise<void> {
   let environment: Environment | undefined;
   let settings = '';
@@ -85,12 +85,12 @@ async function work(worker: Worker, queue: Job[], { runs, done }: Work): Promise
 interface SuiteSettings {
   /** Of each point. */
   runs: number;
-  /** How many points are under way at once. */
+  /** The number of simultaneous points. */
   workers: number;
   isChosen: (title: string) => boolean;
-  /** Of points with several servers, and these alone; else every point is there, with the servers that it names. */
+  /** Selects only points with this number of servers; by default every point, with its own number. */
   servers?: number | undefined;
-  /** Called with each point when it is done. */
+  /** Called with each completed point. */
   progress?: (row: Row) => void;
 }
 
@@ -106,7 +106,7 @@ export async function runSuite({
   const rows: Row[] = [];
   const open = await Promise.all(Array.from({ length: workers }, createWorker));
   const settingsOf = ({ task }: Job) => JSON.stringify(task.environment);
-  // Points that need the same environment come one after another.
+  // Points with the same environment run one after another.
   const queue = chosen.toSorted((one, other) => settingsOf(one).localeCompare(settingsOf(other)));
   const done = (row: Row) => {
     rows.push(row);

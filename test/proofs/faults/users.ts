@@ -5,20 +5,20 @@ import { within } from '../../harness/time-limits.ts';
 import { createBrowser, passFlow } from '../../journey/browser.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
-/** What a user got who goes through the pages, and repeats what is not answered. */
+/** The result of a user who completes the pages, and repeats unanswered requests. */
 export interface Passage {
   person: string;
   codeVerifier: string;
   code?: string;
   /** Requests without an answer, or with a 5xx. */
   unanswered: number;
-  /** What should not have been answered at all, or where the flow ended instead. */
+  /** Answers that should not occur, or another end of the flow. */
   faults: string[];
 }
 
 interface Settings {
   publicUrl: string;
-  /** Servers behind the public address, which take requests in turn; default the public address itself. */
+  /** Servers behind the public address, which get requests in turn. Default: the public address itself. */
   servers?: readonly string[];
   partner: Partner;
   /** Of the sandbox. */
@@ -32,7 +32,7 @@ const answerWithin = within(15_000);
 const retryAfter = 30;
 const givesUpAfter = within(60_000);
 
-/** `fetch` that repeats a request until it gets its whole answer, and none of 5xx. */
+/** `fetch` that repeats a request until it gets a complete answer below 500. */
 function persistent(
   passage: Passage,
   { publicUrl, servers = [publicUrl] }: Pick<Settings, 'publicUrl' | 'servers'>,
@@ -63,7 +63,7 @@ function persistent(
   };
 }
 
-/** One user's flow, from the start to the code in the redirect. */
+/** One user's flow, from the start to the redirect with the code. */
 export async function pass({ publicUrl, servers, partner, person, delay }: Settings): Promise<Passage> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const passage: Passage = { person, codeVerifier, unanswered: 0, faults: [] };

@@ -3,7 +3,7 @@ import { type Entry, isCharge } from './ledger-snapshot.ts';
 import type { Partner } from './partner.ts';
 import type { Arrived } from './receiver.ts';
 
-// The suite's own reading of the events that are due, compared with what its receiver has counted.
+// Compares the due events, read without the product's rules, with the receiver's counts.
 
 interface EventDocument {
   _id: string;
@@ -13,21 +13,21 @@ interface EventDocument {
   enrollmentId: string;
 }
 
-/** What a run of webhooks came to. All but `events` and `repeated` should be 0. */
+/** The result of a run of webhooks. All numbers except `events` and `repeated` should be 0. */
 export interface WebhookFindings {
-  /** How many were due. */
+  /** The number of due events. */
   events: number;
   lost: number;
-  /** Events that came with other bytes than those written. */
+  /** Events that arrived with other bytes than the stored ones. */
   altered: number;
-  /** Events of nothing that has happened, or a second event of the same. */
+  /** Events without a cause, or a second event of the same cause. */
   invented: number;
   other: string[];
-  /** POSTs of an event after one that was answered with 2xx. */
+  /** Repeated POSTs of an event after a 2xx. */
   repeated: number;
 }
 
-/** The events that are due, each by its type and the id of what it is about. */
+/** The due events, each by its type and the id of its subject. */
 async function dueEvents(db: Db, { partnerId, walletId }: Partner): Promise<string[]> {
   const [sessions, enrollments, pages] = await Promise.all([
     db.collection<{ _id: string }>('sessions').find({ partnerId, status: 'complete' }).toArray(),
@@ -59,7 +59,7 @@ interface DeliveryDocument {
   attempts: { status?: number }[];
 }
 
-/** Every POST has its attempt, and every attempt with an answer its POST. */
+/** Checks that every POST has an attempt, and every answered attempt a POST. */
 async function attemptFaults(db: Db, { partnerId }: Partner, posts: number): Promise<string[]> {
   const deliveries = await db.collection<DeliveryDocument>('deliveries').find({ partnerId }).toArray();
   const attempts = deliveries.flatMap((delivery) => delivery.attempts);
@@ -69,7 +69,7 @@ async function attemptFaults(db: Db, { partnerId }: Partner, posts: number): Pro
     : [`${posts} POSTs for ${attempts.length} attempts, ${answered} of them with an answer`];
 }
 
-/** Whether all due events have arrived and no delivery is under way. */
+/** Whether all due events have arrived and no delivery is running. */
 export async function isFinished(
   db: Db,
   partner: Partner,
@@ -79,7 +79,7 @@ export async function isFinished(
   return open === 0 && arrived.size >= due.length;
 }
 
-/** Judges a run by what its receiver counted and what the database says. */
+/** Checks a run by the receiver's counts and the database. */
 export async function checkWebhooks(
   db: Db,
   partner: Partner,

@@ -8,16 +8,16 @@ import { createPartner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
 import { checkWebhooks, isFinished, type WebhookFindings } from './webhook-findings.ts';
 
-/** One fault around the delivery of events. */
+/** One fault during the delivery of events. */
 export interface WebhookPoint {
   name: string;
-  /** `drops`: the scheduler's collection is dropped as soon as it holds a job. */
+  /** `drops`: the scheduler's collection is dropped when it contains a job. */
   fault: Fault | { drops: 'jobs' };
-  /** The first so many POSTs of each event are answered with 500. */
+  /** The number of first POSTs of each event that get a 500. */
   refused?: number;
-  /** Whether the server leaves sending to another process beside it. */
+  /** Whether another process, and not the server, sends webhooks. */
   sendsNot?: true;
-  /** How often its moment surely comes within a run; default 3. */
+  /** The number of certain occurrences in a run; default 3. */
   moments?: number;
 }
 
@@ -41,8 +41,8 @@ function dropJobs({ db }: Environment): InjectedFault {
 }
 
 /**
- * One run: a new partner whose users' sessions, enrollments and exchanges have events to publish, and one fault.
- * @returns undefined where the fault's moment did not come, so that the run says nothing
+ * One run: a new partner with sessions, enrollments and exchanges that have events to publish, and one fault.
+ * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runWebhooks(
   environment: Environment,

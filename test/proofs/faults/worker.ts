@@ -16,8 +16,8 @@ interface Ports {
 }
 
 /**
- * Where runs take place, one after another: a database process of its own (which comes back when it is killed),
- * a proxy before it, a receiver of webhooks, and ports that stay the same when a server is started again.
+ * The place of sequential runs: a database process (which restarts after a kill), a proxy before it, a receiver of
+ * webhooks, and fixed ports for restarted servers.
  */
 export async function createWorker() {
   const dataDir = temporaryFolder('faults');
@@ -28,7 +28,7 @@ export async function createWorker() {
     `mongodb://127.0.0.1:${port}/${database}?directConnection=true&retryWrites=false`;
   const client = await new MongoClient(address(engine.port, 'svc'), {
     promoteLongs: true,
-    writeConcern: { w: 1, journal: true }, // what a run is about must outlive the database's process
+    writeConcern: { w: 1, journal: true }, // data must survive a kill of the database's process
   }).connect();
   const ports: Ports[] = [];
   let databases = 0;
@@ -37,12 +37,12 @@ export async function createWorker() {
     dataDir,
     proxy,
     receiver,
-    /** Ports of so many servers, the same each time. */
+    /** Fixed ports for this many servers. */
     async portsOf(servers: number): Promise<Ports[]> {
       while (ports.length < servers) ports.push({ http: await freePort(), admin: await freePort() });
       return ports.slice(0, servers);
     },
-    /** A new database. Reading it goes past the proxy and the product's own code. */
+    /** A new database, read without the proxy and the product's code. */
     newDatabase() {
       databases += 1;
       const name = `run_${databases}`;

@@ -7,7 +7,7 @@ import type { KillPoints, Step } from './kill-points.ts';
 
 type At = KillPoints['at'];
 
-/** `call` with a point before and one after it, for the calls that `is` this step. */
+/** `call` with a point before and after it, if `is` selects the call. */
 function around<Args extends unknown[], Result>(
   at: At,
   step: Step,
@@ -24,7 +24,7 @@ function around<Args extends unknown[], Result>(
 
 const some = (documents: readonly unknown[]) => documents.length > 0;
 
-/** Which insert of ledger pages is which step: by an entry that it holds. */
+/** The step of an insert of ledger pages, recognised by one of its entries. */
 const inserts: [Step, EntryKind][] = [
   ['page', 'token'],
   ['funding', 'funding'],
@@ -33,15 +33,15 @@ const inserts: [Step, EntryKind][] = [
   ['fence', 'fence'],
 ];
 
-/** When a sweep takes what is left over. */
+/** The time after which a sweep handles unfinished work. */
 export interface Sweeping {
-  /** Milliseconds before the product does, so that runs are short. */
+  /** Milliseconds by which it is earlier than in the product, so that runs are short. */
   sweptEarlier: number;
-  /** The sweep of a start leaves what a run is about alone. */
+  /** The sweep at a start skips the records of a run. */
   maySweep: () => boolean;
 }
 
-/** The stores of billing with a point around every step that writes. */
+/** The stores of billing, with a point around every writing step. */
 export function wrapBilling(
   { ledger, ...rest }: Stores['billing'],
   at: At,
@@ -67,10 +67,12 @@ export function wrapBilling(
   };
 }
 
-/** How long a user who was erased waits for the second look of the product. Milliseconds. */
+/** The delay in milliseconds before the product's second pass of an erasure. */
 const secondLookAfter = 60_000;
 
-/** The stores of verification with a point around the read that an exchange begins with, and a sweep without a grace period. */
+/**
+ * The stores of verification, with a point around the first read of an exchange, and a sweep without a grace period.
+ */
 export function wrapVerification(
   { sessions, users, enrollments, ...rest }: Stores['verification'],
   at: At,
@@ -91,7 +93,7 @@ export function wrapVerification(
   };
 }
 
-/** The parts of webhooks with a point around every step from the event to the attempt's record. */
+/** The parts of webhooks, with a point around every step from the event to the attempt's record. */
 export function wrapWebhooks({ events, deliveries, post }: Parts, at: At): Parts {
   return {
     events: { ...events, insert: around(at, 'event', { call: events.insert, is: some }) },
@@ -110,7 +112,7 @@ interface Exchanged {
   response: ServerResponse;
 }
 
-/** `before` and `after` an answer 200 to a request is sent: Node announces each request on a channel. */
+/** Points before and after the response 200 to a request: Node announces each request on a channel. */
 function watchEnd(
   { response }: Exchanged,
   before: (body: unknown) => Promise<void>,
@@ -128,7 +130,7 @@ function watchEnd(
   }) as typeof response.end;
 }
 
-/** A point before and after a token is sent. */
+/** Points before and after the response with a token. */
 export function watchAnswers(at: At): void {
   subscribe('http.server.request.start', (message) => {
     const exchanged = message as Exchanged;
@@ -142,13 +144,13 @@ export function watchAnswers(at: At): void {
 }
 
 const privatePath = '/messages';
-/** Not a probe, which has none. */
+/** Probes have none, so they are excluded. */
 const hasPostings = (body: unknown) => String(body).includes('"postings":[{');
 const hasAnswers = (body: unknown) => String(body).includes('"answers":[{');
 
 /**
- * A point before postings are handed over and when they were sent, and at the writer: when they arrive, and when they are
- * written and not answered yet. undici announces each request on a channel, too.
+ * Points before a hand-over and after its sending; and at the writer, at its arrival and before the answer. undici
+ * announces each request on a channel, too.
  */
 export function watchHandOvers(at: At): void {
   const watch = (channel: string, point: 'hand-over:before' | 'hand-over:after') =>

@@ -5,13 +5,13 @@ import { createLedgerStore } from '../../../server/billing/ledger-store.ts';
 import { draftPage, openingPage } from '../../../server/billing/page-builder.ts';
 import { randomId, randomRequestId } from '../../../server/platform/ids.ts';
 
-/** How much of everything there will be. */
+/** The number of records of each kind. */
 export interface Size {
   deliveries: number;
   wallets: number;
 }
 
-/** Documents that the service itself has made: those of the large database are copies with other names. */
+/** Documents that the service itself has made. The large database contains renamed copies of them. */
 export interface Templates {
   partner: Document;
   key: Document;
@@ -28,13 +28,13 @@ export interface Templates {
 const perInsert = 2_000;
 const day = 86_400_000;
 const month = 30 * day;
-/** The template's own partner has a tenth of everything: the largest customer. */
+/** The template's own partner, the largest customer, has a tenth of all records. */
 const share = 10;
 
-/** Milliseconds since the epoch: the `n`th of `count` moments of the last 30 days. */
+/** The `n`th of `count` times in the last 30 days, in milliseconds since the epoch. */
 const momentOf = (n: number, count: number) => new Date(Date.now() - month + (month * (n + 1)) / (count + 1));
 
-/** Inserts what `make` makes of 0 … count - 1, in bulk. */
+/** Inserts the results of `make` for 0 … count - 1, in bulk. */
 async function fill(
   db: Db,
   collection: string,
@@ -50,7 +50,7 @@ async function fill(
   }
 }
 
-/** A row as the dispatcher writes it. */
+/** A delivery as the dispatcher stores it. */
 const sentAttempt = ({ nextAttemptAt: at }: Document) => ({
   ...{ attempt: 1, trigger: 'event', dueAt: at, at, durationMs: 84, status: 200, secretVersion: 1 },
   ...{ address: '203.0.113.7:443', signature: `sha256=${'0'.repeat(64)}`, answer: 'OK' },
@@ -69,7 +69,7 @@ function stateOf(n: number, delivery: Document): Document {
   return { ...ended, status: 'pending', attempt: 2, lane: 'retry', attempts: [attempt], nextAttemptAt };
 }
 
-/** Fills a database to `size`; `note` is called with what was filled. */
+/** Fills a database to `size`. Calls `note` with each completed part. */
 export async function build(
   db: Db,
   { deliveries, wallets }: Size,

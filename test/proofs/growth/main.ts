@@ -69,7 +69,7 @@ listener.close();
 await once(listener, 'close');
 const config = readConfig({
   ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: '0', SVC_DATA_DIR: dataDir, SVC_ADMIN_TOKEN: token },
-  // The worker would send what the database has.
+  // There is no worker, because it would send the pending deliveries.
   ...{ SVC_ROLES: 'api,admin', SVC_DEMO_PORT: 'off', SVC_STARTS_PER_MINUTE: 'off' },
   MONGODB_URI: `${engine.uri}${engine.uri.includes('?') ? '&' : '?'}monitorCommands=true`,
 });
@@ -102,7 +102,7 @@ async function page(path: string): Promise<void> {
 
 async function measure(): Promise<Cost[]> {
   const { templates, entryId } = await makeTemplates({ admin, baseUrl }, db);
-  // The server's own connections give up after seconds: a large insert may wait longer for the disk.
+  // The server's own connections have a timeout of seconds, but a large insert can wait longer for the disk.
   const filling = await MongoClient.connect(engine.uri);
   await build(filling.db(db.databaseName), options, { templates, note });
   await filling.close();

@@ -1,15 +1,15 @@
 import type { Db, Document } from 'mongodb';
 import { distinctStatements, planFaults, type SentCommand } from '../../harness/statements.ts';
 
-/** What one query costs. */
+/** The cost of one query. */
 export interface Cost {
   name: string;
-  /** Milliseconds, from the question to the answer: the first time, and the median of those after it. */
+  /** Milliseconds from the question to the answer: the first time, and the median of later ones. */
   first: number;
   median: number;
-  /** Commands that the server sends to the database for it. */
+  /** The number of commands from the server to the database. */
   commands: number;
-  /** Of the statement that reads most: entries of indexes, and documents. */
+  /** Entries of indexes and documents, for the statement that reads most. */
   keys: number;
   documents: number;
   /** Statements that read or sort a whole collection. */
@@ -23,13 +23,13 @@ interface Statistics {
   totalDocsExamined?: number;
 }
 
-/** The figures of an explained statement: an aggregation has them one level down. */
+/** The figures of an explained statement, which an aggregation has one level deeper. */
 function statisticsOf(plan: Document): Statistics {
   const [cursor] = (plan['stages'] as Document[] | undefined) ?? [];
   return (plan['executionStats'] ?? cursor?.['$cursor']?.['executionStats'] ?? {}) as Statistics;
 }
 
-/** Asks a question several times, and has the database explain what it was asked. `sent` is where commands are noted. */
+/** Repeats a query, and has the database explain its statements. `sent` records the commands. */
 export async function costOf(
   name: string,
   ask: () => Promise<unknown>,
@@ -64,7 +64,7 @@ export async function costOf(
 
 const columns = ['first ms', 'median ms', 'commands', 'keys', 'documents'];
 
-/** A table for a terminal, the slowest first. */
+/** A table for a terminal, slowest first. */
 export function table(costs: readonly Cost[]): string {
   const width = Math.max(...costs.map(({ name }) => name.length));
   const line = (name: string, cells: readonly string[]) =>

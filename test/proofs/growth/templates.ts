@@ -4,7 +4,7 @@ import { createPartner, exchangeCode, type Server, verifyUser } from '../../harn
 import { within } from '../../harness/time-limits.ts';
 import type { Templates } from './build.ts';
 
-/** One document of each kind, made by the service itself: by one user who comes twice, and one exchange. */
+/** One document of each kind, made by the service for one user with two visits and one exchange. */
 export async function makeTemplates(
   server: Server,
   db: Db,
@@ -18,7 +18,7 @@ export async function makeTemplates(
   const { entries } = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
   const entryId = entries.find(({ kind }) => kind === 'token')?.id ?? '';
 
-  /** What follows an answer is written within some seconds. */
+  /** Background records are written within some seconds. */
   async function one(collection: string, filter: Document = {}): Promise<Document> {
     for (const deadline = Date.now() + within(10_000); Date.now() < deadline; ) {
       const found = await db.collection(collection).findOne(filter);

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** Codes, clients, tokens, keys, signed calls, operators. */
+/** Mutations of codes, clients, tokens, keys, signed calls and operators. */
 export const authentication = [
   ...inFile(
     'server/oauth/token.ts',

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** `svcadmin`: amounts, moments, confirmation, connection, exit codes. */
+/** Mutations of `svcadmin`: amounts, times, confirmation, connection, exit codes. */
 export const cli = [
   ...inFile(
     'cli/flags/amounts.ts',

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** The hosted flow: starts, browsers, forms, the code and the redirect. */
+/** Mutations of the hosted flow: starts, browsers, forms, the code and the redirect. */
 export const flow = [
   ...inFile(
     'server/verification/flow/start-checks.ts',

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** What the simulation of hand-overs does not see: authentication, membership, aborts, and what belongs to whom. */
+/** Mutations that the simulation of hand-overs cannot find: authentication, membership, aborts, and ownership. */
 export const handOver = [
   ...inFile(
     'server/billing/hand-over/take-over.ts',

@@ -4,7 +4,7 @@ const folder = 'server/identity-wallet';
 const source = 'server/verification/sources/identity-wallet';
 const tests = (...names: string[]) => names.map((name) => `identity-wallet/${name}`);
 
-/** European wallets: requests, answers, attestations, and the way out to the lists of their issuers. */
+/** Mutations of European identity wallets: requests, answers, attestations, and fetches of their issuers' lists. */
 export const wallet = [
   ...inFile(`${source}/answers.ts`, tests('claim', 'request-token'), [
     ['if (!(await claims.claim(session, clock.now()))) return undefined;', ''],

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** Test and live mode, and two partners, stay apart. */
+/** Mutations of the separation of test from live mode, and of partners from each other. */
 export const liveMode = [
   ...inFile(
     'server/billing/charge.ts',

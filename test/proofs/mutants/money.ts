@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** Balances, spend caps, charges, entries by operators, statements. */
+/** Mutations of balances, spend caps, charges, manual entries and statements. */
 export const money = [
   ...inFile(
     'server/billing/wallet-rules.ts',

@@ -1,15 +1,15 @@
-/** One planted fault, and the tests that must notice it. */
+/** One planted fault, and the tests that must detect it. */
 export interface Mutation {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   file: string;
-  /** Text that the file has exactly once. */
+  /** A text that occurs exactly once in the file. */
   find: string;
   replace: string;
-  /** Files of the quick tier, from `test/`, without `.test.ts`. */
+  /** Files of the quick tier, as paths from `test/` without `.test.ts`. */
   tests: readonly string[];
 }
 
-/** Mutations of one file, each a text and what replaces it. */
+/** Mutations of one file, each a text and its replacement. */
 export const inFile = (
   file: string,
   tests: readonly string[],

@@ -7,7 +7,7 @@ const flow = ['verification/passkeys/passkeys'];
 const data = ['verification/your-data/your-data'];
 const stopping = ['verification/your-data/stop-sharing'];
 
-/** Passkeys of users, and what users end at their own data. */
+/** Mutations of users' passkeys, and of the endings on the user data page. */
 export const passkeys = [
   ...inFile(`${platform}/relying-party.ts`, webauthn, [
     ['requireUserVerification: true,', 'requireUserVerification: false,'],

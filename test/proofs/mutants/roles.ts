@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** What operators may do, and what is recorded of it. */
+/** Mutations of operators' permissions and audit entries. */
 export const roles = [
   ...inFile(
     'server/platform/admin-api/roles.ts',

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** What a process makes of its database: refused writes, readiness, the start. */
+/** Mutations of a process's use of its database: refused writes, readiness, the start. */
 export const running = [
   ...inFile(
     'server/platform/database/failures.ts',

@@ -1,6 +1,6 @@
 import { inFile } from './mutation.ts';
 
-/** Events, their delivery, retries, signatures, and where they may be sent. */
+/** Mutations of events, deliveries, retries, signatures and destinations. */
 export const webhooks = [
   ...inFile(
     'server/webhooks/delivery/retry-schedule.ts',

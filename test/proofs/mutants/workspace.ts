@@ -6,9 +6,9 @@ import { createVitest, type TestModule } from 'vitest/node';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import type { Mutation } from './mutation.ts';
 
-/** How the tests of a mutation ended. */
+/** The result of the tests of a mutation. */
 export interface Ended {
-  /** Tests that ran. */
+  /** The number of tests that ran. */
   total: number;
   failed: string[];
 }
@@ -19,7 +19,7 @@ const compilerOptions = {
   rewriteRelativeImportExtensions: true,
 };
 
-/** A copy of the repository as it is on disk, with its build and its libraries. @returns its directory */
+/** A copy of the present working tree with its build and its libraries. @returns its directory */
 function copyTree(): string {
   const root = temporaryFolder('mutants');
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -35,12 +35,12 @@ function copyTree(): string {
   return root;
 }
 
-/** A copy of the repository, and vitest in it, which keeps what it has compiled from one mutation to the next. */
+/** A copy of the repository with a vitest process, which keeps compiled files between mutations. */
 export async function openWorkspace() {
   const root = copyTree();
   process.chdir(root);
   const config = join(root, 'vitest.config.ts');
-  /** Files that the present run has ended. */
+  /** Files that have ended in the present run. */
   const ended: TestModule[] = [];
   const vitest = await createVitest('test', {
     config,
@@ -51,7 +51,7 @@ export async function openWorkspace() {
     reporters: [{ onTestModuleEnd: (module) => void ended.push(module) }],
   });
 
-  /** Writes a source file, and what a build makes of it. */
+  /** Writes a source file and its built file. */
   function write(file: string, text: string): void {
     const path = join(root, file);
     writeFileSync(path, text);
@@ -60,7 +60,7 @@ export async function openWorkspace() {
     if (existsSync(built)) writeFileSync(built, ts.transpileModule(text, { compilerOptions }).outputText);
   }
 
-  /** Runs files of the quick tier in the copy, up to the first failure. */
+  /** Runs files of the quick tier in the copy until the first failure. */
   async function runTests(tests: readonly string[]): Promise<Ended> {
     const files = tests.map((test) => join(root, `test/${test}.test.ts`));
     const specifications = await vitest.globTestSpecifications(files);
@@ -68,7 +68,7 @@ export async function openWorkspace() {
     await vitest.runTestSpecifications(specifications);
     const all = ended.flatMap((module) => [...module.children.allTests()]);
     const failed = all.filter((test) => test.result().state === 'failed').map((test) => test.fullName);
-    // A hook that fails leaves its tests without a result. A file without tests could not be loaded.
+    // A failed hook leaves its tests without a result. A file without tests could not be loaded.
     const broken = ended.filter((module) => module.state() === 'failed' && module.children.size > 0);
     return {
       total: all.length,
@@ -82,7 +82,7 @@ export async function openWorkspace() {
   return {
     runTests,
 
-    /** Runs the tests of a mutation with its fault in place. @throws where its text is not there exactly once */
+    /** Runs the tests of a mutation with its fault. @throws if its text does not occur exactly once */
     async tryOut({ file, find, replace, tests }: Mutation): Promise<Ended> {
       const before = readFileSync(join(root, file), 'utf8');
       const times = before.split(find).length - 1;

@@ -23,7 +23,7 @@ import * as errors from '../../../server/platform/errors.ts';
 import * as windows from '../../../server/platform/http/windows.ts';
 import * as ids from '../../../server/platform/ids.ts';
 
-/** The constructors of the product that a simulated process runs. */
+/** The product's constructors for a simulated process. */
 export interface BillingCore
   extends Pick<typeof heads, 'createHeads'>,
     Pick<typeof ledgerWriter, 'createLedgerWriter'>,
@@ -42,7 +42,7 @@ export interface Edit {
   replace: string;
 }
 
-/** Modules outside of server/billing, which are not edited; paths from `server`. */
+/** Modules outside server/billing, which stay unchanged; paths from `server`. */
 const others: Record<string, unknown> = {
   'lru-cache': lruCache,
   'node:crypto': crypto,
@@ -66,10 +66,10 @@ function editedSource(file: string, edits: readonly Edit[]): string {
   return source;
 }
 
-/** Caches so small that they evict. They also take less time to make, and each simulated process makes its own. */
+/** Small caches, so that they evict. They are also fast to create, which each simulated process does. */
 const smallCaches: typeof cacheSizesModule = { cacheSizes: { heads: 2, usedIds: 8, accesses: 4 } };
 
-/** The product with edited sources: its files are compiled in memory, over the real modules of the platform. */
+/** The product with edited sources: its files are compiled in memory, and use the real modules of the platform. */
 export function editedCore(edits: readonly Edit[]): BillingCore {
   const loaded = new Map<string, unknown>([['cache-sizes.ts', smallCaches]]);
 
@@ -99,5 +99,5 @@ export function editedCore(edits: readonly Edit[]): BillingCore {
   return Object.assign({}, ...files.map((file) => load(`${file}.ts`))) as BillingCore;
 }
 
-/** The product as it is, but for the size of its caches. */
+/** The unchanged product, except for the size of its caches. */
 export const product = editedCore([]);

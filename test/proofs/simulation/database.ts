@@ -3,16 +3,16 @@ import type { Inserted } from '../../../server/billing/ledger-store.ts';
 import type { Random } from './random.ts';
 import { createActor, type Schedule } from './schedule.ts';
 
-/** A page as the server stores it. */
+/** A stored page. */
 export interface StoredPage {
   page: LedgerPage;
-  /** Number of the change that inserted it. */
+  /** The number of the change that inserted it. */
   position: number;
   appliedAt: number;
-  /** Number of the change that removed its outbox mark. */
+  /** The number of the change that removed its outbox mark. */
   publishedBy?: number;
   confirmedAt?: number;
-  /** When a failover took it back. */
+  /** The time at which a failover rolled it back. */
   lostAt?: number;
 }
 
@@ -26,16 +26,16 @@ export interface DatabaseSettings {
   schedule: Schedule;
   random: Random;
   deployment: Deployment;
-  /** Milliseconds that the confirmation of a write takes at most. */
+  /** The longest time in milliseconds until a write is confirmed. */
   confirmation: number;
-  /** Milliseconds for which a new primary may read less than was confirmed. */
+  /** Milliseconds in which a new primary may not show all confirmed writes. */
   electionLag: number;
-  /** A server without the index that makes an entry id unique. */
+  /** A database without the index that makes an entry id unique. */
   withoutEntryIndex: boolean;
-  /** Reads, and the heads of wallets, show unconfirmed writes. */
+  /** Reads, and heads of wallets, include unconfirmed writes. */
   localReads: boolean;
   log: (actor: string, text: () => string) => void;
-  /** Called for each page when it is confirmed, in the order of the changes. */
+  /** Called for each confirmed page, in the order of the changes. */
   onConfirmed: (stored: StoredPage) => void;
 }
 
@@ -52,8 +52,8 @@ interface Waiter {
 const descending = (a: StoredPage, b: StoredPage) => b.page.n - a.page.n;
 
 /**
- * The simulated database server. A change is applied at once and confirmed later, in order. A failover (a crash, or the election
- * of another member) keeps the confirmed changes and takes back an arbitrary tail of the others.
+ * The simulated database server. It applies a change at once, and confirms it later, in order. A failover (a crash, or
+ * the election of another member) keeps the confirmed changes, and rolls back an arbitrary tail of the others.
  */
 export function createDatabase(settings: DatabaseSettings) {
   const { schedule, random, deployment, log } = settings;
@@ -64,10 +64,10 @@ export function createDatabase(settings: DatabaseSettings) {
   const revocations = new Set<string>();
   const changes: Change[] = [];
   const lost: StoredPage[] = [];
-  /** A read before `until` may show the state of `from`. */
+  /** Until `until`, a read may return the state of `from`. */
   const lags: { from: number; until: number }[] = [];
   let confirmed = 0;
-  /** Changes from before the schedule. */
+  /** Changes before the schedule. */
   let seeded = 0;
   let waiters: Waiter[] = [];
   let stalledUntil = 0;
@@ -89,7 +89,7 @@ export function createDatabase(settings: DatabaseSettings) {
     for (const { then } of ready) then();
   }
 
-  /** Confirms all changes so far after a while, later where confirmations are stalled. */
+  /** Confirms all changes so far after a delay, which is longer while confirmations are stalled. */
   function confirmLater(): void {
     const [position, of] = [changes.length, epoch];
     const delay = random.between(0.05, settings.confirmation);
@@ -101,7 +101,7 @@ export function createDatabase(settings: DatabaseSettings) {
     });
   }
 
-  /** Number of the last change that a read sees. */
+  /** The number of the last change that a read includes. */
   function readable(): number {
     if (deployment === 'single server' || settings.localReads) return changes.length;
     return schedule.now() < lagging.until ? lagging.position : confirmed;
@@ -176,14 +176,14 @@ export function createDatabase(settings: DatabaseSettings) {
     whenUp: (then: () => void) => void onUp.push(then),
     connections,
 
-    /** Calls `then` when all changes so far are confirmed; never where the server fails before. */
+    /** Calls `then` when all changes so far are confirmed, or never if the server fails before. */
     whenConfirmed(then: () => void): void {
       const position = changes.length;
       if (position <= confirmed) then();
       else waiters.push({ position, then });
     },
 
-    /** No write is confirmed for a while: a slow disk, or a primary without its majority. */
+    /** Confirms no write for a while, as with a slow disk or a primary without its majority. */
     stall(ms: number): void {
       log(actor.name, () => `confirms nothing for ${Math.round(ms)} ms`);
       stalledUntil = schedule.now() + ms;
@@ -204,7 +204,7 @@ export function createDatabase(settings: DatabaseSettings) {
       return results;
     },
 
-    /** For the start of a schedule: confirmed at once. */
+    /** For the start of a schedule: confirmed immediately. */
     seed(page: LedgerPage): void {
       insertPage(page);
       confirm(changes.length);

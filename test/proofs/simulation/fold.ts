@@ -1,12 +1,12 @@
 import { digestOf, type LedgerEntry, type LedgerPage } from '../../../server/billing/ledger-page.ts';
 
-/** A wallet after an entry, computed apart from the product's rules. */
+/** A wallet after an entry, computed without the product's rules. */
 export interface WalletView {
   balance: number;
   caps: { perMinute: number; perHour: number };
   minute: { start: number; used: number };
   hour: { start: number; used: number };
-  /** Time of the last page. */
+  /** The time of the last page. */
   at: number;
 }
 
@@ -20,7 +20,7 @@ const counted = (window: WalletView['minute'], length: number, at: number): Wall
   return { start, used: start === window.start ? window.used + 1 : 1 };
 };
 
-/** The wallet after one more entry at `at` milliseconds. */
+/** The wallet after one more entry at the time `at`, in milliseconds. */
 export function afterEntry(view: WalletView, { kind, amount, memo }: LedgerEntry, at: number): WalletView {
   const next = { ...view, at, balance: view.balance + amount };
   if (kind === 'caps') next.caps = { ...view.caps, ...memo?.caps };
@@ -70,7 +70,7 @@ export function createFold() {
   }
 
   return {
-    /** @returns what is wrong with `page` as the next one of the chain, in words */
+    /** @returns the faults of `page` as the next page of the chain, as text */
     add(page: LedgerPage): string[] {
       const { _id, n, entries, state } = page;
       const at = page.at.getTime();

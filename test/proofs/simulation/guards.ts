@@ -2,15 +2,15 @@ import { type Edit, editedCore } from './billing-core.ts';
 import type { Variant } from './harness.ts';
 import { type Plan, slowReplies } from './plan.ts';
 
-/** One safeguard of the protocol, and what the simulation puts in its place. */
+/** One safeguard of the protocol, and the change that removes it. */
 interface Guard {
   title: string;
-  /** The edits of the product's source that remove it. */
+  /** Edits of the product's source that remove it. */
   edits?: readonly Edit[];
-  /** For a guard that the database provides. */
+  /** The change of the database, for a guard that the database provides. */
   database?: Pick<Variant, 'withoutEntryIndex' | 'localReads'>;
   plan?: Partial<Plan>;
-  /** Seeds within which the simulation finds that it is gone. */
+  /** Seeds with which the simulation detects the removal. */
   budget: number;
 }
 
@@ -27,7 +27,7 @@ const calm: Partial<Plan> = {
   clockSteps: 0,
 };
 
-/** Pages get lost, the database is away for longer than they are sent again, and clients come back afterwards. */
+/** Pages are lost, the database is unreachable for longer than the retries, and clients come back afterwards. */
 const longOutages: Partial<Plan> = {
   ...calm,
   span: 8_000,
@@ -40,7 +40,7 @@ const longOutages: Partial<Plan> = {
   conditions: { latency: 5, faults: 0.3, mostly: 'request lost', lateness: 500, crashRate: 0 },
 };
 
-/** Pages arrive seconds after they were given up. */
+/** Pages arrive seconds after their insert was abandoned. */
 const lateMessages: Partial<Plan> = {
   ...calm,
   span: 4_000,
@@ -65,7 +65,7 @@ const failovers: Partial<Plan> = {
   conditions: { latency: 5, faults: 0.03, mostly: undefined, lateness: 500, crashRate: 0.02 },
 };
 
-/** Codes are repeated at several processes, which crash with a server that confirms late. */
+/** Codes are repeated at several processes, which crash while the server confirms late. */
 const repeatsBeforeCrashes: Partial<Plan> = {
   ...calm,
   deployment: 'single server',
@@ -80,7 +80,7 @@ const repeatsBeforeCrashes: Partial<Plan> = {
   conditions: { latency: 2, faults: 0, mostly: undefined, lateness: 500, crashRate: 0.05 },
 };
 
-/** Heads take seconds to read. */
+/** Reads of heads take seconds. */
 const slowHeads: Partial<Plan> = {
   ...calm,
   span: 2_500,
@@ -92,7 +92,7 @@ const slowHeads: Partial<Plan> = {
   conditions: { latency: 50, faults: 0.3, mostly: 'slow reply', lateness: 500, crashRate: 0 },
 };
 
-/** Money is short and comes late, and most messages between processes are lost, late or doubled. */
+/** Money is short and arrives late, and most messages between processes are lost, late or doubled. */
 const lostHandOvers: Partial<Plan> = {
   ...calm,
   span: 2_000,
@@ -109,7 +109,7 @@ const lostHandOvers: Partial<Plan> = {
   conditions: { latency: 2, faults: 0, mostly: undefined, lateness: 1_500, crashRate: 0 },
 };
 
-/** The same, and the writer is busy: a posting that the other process has lost waits there until money has come. */
+/** The same with a busy writer: an abandoned posting waits there until money has arrived. */
 const busyWriters: Partial<Plan> = {
   ...lostHandOvers,
   span: 1_500,

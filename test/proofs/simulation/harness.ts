@@ -13,7 +13,7 @@ import { type Code, type Granted, type Process, startProcess } from './process.t
 import { createRandom } from './random.ts';
 import { type Actor, createActor, createSchedule } from './schedule.ts';
 
-/** What is changed for a run: a plan's settings, the product, or the database. */
+/** The changes of a run: a plan's settings, the product, or the database. */
 export interface Variant {
   core?: BillingCore | undefined;
   withoutEntryIndex?: boolean;
@@ -21,7 +21,9 @@ export interface Variant {
   plan?: Partial<Plan>;
 }
 
-/** One request of an exchange and its answer. `over`: 503 by a posting that left the queue. `late`: 503 after 4.5 s. */
+/**
+ * One request of an exchange and its answer. `over`: 503, because the posting left the queue. `late`: 503 after 4.5 s.
+ */
 export interface Exchange {
   request: string;
   code: Code;
@@ -40,7 +42,7 @@ export interface Exchange {
     | 'error'
     | 'silence';
   granted?: Granted;
-  /** Whether the product has come to an end with it, in time or not. */
+  /** Whether the product has finished the request, in time or late. */
   ended: boolean;
 }
 
@@ -64,11 +66,11 @@ export interface Command {
   ended: boolean;
 }
 
-/** Answers after which a posting may be sent again: the index of ids refuses it, or no answer was given. */
+/** Answers after which a posting may be sent again: the index of ids refuses it, or there was no answer. */
 const harmless: readonly Exchange['outcome'][] = ['silence', 'charged', 'used', 'replayed'];
 const firstMoney = 'opening balance';
 
-/** Everything that one schedule consists of: the plan of its seed, the processes, the database, and what was observed. */
+/** The parts of one schedule: the plan of its seed, the processes, the database, and the observations. */
 export function createHarness(seed: number, { variant = {}, trace }: { variant?: Variant; trace: boolean }) {
   const random = createRandom(seed);
   const plan = { ...drawPlan(random), ...variant.plan };
@@ -78,7 +80,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   const seen = new Map<string, number>();
   const see = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
 
-  /** Keeps a line of the trace; without `trace`, the text is not made. */
+  /** Adds a line to the trace. Without `trace`, the text is not made. */
   function log(actor: string, text: () => string): void {
     if (!trace) return;
     const seconds = ((schedule.now() - plan.start) / 1_000).toFixed(4).padStart(9);
@@ -119,7 +121,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     Array.from({ length: plan.codes }, (_, n) => ({
       partnerId,
       walletId: walletIdOf(partnerId, 'live'),
-      // Causes of two wallets may be the same.
+      // Two wallets may have the same causes.
       cause: `code ${n + 1}`,
       kind: (['token', 'token', 'checkbox', 'storefront'] as const)[n % 4] ?? 'token',
       cents: n % 7 === 6 ? 0 : 50,
@@ -138,14 +140,14 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   const exchanges: Exchange[] = [];
   const byRequest = new Map<string, Exchange>();
   const attempts = new Set<string>();
-  /** Ids of the pages whose place a fence was sent to take. */
+  /** Ids of the pages that a fence was sent to replace. */
   const fenced = new Set<string>();
-  /** Wallets in which a process asked for a fence after a lost hand-over. */
+  /** Wallets whose process requested a fence after a lost hand-over. */
   const fencedWallets = new Set<string>();
-  /** The index of ids refuses an entry whose id stands in an earlier page. */
+  /** The index of ids refuses an entry whose id exists in an earlier page. */
   const stands = (walletId: string, id: string) =>
     (database.chains.get(walletId) ?? []).some(({ page }) => page.entries.some((entry) => entry.id === id));
-  /** A page with a posting whose caller has its answer already must not set out, unless its id stands. */
+  /** A page must not be sent with a posting whose caller already has an answer, unless its id exists. */
   function onSend(pages: readonly LedgerPage[]): void {
     for (const { attempt, entries, _id, walletId } of pages) {
       if (attempts.has(attempt)) continue;
@@ -187,7 +189,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
           processesOfWriter: plan.processesOfWriter,
           list: () => receivers().map(({ self }) => ({ id: self, host: '', address: '' })),
           find: (id: string) => receivers().find(({ self }) => self === id),
-          // It follows the database's clock, however wrong the clock of the machine is.
+          // It follows the database's clock, even if the machine's clock is wrong.
           databaseTime: () => schedule.now() + Math.max(-400, Math.min(400, clocks[n]?.offset ?? 0)),
         }
       : undefined;
@@ -214,7 +216,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   }
 
   const outside = createActor('outside');
-  /** A process may crash at each of its calls: before it, or soon after. */
+  /** A process may crash at each of its calls: before the call, or soon afterwards. */
   function survives(caller: Actor, name: () => string): boolean {
     const n = processes.findIndex(({ actor }) => actor === caller);
     const process = processes[n];
@@ -263,7 +265,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     see,
     anyProcess: (): Process | undefined => random.some(processes.filter(({ actor }) => actor.alive)),
 
-    /** The server reports a change to all processes, each a little later. */
+    /** The server reports a change to all processes, with a different delay for each. */
     failOver(ms: number): void {
       const report = () => {
         for (const { actor, forgetHeads } of processes)

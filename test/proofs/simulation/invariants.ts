@@ -4,7 +4,7 @@ import { createFold } from './fold.ts';
 import type { Exchange, Harness } from './harness.ts';
 import { refusalFaults } from './refusal-truth.ts';
 
-/** Each check returns what is wrong, in words that name the request, the code or the page. */
+/** Each check returns faults as text, which names the request, the code or the page. */
 
 type Entries = ReadonlyMap<string, LedgerEntry & { pageId: string }>;
 
@@ -21,7 +21,7 @@ export function entriesOf(harness: Harness): Entries {
   return entries;
 }
 
-/** Every page, its links, and its state against an independent fold of its entries. */
+/** Checks every page, its links, and its state against an independent sum of its entries. */
 function chainFaults(harness: Harness): string[] {
   return harness.walletIds.flatMap((walletId) => {
     const fold = createFold();
@@ -29,21 +29,21 @@ function chainFaults(harness: Harness): string[] {
   });
 }
 
-/** A request that was answered so has charged nothing. */
+/** Answers after which the request must not have charged anything. */
 const uncharged: readonly Exchange['outcome'][] = ['over', 'used', 'insufficient', 'minute', 'hour'];
-/** The database could not be reached, not even for a fence: the next exchange finds the charge. */
+/** The database was unreachable, even for a fence, so the next exchange finds the charge. */
 const undecided: readonly Exchange['outcome'][] = ['unavailable', 'error'];
 
 /** Whether an answer denies a charge that its own request has made. */
 function deniesItsCharge(harness: Harness, outcome: Exchange['outcome'], pageId: string): boolean {
   if (uncharged.includes(outcome)) return true;
-  // A process does not know on which page another one has placed what it handed over.
+  // A process does not know the page on which another one has placed its posting.
   const walletId = pageId.slice(0, pageId.lastIndexOf('/'));
   const isFenced = harness.fenced.has(pageId) || harness.fencedWallets.has(walletId);
   return undecided.includes(outcome) && !isFenced;
 }
 
-/** Who was granted something has the entry; who was refused for good has none. */
+/** A granted request has its entry, and a finally refused one has none. */
 function answerFaults(harness: Harness, entries: Entries): string[] {
   const faults: string[] = [];
   const tokens = new Map<string, Exchange>();
@@ -68,7 +68,7 @@ function answerFaults(harness: Harness, entries: Entries): string[] {
   return faults;
 }
 
-/** What an operator was told of stands in the ledger. */
+/** Every confirmed command of an operator is in the ledger. */
 function commandFaults(harness: Harness, entries: Entries): string[] {
   return harness.commands.flatMap(({ walletId, kind, amount, outcome, entry, ended }) => {
     const about = `a command to ${kind} ${amount} in ${walletId} was answered "${outcome}"`;
@@ -81,7 +81,7 @@ function commandFaults(harness: Harness, entries: Entries): string[] {
   });
 }
 
-/** Each returning user's charge has its event, each operator's entry its audit entry, and nothing else has one. */
+/** Each returning user's charge has its event, each manual entry its audit entry, and nothing else has one. */
 function outboxFaults(harness: Harness, entries: Entries): string[] {
   const { events, auditLog, walletIds } = harness;
   const faults: string[] = [];
@@ -101,7 +101,7 @@ function outboxFaults(harness: Harness, entries: Entries): string[] {
   return faults;
 }
 
-/** What holds once everything has come to rest. */
+/** Checks for the time after all work has ended. */
 export function faultsAtRest(harness: Harness): string[] {
   const entries = entriesOf(harness);
   return [

@@ -3,7 +3,7 @@ import { within } from '../../harness/time-limits.ts';
 import { report } from './report.ts';
 import { simulate } from './simulate.ts';
 
-/** What this many schedules have always met. */
+/** Answers and failures that this many schedules have always contained. */
 const enough = 1_000;
 const expected = [
   ...[
@@ -24,8 +24,8 @@ const expected = [
 ];
 
 /**
- * The tests of the ledger in so many schedules. Each run takes new seeds, and prints what repeats it: `SIM_RUNS` sets the
- * number of schedules, `SIM_SEED` the first seed.
+ * The tests of the ledger with a number of schedules. Each run uses new seeds, and prints how to repeat it. `SIM_RUNS`
+ * sets the number of schedules, `SIM_SEED` the first seed.
  */
 export function describeLedger(schedules: number): void {
   const runs = Number(process.env['SIM_RUNS'] ?? schedules);

@@ -3,23 +3,23 @@ import type { SimulatedDatabase } from './database.ts';
 import type { Random } from './random.ts';
 import type { Actor, Schedule } from './schedule.ts';
 
-/** How reliable the network and the processes are; times in milliseconds. */
+/** The reliability of the network and the processes. Times are in milliseconds. */
 export interface Conditions {
-  /** A message takes up to this long. */
+  /** The longest time of a message. */
   latency: number;
-  /** Share of the calls with a fault. */
+  /** The share of calls with a fault. */
   faults: number;
-  /** A late message arrives up to this much later. */
+  /** The longest delay of a late message. */
   lateness: number;
-  /** The fault of 4 in 5 faulty calls. */
+  /** The fault of 80 % of the faulty calls. */
   mostly?: Fault | undefined;
-  /** Share of the calls at which the calling process crashes. */
+  /** The share of calls at which the calling process crashes. */
   crashRate: number;
-  /** A call at which it crashes more often, by the start of its name. */
+  /** The beginning of a call's name at which crashes are more frequent. */
   crashAt?: string | undefined;
 }
 
-/** As the driver is configured: limits of waiting for a server and for an answer. */
+/** The driver's configured timeouts for a server and for an answer. */
 const selectWithin = 3_000;
 const answerWithin = 1_900;
 const interrupted = 11_601;
@@ -37,10 +37,10 @@ export const faults = [
 export type Fault = (typeof faults)[number];
 
 interface Operation<T> {
-  /** Runs the call at one moment, or only the first `limit` of its documents. */
+  /** Applies the call at one moment, or only to the first `limit` of its documents. */
   run: (limit: number) => T;
   size?: number;
-  /** A write is answered when all that the server has applied so far is confirmed. */
+  /** A write is answered when all changes so far are confirmed. */
   write?: boolean;
 }
 
@@ -49,14 +49,14 @@ interface Settings {
   random: Random;
   conditions: Conditions;
   database: SimulatedDatabase;
-  /** False where the caller crashes at this call. */
+  /** False if the caller crashes at this call. */
   survives: (caller: Actor, name: () => string) => boolean;
   log: (actor: string, text: () => string) => void;
 }
 
 /**
- * Carries calls to the simulated database. Each message takes its time, and may be lost, late or doubled. A caller without an
- * answer gets the driver's error, and cannot know what the server has done.
+ * Carries calls to the simulated database. Each message takes time, and may be lost, late or doubled. A caller without
+ * an answer gets the driver's error, and cannot know the result.
  */
 export function createNetwork({ schedule, random, conditions, database, survives, log }: Settings) {
   const delay = () => random.between(0.05, conditions.latency);
@@ -92,7 +92,7 @@ export function createNetwork({ schedule, random, conditions, database, survives
       );
       database.connections.add(close);
 
-      /** Half of the lost calls fail at once, by a closed connection; the others when their time is up. */
+      /** Half of the lost calls fail at once by a closed connection; the others fail at their timeout. */
       const giveUp = () => void (random.chance(0.5) && close());
       const arrive = (after: number, then: () => void, survivesFailover = false) =>
         void schedule.after(after, database.actor, () => {

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts';
 import type { Actor, Schedule } from './schedule.ts';
 
-/** What can happen to a message from one process to another. */
+/** The faults of a message between processes. */
 const faults = [
   'request lost',
   'reply lost',
@@ -11,10 +11,10 @@ const faults = [
   'connection reset',
 ] as const;
 
-/** As the private link of the product: how soon a process shows that it lives, and how soon it answers. Milliseconds. */
+/** The timeouts of the product's private link in milliseconds: for a sign of life, and for the answer. */
 const [aliveWithin, answerWithin, confirmAfter] = [1_000, 1_750, 100];
 
-/** What a process does with a message. `isClosed`: whether it has seen that the sender waits no longer. */
+/** The process's handling of a message. `isClosed`: whether it knows that the sender no longer waits. */
 type Receive = (body: string, isClosed: () => boolean) => Promise<string | 401 | 503>;
 
 export interface Receiver {
@@ -25,12 +25,12 @@ export interface Receiver {
 interface Settings {
   schedule: Schedule;
   random: Random;
-  /** `messages`: share of the messages with a fault. Times in milliseconds. */
+  /** `messages`: the share of messages with a fault. Times are in milliseconds. */
   conditions: { latency: number; lateness: number; messages: number };
   log: (actor: string, text: () => string) => void;
 }
 
-/** Carries messages between processes. A sender without an answer cannot know what the other process does with the message. */
+/** Carries messages between processes. A sender without an answer cannot know the other process's action. */
 export function createPeerLinks({ schedule, random, conditions, log }: Settings) {
   const delay = () => random.between(0.05, conditions.latency);
   const late = () => random.between(1, random.pick([900, 2_000, conditions.lateness]));
@@ -38,7 +38,7 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
   return function send(sender: Actor, find: () => Receiver | undefined, body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const fault = random.chance(conditions.messages) ? random.pick(faults) : undefined;
-      /** After it gave up, a partition keeps the end of the connection from the other side. */
+      /** During a partition, the other side does not see that the sender has closed the connection. */
       const isPartition = random.chance(0.5);
       let open = true;
       const sentAt = schedule.now();
@@ -54,7 +54,7 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
       let timer = schedule.after(aliveWithin, sender, () => fail('no sign of life'));
       const confirm = () => {
         timer.cancelled = true;
-        // A sender that stood still may be late already.
+        // A sender that was paused may already be late.
         const left = Math.max(0, answerWithin - (schedule.now() - sentAt));
         timer = schedule.after(left, sender, () => fail('no answer'));
       };
@@ -81,7 +81,7 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
 
       if (fault !== 'request lost') deliver(fault === 'arrives late' ? late() : delay());
       if (fault === 'arrives twice') deliver(late());
-      // The other process may have the message.
+      // The other process may have received the message.
       if (fault === 'connection reset')
         schedule.after(random.between(0, 200), sender, () => fail('connection reset'));
     });

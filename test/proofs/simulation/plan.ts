@@ -4,53 +4,53 @@ import type { Deployment } from './database.ts';
 import { type Conditions, type Fault, faults } from './network.ts';
 import type { Random } from './random.ts';
 
-/** What an operator moves money or caps with. */
+/** The means with which an operator changes money or caps. */
 export type CommandKind = 'fund' | 'adjust' | 'refund' | 'caps';
 
-/** What one schedule consists of; times in milliseconds. */
+/** The parameters of one schedule. Times are in milliseconds. */
 export interface Plan {
   start: number;
-  /** How long new requests arrive. */
+  /** The time in which new requests arrive. */
   span: number;
   deployment: Deployment;
   processes: number;
   wallets: number;
-  /** Codes of each wallet. */
+  /** The number of codes of each wallet. */
   codes: number;
-  /** Most requests that the client of a code sends one after another. */
+  /** The largest number of sequential requests of a code's client. */
   tries: number;
-  /** Share of the requests whose client disconnects. */
+  /** The share of requests whose client disconnects. */
   disconnects: number;
-  /** Longest pause between two tries. */
+  /** The longest pause between two attempts. */
   pause: number;
-  /** Commands of operators. */
+  /** The number of operators' commands. */
   commands: number;
-  /** What each of them is drawn from. */
+  /** The kinds from which each command is drawn. */
   commandKinds: readonly [CommandKind, ...CommandKind[]];
   conditions: Conditions;
-  /** Largest difference of a process's clock, and how often a clock is set during the schedule. */
+  /** The largest error of a process's clock, and how often a clock is set during the schedule. */
   skew: number;
   clockSteps: number;
   caps: WalletState['caps'];
   /** Cents in each wallet at the start. */
   funds: number;
-  /** Failovers of the database. */
+  /** The number of failovers of the database. */
   failovers: number;
-  /** How long it stays away. */
+  /** The duration of each outage. */
   outage: number;
-  /** Times at which the database confirms nothing for a while. */
+  /** The number of times when the database confirms nothing for a while. */
   stalls: number;
   confirmation: number;
   electionLag: number;
-  /** Times at which a process stands still. */
+  /** The number of pauses of a process. */
   processPauses: number;
-  /** Share of the processes that hand postings over; the others are of an older build. */
+  /** The share of processes that hand postings over. The others are of an older build. */
   handOvers: number;
-  /** How many processes have one writer. */
+  /** The number of processes that share one writer. */
   processesOfWriter: number;
-  /** Share of their messages with a fault. */
+  /** The share of their messages with a fault. */
   messageFaults: number;
-  /** Times at which a process looks who lives. */
+  /** The times at which a process updates its list of processes. */
   refreshes: number;
   sweeps: number;
 }
@@ -64,7 +64,7 @@ function nearBoundary(random: Random, before: number): number {
   return windowStart(day + random.int(1, 1_000) * minute, length) + length - random.int(0, before);
 }
 
-/** Of everything a little. */
+/** A mixture of all kinds of trouble. */
 function mixed(random: Random): Plan {
   return {
     start: nearBoundary(random, 5_000),
@@ -105,7 +105,10 @@ function mixed(random: Random): Plan {
 
 const calls = ['insert', 'head', 'page', 'existing', 'mark', 'publish', 'entry'] as const;
 
-/** A head that a process has read or written is stale when the reply arrives: others have funded the empty wallet. */
+/**
+ * A head that a process has read or written is outdated when the reply arrives, because others have funded the empty
+ * wallet.
+ */
 export const slowReplies: Partial<Plan> = {
   span: 4_000,
   processes: 5,
@@ -130,7 +133,7 @@ export const slowReplies: Partial<Plan> = {
 
 type Trouble = (plan: Plan, random: Random) => Partial<Plan>;
 
-/** Each concentrates a mixture on one kind of trouble. */
+/** Each plan concentrates on one kind of trouble. */
 const troubles = {
   // Many codes, clocks that disagree, and a window that ends among them.
   windows: (_, random) => ({
@@ -141,7 +144,7 @@ const troubles = {
     caps: { perMinute: random.int(1, 5), perHour: random.pick([3, 7, 1_000]) },
     funds: 10_000,
   }),
-  // More codes than money, and operators who move some.
+  // More codes than money, and operators who move some money.
   money: (_, random) => ({
     codes: random.int(4, 9),
     commands: random.int(3, 7),
@@ -168,7 +171,7 @@ const troubles = {
     conditions: { ...conditions, crashRate: 0.01, crashAt: random.pick<string>(calls) },
     sweeps: random.int(1, 4),
   }),
-  // Messages between processes are lost, late and doubled, processes stand still, and money is short.
+  // Messages between processes are lost, late and doubled, processes pause, and money is short.
   'hand-overs': ({ conditions }, random) => ({
     span: random.pick([200, 2_000]),
     processes: random.int(2, 4),
@@ -186,7 +189,7 @@ const troubles = {
 } satisfies Record<string, Trouble>;
 const nothing: Trouble = () => ({});
 
-/** Draws a plan: a mixture, or one that concentrates on one kind of trouble. */
+/** Draws a plan: a mixture, or one with a single kind of trouble. */
 export function drawPlan(random: Random): Plan {
   const plan = mixed(random);
   const trouble = random.pick<Trouble>([nothing, nothing, ...Object.values(troubles)]);

@@ -12,7 +12,7 @@ import { connect } from './stores.ts';
 
 export const idKey = Buffer.alloc(32, 7);
 
-/** What a wallet is charged for once: a code at the token endpoint, or an idempotency key. */
+/** The cause of a single charge: a code at the token endpoint, or an idempotency key. */
 export interface Code {
   partnerId: string;
   walletId: string;
@@ -21,16 +21,16 @@ export interface Code {
   cents: number;
 }
 
-/** What a granted request is answered with. */
+/** The answer to a granted request. */
 export interface Granted {
   id: string;
   at: Date;
-  /** Name of the request whose posting was written. */
+  /** The name of the request whose posting was written. */
   request: string;
   replayed: boolean;
 }
 
-/** Why a posting leaves the queue: 2.5 s have passed, or its caller has disconnected. */
+/** The reason why a posting leaves the queue: 2.5 s have passed, or its caller has disconnected. */
 export class CallerOver extends Error {}
 
 const quiet = { warn: () => undefined, info: () => undefined };
@@ -45,7 +45,7 @@ const termsOf = ({ cause, partnerId, kind }: Code, request: string) => ({
   enrollmentId: `enr_${cause}`,
   sub: `sub_${cause}`,
   returning: kind === 'token',
-  /** Names the request, so that the entry in the ledger says whose posting it is. */
+  /** The name of the request, which the entry in the ledger contains. */
   scope: request,
   claims: { age_18_plus: true },
   meta: {
@@ -63,32 +63,32 @@ interface Settings {
   schedule: Schedule;
   database: SimulatedDatabase;
   network: Network;
-  /** Reading of its wall clock in milliseconds. */
+  /** The process's wall clock in milliseconds. */
   now: () => number;
   events: Map<string, EventDraft>;
   auditLog: Map<string, AuditEntry>;
   onSend: (pages: readonly LedgerPage[]) => void;
-  /** Called where a fence is asked for after a lost hand-over. The database may be away before it is sent. */
+  /** Called when a fence is requested after a lost hand-over. It is not sent if the database becomes unreachable. */
   onFence: (walletId: string) => void;
-  /** The other processes; undefined for a process that writes everything itself. */
+  /** The other processes; undefined for a process that hands nothing over. */
   peers?: Peers | undefined;
   see: (what: string) => void;
 }
 
-/** What a process knows of the others. */
+/** A process's knowledge of the others. */
 interface Peers {
   send: PeerLinks;
-  /** The living ones that take postings. */
+  /** The live processes that accept postings. */
   list: () => readonly Peer[];
   find: (id: string) => Receiver | undefined;
   processesOfWriter: number;
-  /** The database's time in milliseconds, as this process measures it. */
+  /** The database's time in milliseconds, as measured by this process. */
   databaseTime: () => number;
 }
 
 /**
- * One run of a server process: the product's money core over the simulated database. A crash ends it with all that it has in
- * memory; messages that it has sent still arrive.
+ * One run of a server process: the product's money core with the simulated database. A crash discards its memory, but
+ * its sent messages still arrive.
  */
 export function startProcess(settings: Settings) {
   const { name, core, schedule, database, network, now, events, auditLog, onSend, onFence, peers, see } =
@@ -109,7 +109,7 @@ export function startProcess(settings: Settings) {
   };
   const pause = (ms: number) => schedule.sleep(ms, actor);
 
-  /** Adds what is not there yet, as a write of its own. */
+  /** Adds missing fields, as a separate write. */
   async function add<T>(
     into: Map<string, T>,
     items: readonly T[],
@@ -170,10 +170,10 @@ export function startProcess(settings: Settings) {
     joined,
     manualEntries,
     sweep: publishing.sweep.sweep,
-    /** As at `topologyDescriptionChanged`. */
+    /** As in `topologyDescriptionChanged`. */
     forgetHeads: heads.clear,
 
-    /** One request of an exchange. An idempotency key that was used is answered again. */
+    /** One request of an exchange. A used idempotency key gets the same answer again. */
     async exchange(code: Code, request: string, isConnected: () => boolean): Promise<Granted | 'used'> {
       const { partnerId, cause, kind, cents } = code;
       const granted = (access: Access, replayed = false): Granted => ({
@@ -201,7 +201,7 @@ export function startProcess(settings: Settings) {
       return isReplayable && access ? granted(access, true) : 'used';
     },
 
-    /** Sends a request to the process; `silence` where it crashes before it answers. */
+    /** Sends a request to the process. The result is `silence` if it crashes before it answers. */
     ask: <T>(delay: number, work: () => Promise<T>): Promise<T | 'silence'> =>
       new Promise((resolve, reject) => {
         if (!actor.alive) {

@@ -1,4 +1,4 @@
-/** Random numbers that a seed decides (mulberry32): the same seed leads to the same schedule. */
+/** Random numbers from a seed (mulberry32). The same seed yields the same schedule. */
 export function createRandom(seed: number) {
   let state = seed >>> 0;
 
@@ -11,7 +11,7 @@ export function createRandom(seed: number) {
 
   return {
     chance: (probability: number) => next() < probability,
-    /** Whole numbers from `low` to `high`, both included. */
+    /** Integers from `low` to `high`, inclusive. */
     int: (low: number, high: number) => low + Math.floor(next() * (high - low + 1)),
     between: (low: number, high: number) => low + next() * (high - low),
     pick<T>(choices: readonly [T, ...T[]]): T {

@@ -3,7 +3,7 @@ import type { StoredPage } from './database.ts';
 import { afterEntry, emptyWallet, type WalletView } from './fold.ts';
 import type { Command, Exchange, Harness } from './harness.ts';
 
-/** A state that a wallet had, or that a request could see, between two times. */
+/** A state of a wallet, or one that a request could read, between two times. */
 interface Moment {
   view: WalletView;
   from: number;
@@ -12,7 +12,7 @@ interface Moment {
 
 const lengths = { minute: 60_000, hour: 3_600_000 };
 
-/** All states of one chain. Those between two entries of a page exist while the page is being written. */
+/** All states of one chain. States between two entries of a page exist while the page is being written. */
 function momentsOf(harness: Harness, walletId: string): Moment[] {
   const readsUnconfirmed = harness.plan.deployment === 'single server';
   const moments: Moment[] = [];
@@ -49,7 +49,7 @@ interface Times {
   highest: number;
 }
 
-/** Whether a charge is over a cap at the earliest time that a clock could have shown. */
+/** Whether a charge exceeds a cap at the earliest time that a clock could have shown. */
 function isFull(view: WalletView, bucket: 'minute' | 'hour', time: number): boolean {
   const { start, used } = view[bucket];
   const now = Math.max(time, view.at);
@@ -70,7 +70,9 @@ function isTrue(
 
 const isRefusal = ({ outcome }: Exchange) => ['insufficient', 'minute', 'hour'].includes(outcome);
 
-/** The oldest state that a request can see. Just after an election, reads may show what was confirmed a little before it. */
+/**
+ * The oldest state that a request can read. Just after an election, reads may return a slightly older confirmed state.
+ */
 function earliest({ plan, database }: Harness, askedAt: number): number {
   if (plan.electionLag === 0) return askedAt;
   return Math.min(askedAt, ...database.lags.filter(({ until }) => until >= askedAt).map(({ from }) => from));
@@ -101,7 +103,7 @@ function commandFaults(command: Command, moments: readonly Moment[], from: numbe
   return [`a command to ${kind} ${amount} in ${walletId} was refused, though there was money`];
 }
 
-/** Each refusal was true at some moment between the request and its answer. */
+/** Checks that each refusal was correct at some time between the request and its answer. */
 export function refusalFaults(harness: Harness): string[] {
   return harness.walletIds.flatMap((walletId) => {
     const exchanges = harness.exchanges.filter((each) => each.code.walletId === walletId && isRefusal(each));

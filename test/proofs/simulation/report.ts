@@ -3,7 +3,7 @@ import { simulate } from './simulate.ts';
 
 const lastLines = 80;
 
-/** Runs a seed once more, and describes its violations with the end of its trace. */
+/** Repeats a seed, and describes its violations with the end of its trace. */
 export async function report(seed: number, variant: Variant = {}): Promise<string> {
   const { violations, trace } = await simulate(seed, { variant, trace: true });
   return [

@@ -8,9 +8,9 @@ import type { Random } from './random.ts';
 export interface Actor {
   name: string;
   alive: boolean;
-  /** Virtual time in milliseconds. */
+  /** The virtual time in milliseconds. */
   pausedUntil: number;
-  /** Its events resolve no promise, so the next event follows at once. */
+  /** Whether its events resolve no promise, so that the next event follows at once. */
   passive: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Event {
 
 const before = (a: Event, b: Event) => a.time < b.time || (a.time === b.time && a.order < b.order);
 
-/** A binary heap: the earliest event first, and of simultaneous ones the one that was queued first. */
+/** A binary heap: the earliest event first, and simultaneous ones in the order of their queueing. */
 function createQueue() {
   const heap: Event[] = [];
 
@@ -74,10 +74,12 @@ function createQueue() {
   };
 }
 
-/** Far more than any schedule needs; beyond it, something loops. */
+/** Far more events than any schedule needs. More indicate an endless loop. */
 const largestEventCount = 200_000;
 
-/** The event loop's own turn, kept before the timers are replaced. After it, all promises have settled that can. */
+/**
+ * A turn of the real event loop, saved before the timers are replaced. After it, all possible promises have settled.
+ */
 const afterPromises = globalThis.setImmediate;
 
 export function createSchedule(start: number, random: Random) {
@@ -95,7 +97,7 @@ export function createSchedule(start: number, random: Random) {
     return event;
   }
 
-  /** The next event that is not dropped; undefined when there is none until `until`. */
+  /** The next event that is not dropped; undefined if there is none until `until`. */
   function take(until: number): Event | undefined {
     for (;;) {
       const event = queue.first();
@@ -103,7 +105,7 @@ export function createSchedule(start: number, random: Random) {
       queue.pop();
       if (event.cancelled || !event.actor.alive) continue;
       if (event.actor.pausedUntil <= event.time) return event;
-      // A resumed process handles what arrived during the pause in random order.
+      // A resumed process handles messages from the pause in random order.
       event.time = event.actor.pausedUntil + random.between(0, 5);
       queue.push(event);
     }
@@ -111,11 +113,11 @@ export function createSchedule(start: number, random: Random) {
 
   return {
     now: () => now,
-    /** The actor whose event is under way. */
+    /** The actor of the present event. */
     current: () => current,
     after,
 
-    /** Runs all events until `until`; without it, until the queue is empty. */
+    /** Runs all events until `until`, or until the queue is empty. */
     run(until = Number.POSITIVE_INFINITY): Promise<void> {
       return new Promise((resolve, reject) => {
         function turn(): void {

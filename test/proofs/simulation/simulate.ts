@@ -7,9 +7,9 @@ import { auditOf, command, exchange, startTraffic } from './traffic.ts';
 export interface Outcome {
   seed: number;
   violations: readonly string[];
-  /** How often each kind of answer and failure occurred. */
+  /** The number of each kind of answer and failure. */
   seen: ReadonlyMap<string, number>;
-  /** What happened, a line each; only of a traced run. */
+  /** The trace, one line per event; only of a traced run. */
   trace: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export interface Outcome {
 const sweptAfter = 10_000;
 const sweepRounds = 3;
 
-/** Every process sweeps, one after another, until nothing is left to publish. */
+/** Every process sweeps in turn, until no page has work left. */
 async function sweepAll({ schedule, processes, plan, violate }: Harness): Promise<void> {
   await schedule.run(schedule.now() + sweptAfter + 2 * plan.skew + 1);
   for (let round = 0; round < sweepRounds; round += 1) {
@@ -28,7 +28,7 @@ async function sweepAll({ schedule, processes, plan, violate }: Harness): Promis
   }
 }
 
-/** With money and room enough, every code that was not charged can still be exchanged, and the others are used. */
+/** If money and caps suffice, every uncharged code can still be exchanged, and all others are used. */
 async function exchangeAll(harness: Harness): Promise<void> {
   const { schedule, walletIds, codes, violate } = harness;
   for (const walletId of walletIds) {
@@ -59,7 +59,7 @@ async function exchangeAll(harness: Harness): Promise<void> {
   await schedule.run();
 }
 
-/** Runs the schedule of one seed. The same seed leads to the same schedule, message by message. */
+/** Runs the schedule of one seed. The same seed yields the same schedule, message by message. */
 export async function simulate(
   seed: number,
   { variant = {}, trace = false }: { variant?: Variant; trace?: boolean } = {},

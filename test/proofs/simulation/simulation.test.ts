@@ -13,7 +13,7 @@ describe('a schedule of the simulation', () => {
     expect(() => schedule.after(-1, createActor('process 1'), () => undefined)).toThrow(/does not go back/);
   });
 
-  // Seeds that have failed. 516746889: a process stood still for longer than it waits for an answer.
+  // Seeds that have failed before. 516746889: a process paused for longer than it waits for an answer.
   it.each([516746889])('keeps the guarantees of the ledger with seed %d', async (seed) => {
     const { violations } = await simulate(seed);
     if (violations.length > 0) expect.fail(await report(seed));

@@ -5,7 +5,7 @@ import type { SimulatedDatabase } from './database.ts';
 import type { Network } from './network.ts';
 import type { Actor } from './schedule.ts';
 
-/** What the money core asks of the `ledger` collection. */
+/** The reads and writes of the money core on the `ledger` collection. */
 export type Ledger = Pick<
   LedgerStore,
   | 'insert'
@@ -20,7 +20,7 @@ export type Ledger = Pick<
   | 'markPublished'
 >;
 
-/** The id of a fence is random, and must not be in the trace. */
+/** The id of a fence is random, so the trace must not contain it. */
 const nameOf = ({ id }: { id: string }) => (id.startsWith('fence_') ? 'fence' : id.slice(0, 10));
 
 const describe = ({ _id, entries }: LedgerPage) => {
@@ -54,7 +54,7 @@ export function connect(
           write: true,
         });
       },
-      // On a single server, the product reads a head by an update without effect, which waits for the journal.
+      // On a standalone server, the product reads a head by an update without effect, which waits for the journal.
       head: (walletId) =>
         network.call(caller, () => `head of ${walletId}`, {
           run: () => database.head(walletId),

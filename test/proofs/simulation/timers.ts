@@ -2,8 +2,8 @@ import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
- * Replaces the timers and the random numbers of the code under test. A timer belongs to the actor that sets it, and ends with
- * it. Returns a function that restores the originals.
+ * Replaces the timers and the random numbers of the code under test. A timer belongs to the actor that sets it, and
+ * ends with the actor. Returns a function that restores the originals.
  */
 export function installTimers(schedule: Schedule, random: Random): () => void {
   const { setTimeout, clearTimeout, setImmediate } = globalThis;

@@ -6,7 +6,7 @@ import { ApiError } from '../../../server/platform/errors.ts';
 import type { Command, Exchange, Harness } from './harness.ts';
 import { CallerOver, type Code, type Process } from './process.ts';
 
-/** As `answerInTime` of the billable endpoints. */
+/** The timeout `answerInTime` of the billable endpoints. */
 const answerWithin = 4_500;
 
 function refusalOf(error: unknown): Exchange['outcome'] {
@@ -20,7 +20,7 @@ function refusalOf(error: unknown): Exchange['outcome'] {
 
 const wait = ({ schedule, outside }: Harness, ms: number) => schedule.sleep(ms, outside);
 
-/** One request about `code` at any process; its answer is kept in `exchanges`. */
+/** One request about `code` at any process. Its answer is added to `exchanges`. */
 export async function exchange(harness: Harness, code: Code): Promise<Exchange> {
   const { plan, random, schedule, exchanges, byRequest, log, see } = harness;
   const process = harness.anyProcess();
@@ -61,7 +61,7 @@ export async function exchange(harness: Harness, code: Code): Promise<Exchange> 
 
 const final: readonly Exchange['outcome'][] = ['charged', 'used', 'replayed'];
 
-/** Tries until it is granted, sometimes with several requests at once, sometimes once more afterwards. */
+/** Repeats until it is granted, sometimes with several simultaneous requests, and sometimes once more afterwards. */
 async function client(harness: Harness, code: Code): Promise<void> {
   const { random, plan } = harness;
   await wait(harness, random.between(0, plan.span));
@@ -82,7 +82,7 @@ const codeOf: Partial<Record<string, Command['outcome']>> = {
 
 type Run = (process: Process) => Promise<Moved | undefined>;
 
-/** One command at any process; its answer is kept in `commands`. */
+/** One command at any process. Its answer is added to `commands`. */
 export async function command(
   harness: Harness,
   about: Pick<Command, 'walletId' | 'kind' | 'amount'>,
@@ -123,7 +123,7 @@ export const auditOf = (harness: Harness, target: string) => ({
   target,
 });
 
-/** The commands that an operator can give about one wallet. */
+/** The commands of operators for one wallet. */
 function drawCommand(
   harness: Harness,
   walletId: string,
@@ -161,7 +161,7 @@ function drawCommand(
   }
 }
 
-/** An operator's command, given again until it is answered, sometimes twice at once. */
+/** An operator's command, repeated until it is answered, and sometimes sent twice simultaneously. */
 async function operator(harness: Harness): Promise<void> {
   const { random, plan } = harness;
   await wait(harness, random.between(0, plan.span * 1.3));
@@ -175,7 +175,7 @@ async function operator(harness: Harness): Promise<void> {
   }
 }
 
-/** Schedules the failures that do not belong to a call. */
+/** Schedules failures that are independent of calls. */
 function scheduleFailures(harness: Harness): void {
   const { plan, random, schedule, outside, database, clocks } = harness;
   const sometime = (run: () => void) => void schedule.after(random.between(0, plan.span * 1.2), outside, run);
@@ -183,7 +183,7 @@ function scheduleFailures(harness: Harness): void {
     const outage = random.between(1, plan.outage);
     if (random.chance(0.5)) sometime(() => harness.failOver(outage));
     else {
-      // Writes are applied but not confirmed, and then lost.
+      // Writes are applied without confirmation, and then lost.
       sometime(() => {
         const stall = random.pick([20, 300, 2_500]);
         database.stall(stall);
@@ -224,7 +224,7 @@ async function sweep(harness: Harness): Promise<void> {
 
 const times = (count: number, run: () => Promise<void>) => Array.from({ length: count }, run);
 
-/** Starts all clients, operators and failures of a plan; resolves when the last request is answered. */
+/** Starts all clients, operators and failures of a plan. Resolves when the last request is answered. */
 export async function startTraffic(harness: Harness): Promise<void> {
   const { plan } = harness;
   scheduleFailures(harness);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP balancer on a free port, over the ports that `ports` gives at each connection. */
+/** A TCP load balancer on a free port, for the ports that `ports` returns at each connection. */
 export async function startBalancer(ports: () => readonly number[]) {
   const sockets = new Set<Socket>();
   let turn = 0;

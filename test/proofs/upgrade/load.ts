@@ -8,7 +8,7 @@ import type { TestServer } from '../../harness/server.ts';
 // server. Load balancers repeat such a request.
 setGlobalDispatcher(new Agent({ pipelining: 0 }));
 
-/** Users at a time. */
+/** The number of concurrent users. */
 const users = 3;
 
 /** A receiver that counts events by their id. */
@@ -34,7 +34,7 @@ export async function startCounter() {
   };
 }
 
-/** A partner whose users go through verification one after another, each with an exchange and a look at userinfo. */
+/** A partner whose users verify one after another, each with an exchange and a userinfo request. */
 export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, receiver: string) {
   const { admin, baseUrl } = server;
   const partner = await createPartner(server, {
@@ -54,7 +54,7 @@ export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, r
     const answer = await exchangeCode({ baseUrl }, partner, await verifyUser(server, partner));
     if (answer.status !== 200) throw new Error(`exchange: ${answer.status} ${await answer.text()}`);
     exchanges += 1;
-    // A client may ask userinfo 120 times a minute.
+    // A client may send 120 userinfo requests a minute.
     if (exchanges % 8 > 0) return void (await answer.arrayBuffer());
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const claims = await fetch(`${baseUrl}/api/oauth/userinfo`, {

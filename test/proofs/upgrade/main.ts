@@ -8,13 +8,13 @@ import { type Member, startDatabase, startMember, until } from './members.ts';
 import { buildPrevious } from './previous.ts';
 
 /**
- * An upgrade from the release before to this one, and back, under load: two processes on one database, replaced one after another.
- * Judged by the answers, the ledgers, and a receiver that counts events.
+ * An upgrade from the previous release to this one, and back, under load. Two processes with one database are replaced
+ * one after another. The answers, the ledgers, and a receiver that counts events are checked.
  */
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
-/** Exchanges that each phase has to see. */
+/** The number of exchanges that each phase must contain. */
 const perPhase = 10;
 const faults: string[] = [];
 const expectThat = (holds: boolean, fault: string) => {
@@ -93,7 +93,7 @@ async function check(): Promise<void> {
     const { balance } = await svcadmin<{ balance: number }>(show, cli);
     const charged = (10_000_000 - balance) / 50;
     expectThat(charged === load.exchanges(), `${charged} charges for ${load.exchanges()} exchanges`);
-    // The user of all visits is one: the first exchange is of the enrollment, which has an event of its own.
+    // All visits are by one user, and the first exchange belongs to the enrollment, which has a separate event.
     const expected = [
       ['verification.session.completed', load.visits()],
       ['enrollment.created', 1],

@@ -12,11 +12,11 @@ export async function until(what: string, holds: () => Promise<boolean> | boolea
     if (Date.now() > deadline) throw new Error(`${what}: not within ${longestWait / 1000} s`);
 }
 
-/** A process of some build of the service. */
+/** A process of one build of the service. */
 export interface Member {
   port: number;
   adminUrl: string;
-  /** What it has printed. */
+  /** Its output. */
   output(): string;
   /** Resolves to its exit code. */
   end(): Promise<number | null>;
@@ -45,7 +45,7 @@ async function endOf(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
-/** Starts the build in `directory`; resolves when it is ready, or has ended. */
+/** Starts the build in `directory`. Resolves when it is ready, or has ended. */
 export async function startMember(directory: string, env: Record<string, string>): Promise<Member> {
   const [port, adminPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [join(directory, 'dist', 'server', 'main.js')], {

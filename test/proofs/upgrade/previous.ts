@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 
-/** The revision that was asked for, else that of the last release. @throws where there is neither */
+/** The requested revision, or else that of the last release. @throws if there is neither */
 function commitOf(revision: string | undefined): string {
   if (revision) return git('rev-parse', '--verify', `${revision}^{commit}`);
   try {
@@ -15,7 +15,7 @@ function commitOf(revision: string | undefined): string {
   }
 }
 
-/** Builds another revision of this repository in a temporary folder. @returns where it is */
+/** Builds another revision of this repository in a temporary folder. @returns the folder */
 export function buildPrevious(revision: string | undefined): { directory: string; commit: string } {
   const commit = commitOf(revision);
   const directory = temporaryFolder('upgrade');

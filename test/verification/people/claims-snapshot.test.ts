@@ -59,7 +59,7 @@ describe('the exchange of a code', () => {
     for (const look of looks) expect(look).not.toHaveBeenCalled();
   });
 
-  it('reads both if the session has no snapshot, with the same result', async () => {
+  it('reads the user and the enrollment if the session has no snapshot, with the same result', async () => {
     const { stored, grant } = await visitAs('hour-cap');
     const fromSnapshot = await grant();
     const { _id } = await stored();

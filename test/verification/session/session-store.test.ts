@@ -182,7 +182,7 @@ describe('a group of changes', () => {
   });
 });
 
-describe('the due marks of a session', () => {
+describe('the marks of a session that say which follow-up work is due', () => {
   const failure: EventDraft = {
     ...{ type: 'verification.session.failed', cause: ['ses_1'], partnerId: 'ptr_1', mode: 'test' },
     ...{ keyId: 'key_1', about: {}, at, fields: {} },
@@ -198,14 +198,14 @@ describe('the due marks of a session', () => {
   it.each([
     ['outboxAt', { outboxAt: since, enrollmentDueAt: at }],
     ['enrollmentDueAt', { outboxAt: at, enrollmentDueAt: since }],
-  ])('stay if %s differs from the one that was read', async (name, marks) => {
+  ])('stay if %s has changed since the sweep read it', async (name, marks) => {
     const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
     await change(read, { [name]: since });
     await store.markPublished([read]);
     expect(await marksOf(read)).toEqual({ ...marks, events: 1 });
   });
 
-  it('are removed as they were read, and an event added since stays', async () => {
+  it('are removed after the work, except for an event that was added meanwhile', async () => {
     const read = await started({ enrollmentDueAt: at });
     await change(read, { outbox: [failure], outboxAt: since });
     await store.markPublished([read]);

@@ -7,7 +7,7 @@ import { createMutex, createReadWriteLock } from './lock.ts';
 import { readContents, type State, writeContents } from './states.ts';
 import { decode, numberOf } from './wire.ts';
 
-/** The reply to a retryable write, for the driver that sends it again. It is as durable as the write. */
+/** The reply to a retryable write, for a driver that sends it again. It is as durable as the write itself. */
 interface Remembered {
   txnNumber: number;
   reply: Document;
@@ -26,7 +26,7 @@ interface Settings {
   random: Random;
   /** Milliseconds between two steps of the commit point. */
   stepEvery: readonly [number, number];
-  /** Called with what a step of the commit point has changed. */
+  /** Called with the changes of a step of the commit point. */
   onCommit: (footprint: Footprint) => void;
 }
 
@@ -39,16 +39,16 @@ interface Waiter {
 /** The result of a write. */
 export interface Done {
   reply: Document;
-  /** Resolves to why it is not acknowledged; undefined where a majority has it. */
+  /** Resolves to the reason why it is not acknowledged; undefined if a majority has it. */
   majority: () => Promise<CodeName | undefined>;
 }
 
-/** Milliseconds between a step of the commit point and its acknowledgement, at most. */
+/** The longest time in milliseconds between a step of the commit point and its acknowledgement. */
 const acknowledgedWithin = 2;
 
 /**
- * The history that one primary writes: its own state, the committed state, and the commit point between them. Writes take
- * place one after another. At each step the committed state becomes what the primary's state is at that moment.
+ * The history of one primary: its own state, the committed state, and the commit point between them. Writes are
+ * sequential. Each step sets the committed state to the primary's present state.
  */
 export function createBranch({ local, committed, position, memory, random, stepEvery, onCommit }: Settings) {
   const inTurn = createMutex();
@@ -56,7 +56,7 @@ export function createBranch({ local, committed, position, memory, random, stepE
   let dirty: Footprint = new Map();
   let applied = position;
   let commitPoint = position;
-  /** Positions of writes that have changed something and are not committed. */
+  /** Positions of writes with changes that are not committed yet. */
   let tail: number[] = [];
   let waiters: Waiter[] = [];
   let failing: CodeName | undefined;
@@ -87,7 +87,7 @@ export function createBranch({ local, committed, position, memory, random, stepE
     return reply;
   }
 
-  /** @param forwarded the command as an engine takes it */
+  /** @param forwarded the command for an engine */
   function write(command: Document, forwarded: Document): Promise<Done> {
     const session = command['txnNumber'] === undefined ? undefined : JSON.stringify(command['lsid']);
     const txnNumber = numberOf(command['txnNumber']);
@@ -107,7 +107,7 @@ export function createBranch({ local, committed, position, memory, random, stepE
 
   const stepping = createMutex();
 
-  /** Moves the commit point to the primary's present state; no writer hears of it yet. */
+  /** Moves the commit point to the primary's present state, without a notice to writers. */
   const advance = (): Promise<void> =>
     stepping(async () => {
       const taken = await inTurn(async () => {
@@ -152,17 +152,17 @@ export function createBranch({ local, committed, position, memory, random, stepE
     majority: () => majority(applied),
     /** Runs a read on the committed state. */
     readCommitted: <T>(read: () => Promise<T>): Promise<T> => snapshot.read(read),
-    /** Resolves when no write is acknowledged any more, and the commit point moves by `advance` only. */
+    /** Resolves when no write is acknowledged any more. Then only `advance` moves the commit point. */
     async pause(): Promise<void> {
       isPaused = true;
       await stepping(async () => undefined);
     },
-    /** From now on every wait for a majority fails. */
+    /** From then on, every wait for a majority fails. */
     failWriteConcern(codeName: CodeName): void {
       failing = codeName;
       fail(codeName);
     },
-    /** Resolves when the branch takes no more writes, and none is under way; all waits for a majority have failed. */
+    /** Resolves when the branch accepts no more writes and none is running. All waits for a majority have failed. */
     async end(codeName: CodeName): Promise<void> {
       hasEnded = true;
       fail(codeName);
@@ -173,10 +173,10 @@ export function createBranch({ local, committed, position, memory, random, stepE
     },
     hasEnded: () => hasEnded,
     commitPoint: () => commitPoint,
-    /** How many writes are not committed. */
+    /** The number of uncommitted writes. */
     uncommitted: () => tail.length,
     dirty: () => dirty,
-    /** Replies to committed writes: all that a successor knows. */
+    /** Replies to committed writes, which are all that a successor knows. */
     committedMemory: (): Memory => new Map([...memory].filter(([, { position: at }]) => at <= commitPoint)),
   };
 }

@@ -8,22 +8,22 @@ const reads = new Set(['find', 'aggregate', 'count', 'distinct', 'listCollection
 const writes = new Set(['insert', 'update', 'delete', 'findAndModify']);
 const definitions = new Set(['create', 'createIndexes', 'drop', 'dropIndexes', 'dropDatabase']);
 const cursors = new Set(['getMore', 'killCursors']);
-/** Commands that have nothing to do here. */
+/** Commands without effect here. */
 const idle = new Set(['ping', 'endSessions', 'killSessions', 'refreshSessions', 'logout']);
 
-/** A member as a command meets it. */
+/** The member that handles a command. */
 export interface Serving {
-  /** Undefined where the member is not the primary. */
+  /** Undefined if the member is not the primary. */
   branch: Branch | undefined;
   /** Engines by the cursors that are open on them. */
   cursors: Map<string, EngineLink>;
   /** Runs a command on every engine: indexes and collections are not rolled back. */
   define: (command: Document) => Promise<Buffer>;
-  /** Begins an election, as an operator does. */
+  /** Starts an election, as an operator does. */
   stepDown: () => void;
 }
 
-/** What an engine, which is a lone server, understands. */
+/** Command fields that an engine, a standalone server, understands. */
 function forwarded(command: Document): Document {
   const { lsid, txnNumber, readConcern, writeConcern, ...rest } = command;
   const others = Object.entries(rest).filter(([name]) => name === '$db' || !name.startsWith('$'));
@@ -37,7 +37,7 @@ function refuseUnmodelled(name: string, command: Document): void {
   if (command['autocommit'] !== undefined) throw new MemberError('CommandNotSupported', 'transactions');
 }
 
-/** Cursors are continued on the engine that has opened them. */
+/** Cursors continue on the engine that opened them. */
 async function open(engine: EngineLink, command: Document, serving: Serving): Promise<Buffer> {
   const reply = await engine.send(command);
   const { cursor } = decode(reply);
@@ -50,13 +50,13 @@ async function read(branch: Branch, command: Document, serving: Serving): Promis
   const level: unknown = command['readConcern']?.level ?? 'local';
   if (level === 'local' || level === 'available')
     return open(branch.local.engine, forwarded(command), serving);
-  // The member makes sure that it is still the primary, after everything that it has seen.
+  // The member checks that it is still the primary, after everything that it has seen.
   const failure = level === 'linearizable' ? await branch.majority() : undefined;
   if (failure) throw new MemberError(failure);
   return branch.readCommitted(() => open(branch.committed.engine, forwarded(command), serving));
 }
 
-/** Waits for a majority where none is asked for, as a server does by default. */
+/** Waits for a majority if the command names no write concern, as a server does by default. */
 async function write(branch: Branch, command: Document): Promise<Buffer> {
   const { reply, majority } = await branch.write(command, forwarded(command));
   const w: unknown = command['writeConcern']?.w ?? 'majority';
@@ -88,7 +88,7 @@ async function run(command: Document, serving: Serving): Promise<Buffer> {
   return definitions.has(name) ? serving.define(forwarded(command)) : write(branch, command);
 }
 
-/** Carries a command out, as the member that it was sent to. @throws where an engine is gone */
+/** Runs a command as the addressed member. @throws if an engine has ended */
 export async function execute(command: Document, serving: Serving): Promise<Buffer> {
   try {
     return await run(command, serving);

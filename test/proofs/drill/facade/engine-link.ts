@@ -5,9 +5,9 @@ import { bodyOf, decode, encode, frameMessage } from './wire.ts';
 
 /** Connections to one engine. */
 export interface EngineLink {
-  /** The reply as it came. @throws where the engine is gone */
+  /** The reply in its raw form. @throws if the engine has ended */
   send(command: Document): Promise<Buffer>;
-  /** The reply, read. @throws where it is an error of the engine */
+  /** The parsed reply. @throws if it is an error of the engine */
   run(command: Document): Promise<Document>;
   close(): void;
 }
@@ -17,7 +17,7 @@ interface Channel {
   pending?: { resolve: (reply: Buffer) => void; reject: (error: Error) => void };
 }
 
-/** A channel carries one command at a time; there are as many as are needed. */
+/** A channel carries one command at a time, so channels are added as needed. */
 export function createEngineLink(port: number): EngineLink {
   const channels = new Set<Channel>();
   const idle: Channel[] = [];

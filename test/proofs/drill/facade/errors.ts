@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-/** Errors of a member that is not, or no longer, the primary; and of a write that a majority does not have. */
+/** Errors of a member that is not, or no longer, the primary, and of a write without a majority. */
 const codes = {
   CommandNotFound: 59,
   WriteConcernTimeout: 64,
@@ -14,7 +14,7 @@ const codes = {
 } as const;
 export type CodeName = keyof typeof codes;
 
-/** Of a write concern that failed in an election: a driver sends a retryable write again. */
+/** The error of a write concern that failed in an election, after which a driver sends a retryable write again. */
 const retryable = new Set<CodeName>([
   'ShutdownInProgress',
   'PrimarySteppedDown',
@@ -24,7 +24,7 @@ const retryable = new Set<CodeName>([
   'NotPrimaryNoSecondaryOk',
 ]);
 
-/** What a command is answered with. */
+/** The answer to a command. */
 export class MemberError extends Error {
   readonly codeName: CodeName;
 
@@ -40,7 +40,7 @@ const described = (codeName: CodeName, errmsg: string): Document => ({
   codeName,
 });
 
-/** The server labels what its driver may send again: retryable writes only. */
+/** The server labels retryable writes, so that their driver can send them again. */
 export const labelsOf = (codeName: CodeName, { txnNumber }: Document): Document =>
   txnNumber !== undefined && retryable.has(codeName) ? { errorLabels: ['RetryableWriteError'] } : {};
 
@@ -50,7 +50,7 @@ export const errorReply = ({ codeName, message }: MemberError, command: Document
   ...labelsOf(codeName, command),
 });
 
-/** The reply of a write that is done here, and of which it is not known whether a majority will have it. */
+/** The reply to a write that was applied here, but may not reach a majority. */
 export const unacknowledged = (reply: Document, codeName: CodeName, command: Document): Document => ({
   ...reply,
   writeConcernError: described(codeName, 'the write may be rolled back'),

@@ -2,7 +2,10 @@ import type { Document } from 'mongodb';
 import type { EngineLink } from './engine-link.ts';
 import { encode, numberOf } from './wire.ts';
 
-/** Documents by `database.collection` and `_id`. It may name too many: those are the same on both sides. */
+/**
+ * Documents by `database.collection` and `_id`. Extra ids do no harm, because such documents are the same on both
+ * sides.
+ */
 export type Footprint = Map<string, Map<string, unknown>>;
 
 const keyOf = (id: unknown): string => encode({ id }).toString('base64');
@@ -22,7 +25,7 @@ export const namespaceOf = (command: Document, name: string): string => `${comma
 const isPlain = (value: unknown): value is Document =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The ids that a filter names; undefined where it names documents by anything else. */
+/** The ids in a filter; undefined if the filter uses other fields. */
 function idsNamed(filter: Document): readonly unknown[] | undefined {
   const id: unknown = filter['_id'];
   if (id === undefined) return undefined;
@@ -32,7 +35,7 @@ function idsNamed(filter: Document): readonly unknown[] | undefined {
 
 const most = 100_000;
 
-/** Ids of the documents that a filter matches now. */
+/** Ids of the documents that match a filter now. */
 async function idsMatched(
   engine: EngineLink,
   command: Document,
@@ -50,7 +53,7 @@ async function idsMatched(
   return (cursor['firstBatch'] as Document[]).map(({ _id }) => _id);
 }
 
-/** The ids of all documents that a command may change, found before it runs; those it makes by itself are in its reply. */
+/** The ids of all documents that a command may change, found before it runs. Ids of new documents are in its reply. */
 export async function footprintOf(engine: EngineLink, command: Document): Promise<unknown[]> {
   const [name] = Object.keys(command);
   if (name === 'insert') return (command['documents'] as Document[]).map(({ _id }) => _id);
@@ -64,14 +67,14 @@ export async function footprintOf(engine: EngineLink, command: Document): Promis
   return found.flat();
 }
 
-/** Ids of the documents that an upsert has made. */
+/** Ids of the documents that an upsert has inserted. */
 export function upsertedIn(reply: Document): unknown[] {
   const upserted = (reply['upserted'] ?? []) as Document[];
   const single: unknown = reply['lastErrorObject']?.upserted;
   return [...upserted.map(({ _id }) => _id), ...(single === undefined ? [] : [single])];
 }
 
-/** Whether a write has changed anything, by its reply. */
+/** Whether a write has changed anything, from its reply. */
 export function hasChanged(name: string, reply: Document): boolean {
   if (name === 'update') return numberOf(reply['nModified']) > 0 || upsertedIn(reply).length > 0;
   if (name === 'findAndModify') return numberOf(reply['lastErrorObject']?.n) > 0;

@@ -1,4 +1,4 @@
-/** Calls one after the other. */
+/** Runs calls sequentially. */
 export function createMutex() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(call: () => Promise<T>): Promise<T> => {
@@ -8,7 +8,7 @@ export function createMutex() {
   };
 }
 
-/** Readers at the same time, a writer alone. Readers that come after a writer wait for it. */
+/** Allows concurrent readers or one writer. Later readers wait for a waiting writer. */
 export function createReadWriteLock() {
   const inTurn = createMutex();
   const readers = new Set<Promise<unknown>>();

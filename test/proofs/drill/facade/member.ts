@@ -8,19 +8,19 @@ import { encode, frameMessage, frameReply, numberOf, type Request, readRequest }
 
 export const setName = 'drill';
 
-/** What a member says of itself. A deposed primary does not know yet that it is one. */
+/** The state that a member reports. A deposed primary does not know its change yet. */
 export type Role = { primary: true; branch: Branch; term: number } | { primary: false };
 
 interface Settings {
   /** Addresses of all members. */
   hosts: () => readonly string[];
-  /** The address of the member that the others follow, where there is one. */
+  /** The address of the present primary, if there is one. */
   leader: () => string | undefined;
   define: Serving['define'];
   stepDown: Serving['stepDown'];
-  /** Milliseconds until one connection hears of a change. */
+  /** Milliseconds until one connection learns of a change. */
   newsDelay: () => number;
-  /** Called where a command could not run at all. */
+  /** Called if a command could not run at all. */
   onFault: (error: unknown) => void;
 }
 
@@ -34,10 +34,10 @@ const limits = {
 };
 const hellos = new Set(['hello', 'isMaster', 'ismaster']);
 
-/** Higher with each election; a driver takes the primary with the highest. */
+/** The election number. A driver uses the primary with the highest one. */
 const electionIdOf = (term: number) => new ObjectId(`7fffffff${term.toString(16).padStart(16, '0')}`);
 
-/** One member: a port, a role, and the connections that wait to hear of its next one. */
+/** One member: a port, a role, and the connections that wait for its next role. */
 export function createMember({ hosts, leader, define, stepDown, newsDelay, onFault }: Settings) {
   const connections = new Set<Socket>();
   const cursors: Serving['cursors'] = new Map();
@@ -72,7 +72,7 @@ export function createMember({ hosts, leader, define, stepDown, newsDelay, onFau
     };
   }
 
-  /** Resolves when the member has another role, or after `ms`. */
+  /** Resolves when the member's role changes, or after `ms`. */
   function changed(from: number, ms: number): Promise<void> {
     if (counter !== from) return Promise.resolve();
     return new Promise((resolve) => {
@@ -84,7 +84,7 @@ export function createMember({ hosts, leader, define, stepDown, newsDelay, onFau
     });
   }
 
-  /** Answers at the next change; where the driver allows it, again at each later one. */
+  /** Answers at the next change, and at each later one if the driver allows it. */
   async function stream(socket: Socket, { id, body, exhaustAllowed }: Request): Promise<void> {
     const known = body['topologyVersion'] as Document;
     let seen = String(known['processId']) === String(processId) ? numberOf(known['counter']) : -1;
@@ -133,7 +133,7 @@ export function createMember({ hosts, leader, define, stepDown, newsDelay, onFau
   return {
     address,
     role: () => role,
-    /** Listens; after the first time on the same port. A process that starts again knows nothing of the one before. */
+    /** Listens, always on the same port. A restarted process has no memory of the previous one. */
     async start(): Promise<void> {
       processId = new ObjectId();
       counter = 0;
@@ -147,7 +147,7 @@ export function createMember({ hosts, leader, define, stepDown, newsDelay, onFau
       for (const hear of watchers.splice(0)) hear();
     },
     disconnect,
-    /** Ends all connections and takes no new ones, as a process that dies. */
+    /** Closes all connections and accepts no new ones, like a crashed process. */
     async crash(): Promise<void> {
       role = { primary: false };
       watchers = [];

@@ -12,40 +12,40 @@ import { align, type State } from './states.ts';
 export const electionKinds = ['crash', 'step-down', 'write-concern', 'deposed'] as const;
 export type ElectionKind = (typeof electionKinds)[number];
 
-/** One election, when it has ended. */
+/** The result of one election. */
 export interface Election {
   kind: ElectionKind;
-  /** Writes that had been made, and were rolled back. */
+  /** The number of writes that were made and rolled back. */
   rolledBack: number;
-  /** Whether writes were committed whose acknowledgement was lost. */
+  /** Whether there were committed writes with a lost acknowledgement. */
   committedSilently: boolean;
 }
 
 /** A random time, in milliseconds. */
 type Range = readonly [number, number];
 const times = {
-  /** Without a primary. */
+  /** The time without a primary. */
   gap: [20, 400],
-  /** In which a deposed primary still answers. */
+  /** The time in which a deposed primary still answers. */
   deposed: [200, 1_500],
-  /** After a step-down, until a connection hears of it. */
+  /** The time after a step-down until a connection learns of it. */
   news: [0, 300],
-  /** A process that died starts again. */
+  /** The time until a crashed process starts again. */
   restart: [100, 600],
-  /** In which every write concern fails. */
+  /** The time in which every write concern fails. */
   failing: [50, 400],
 } as const satisfies Record<string, Range>;
 
-/** What elections are like. */
+/** The parameters of elections. */
 export interface Plan {
   kinds: readonly ElectionKind[];
-  /** From when writes are no longer acknowledged, to the end of the primary. */
+  /** The time between the last acknowledged write and the end of the primary. */
   lag: Range;
-  /** In how many of all elections, of 1, the set is long without a primary. */
+  /** The share of elections with a long time without a primary. */
   longGaps: number;
   /** Pages are fenced after 1.5 s, and a server waits 3 s for a primary. */
   longGap: Range;
-  /** Between two steps of the commit point. */
+  /** The time between two steps of the commit point. */
   stepEvery: Range;
 }
 const usualPlan: Plan = {
@@ -56,7 +56,7 @@ const usualPlan: Plan = {
   stepEvery: [1, 6],
 };
 
-/** A primary that stays one times out; the others are what a primary says that is about to end. */
+/** A primary that stays one times out. The others are errors of a primary that is about to end. */
 const failedWriteConcerns: readonly [CodeName, ...CodeName[]] = [
   'WriteConcernTimeout',
   'WriteConcernTimeout',
@@ -67,7 +67,7 @@ const failedWriteConcerns: readonly [CodeName, ...CodeName[]] = [
 
 interface Settings {
   random: Random;
-  /** Called where the facade itself fails: nothing is proved then. */
+  /** Called if the facade itself fails, because the drill then proves nothing. */
   onFault: (error: unknown) => void;
   plan?: Partial<Plan>;
 }
@@ -75,7 +75,7 @@ interface Settings {
 /** Embedded engines as a replica set of three: one primary and two members that follow. */
 export async function startReplicaSet({ random, onFault, plan }: Settings) {
   const { lag, longGaps, longGap, stepEvery } = { ...usualPlan, ...plan };
-  // Two of a primary, and two of the one that an election puts in its place while the old one still answers.
+  // Two engines for a primary, and two for its elected successor while the old one still answers.
   const engines = await startEngines(4);
   const [first, second, ...spares] = engines.states as [State, State, ...State[]];
   const members: Member[] = [];
@@ -129,7 +129,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return spare;
   }
 
-  /** The history that a new primary begins with: what is committed. The old primary's own state becomes a spare one. */
+  /** The first history of a new primary: the committed state. The old primary's own state becomes a spare one. */
   async function succeed(old: Branch): Promise<Branch> {
     const local = takeSpare();
     await align(local, old.committed);
@@ -143,7 +143,9 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     random.some(others)?.become({ primary: true, branch, term });
   }
 
-  /** Lets uncommitted writes gather. In some elections a part of them is committed, and its writers do not hear of it. */
+  /**
+   * Lets uncommitted writes accumulate. In some elections, a part of them is committed without a notice to its writers.
+   */
   async function gatherTail(branch: Branch): Promise<boolean> {
     await branch.pause();
     await during(lag);
@@ -154,7 +156,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return branch.commitPoint() > before;
   }
 
-  /** The primary ends, by `leave`; after a while another one takes its place. */
+  /** The primary ends by `leave`, and after a while another member takes its place. */
   async function replace(leave: (member: Member, branch: Branch) => Promise<void>) {
     const { member, branch } = current();
     const committedSilently = await gatherTail(branch);
@@ -177,7 +179,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return counted;
   }
 
-  /** Writers that wait for a majority hear that it is not known; connections stay, or are closed as a roll-back does. */
+  /** Writers that wait for a majority learn that the result is unknown. Connections stay, or close as in a rollback. */
   async function stepDown(member: Member, branch: Branch): Promise<void> {
     const [low, high] = times.news;
     newsDelay = () => random.int(low, high);
@@ -194,7 +196,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     });
   }
 
-  /** Another member is elected while the primary cannot hear of it; each client hears of it at a time of its own. */
+  /** Another member is elected while the primary is disconnected. Each client learns of it at a different time. */
   async function depose() {
     const { member, branch } = current();
     const committedSilently = await gatherTail(branch);
@@ -222,14 +224,14 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
 
   const addresses = members.map(({ address }) => address());
   return {
-    /** Of a database on it. */
+    /** The connection string of a database on it. */
     uri: (database: string) => `mongodb://${addresses.join(',')}/${database}?replicaSet=${setName}`,
-    /** Resolves when a primary has taken over and every member answers as it should. */
+    /** Resolves when there is a new primary and every member answers correctly. */
     async elect(kind: ElectionKind): Promise<Election> {
       const { rolledBack, committedSilently } = await elections[kind]();
       return { kind, rolledBack, committedSilently };
     },
-    /** For tests of the facade: what is between two steps of the commit point. */
+    /** For tests of the facade: the writes between two steps of the commit point. */
     current: () => current().branch,
     async close(): Promise<void> {
       await Promise.all(

@@ -2,14 +2,14 @@ import type { Document } from 'mongodb';
 import type { EngineLink } from './engine-link.ts';
 import type { Footprint } from './footprint.ts';
 
-/** The data of one engine: a member's own, or what is committed. */
+/** The data of one engine: a member's own state, or the committed state. */
 export interface State {
   engine: EngineLink;
-  /** The documents in which it may differ from what is committed now, while no member uses it. */
+  /** The documents that may differ from the committed state, while no member uses the engine. */
   behind: Footprint;
 }
 
-/** What the documents of a footprint are in one state; those that are missing there have an id only. */
+/** The documents of a footprint in one state. Missing ones have only an id. */
 type Contents = { database: string; collection: string; ids: unknown[]; documents: Document[] }[];
 
 const enough = 100_000;
@@ -46,7 +46,7 @@ export async function writeContents({ engine }: State, contents: Contents): Prom
   );
 }
 
-/** Makes `target` what `source` is. */
+/** Makes `target` equal to `source`. */
 export async function align(target: State, source: State): Promise<void> {
   await writeContents(target, await readContents(source, target.behind));
   target.behind = new Map();

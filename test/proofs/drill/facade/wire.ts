@@ -1,11 +1,11 @@
 import { BSON, type Document, Long } from 'mongodb';
 
-/** A command as a driver sends it: document sequences are arrays of its body. */
+/** A command from a driver. Document sequences become arrays of its body. */
 export interface Request {
   id: number;
   /** OP_QUERY, with which drivers begin a connection. */
   legacy: boolean;
-  /** Whether many replies may follow, each without a request of its own. */
+  /** Whether the driver accepts several replies to one request. */
   exhaustAllowed: boolean;
   body: Document;
 }
@@ -13,13 +13,13 @@ export interface Request {
 const headerLength = 16;
 const opcodes = { reply: 1, query: 2004, message: 2013 };
 const flags = { checksum: 1, moreToCome: 2, exhaustAllowed: 1 << 16 };
-/** Types stay as they are on the wire: an int64 stays one, however small. */
+/** Keeps the types of the wire: a small int64 stays an int64. */
 const exact = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
 
 export const decode = (bytes: Buffer): Document => BSON.deserialize(bytes, exact);
 export const encode = (document: Document): Buffer => Buffer.from(BSON.serialize(document));
 
-/** A number of a decoded document, whatever its type on the wire. */
+/** The number in a decoded document, for any type on the wire. */
 export const numberOf = (value: unknown): number =>
   Long.isLong(value) ? value.toNumber() : Number(value ?? 0);
 
@@ -62,7 +62,7 @@ function readQuery(message: Buffer): Omit<Request, 'id'> {
   return { legacy: true, exhaustAllowed: false, body: { ...document, $db: database } };
 }
 
-/** @throws on any other opcode; compression is never agreed on */
+/** @throws on any other opcode; compression is never negotiated */
 export function readRequest(message: Buffer): Request {
   const opcode = message.readInt32LE(12);
   const id = message.readInt32LE(4);
