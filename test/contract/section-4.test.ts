@@ -113,7 +113,7 @@ describe('parameters of /verify/start', () => {
     await expectFault({ code_challenge_method: 'plain' }, 'code_challenge_method must be S256');
   });
 
-  it('compares redirect URIs byte for byte', async () => {
+  it('include a redirect_uri that is compared byte for byte', async () => {
     const near = [
       'http://localhost:9999/callback/',
       'http://localhost:9999/callback?x=1',
@@ -133,7 +133,7 @@ describe('parameters of /verify/start', () => {
     for (const redirect_uri of near) await expectFault({ redirect_uri }, /redirect_uri/);
   });
 
-  it('answers a browser with an HTML page', async () => {
+  it('cause an HTML page for a browser if they are wrong', async () => {
     const answer = await fetch(`${harness.baseUrl}/verify/start?state=x`, {
       headers: { accept: 'text/html' },
     });

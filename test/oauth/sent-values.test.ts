@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The text of the 400 of a start. */
+/** The text of the 400 answer to a start. */
 async function refusalOf(
   { clientId }: TestPartner,
   redirectUri: string,

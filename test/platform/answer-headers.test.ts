@@ -84,7 +84,7 @@ describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id',
   });
 });
 
-describe('a Link to the explanation of an error', () => {
+describe('a Link header to the explanation of an error', () => {
   it.each<[code: string, path: string, init?: RequestInit]>([
     ['route_not_found', '/nowhere'],
     ['route_not_found', '/%ZZ'],

@@ -8,7 +8,7 @@ import { alwaysAsked, carefulSince } from './careful-cases.ts';
 /** Runs a command as an owner in a new directory. */
 const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
 
-describe('a command asks for confirmation', () => {
+describe('the rules of confirmation', () => {
   const production = {
     care: 'attended',
     live: true,

@@ -1,5 +1,5 @@
-// `npm run drill`: elections of a replica set under load, and what they did to money, events and users. It exits with 1 where
-// anything is wrong, or where too little happened to prove anything.
+// `npm run drill`: holds elections of a replica set under load, and checks money, events and users. It exits with 1 if
+// there is a fault, or if too little happened to prove anything.
 import { parseArgs } from 'node:util';
 import { createRandom } from '../simulation/random.ts';
 import { type Cluster, openFacade, openReal } from './cluster.ts';

@@ -1,6 +1,6 @@
-// `npm run faults`: kills processes and disturbs messages at every point, and prints what that did to money, users,
+// `npm run faults`: kills processes and disturbs messages at every point, and prints the effects on money, users,
 // events and the audit log.
-// It exits with 1 where anything is wrong.
+// It exits with 1 if there is a fault.
 import { parseArgs } from 'node:util';
 import { pointTitles, runSuite } from './suite.ts';
 import { failuresOf, report } from './table.ts';

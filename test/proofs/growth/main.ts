@@ -1,5 +1,5 @@
-// `npm run growth`: builds a database as large as that of some years, and prints what each query of operators and of
-// monitoring costs there. It exits with 1 where a query reads a whole collection, or takes longer than it may.
+// `npm run growth`: builds a database with the data of some years, and prints the cost of each query of operators and
+// monitoring. It exits with 1 if a query reads a whole collection, or exceeds its time limit.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { parseArgs } from 'node:util';

@@ -10,9 +10,9 @@ import { manualClock, startTestServer, type TestServer } from '../../harness/ser
 import { within } from '../../harness/time-limits.ts';
 import { startProxy } from '../../proofs/faults/proxy.ts';
 
-// Two servers on one database. The first one's flow, or the second one's command of support, is paused before each of its
-// database commands in turn; the other one then goes from beginning to end, and the paused one goes on. The quick tier tries
-// every third command.
+// Two servers with one database. The first runs a hosted flow, the second a command of support. One of them is paused
+// before each of its database commands in turn. The other one then runs completely, and the paused one continues.
+// The quick tier tries every third command.
 
 type Proxy = Awaited<ReturnType<typeof startProxy>>;
 interface Side {

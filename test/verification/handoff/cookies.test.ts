@@ -61,7 +61,7 @@ describe("the computer's cookie", () => {
     expect((await computer.open(page)).location).toBe(end.location);
   });
 
-  it('issues no code to the cookie from before the confirmation', async () => {
+  it('gets no code if it is from before the confirmation', async () => {
     const { computer, page, cookie, sessionId } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const before = cookie();
