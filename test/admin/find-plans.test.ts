@@ -26,7 +26,7 @@ function stagesOf(plan: unknown): string[] {
   return [...own, ...Object.values(plan).flatMap(stagesOf)];
 }
 
-/** The reading commands that a call sent, without what the driver added. */
+/** The read commands that a call sent, without the fields that the driver added. */
 async function readsOf(call: () => Promise<unknown>): Promise<Document[]> {
   sent = [];
   await call();

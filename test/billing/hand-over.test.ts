@@ -192,7 +192,7 @@ describe('a posting whose caller no longer waits', () => {
   });
 });
 
-/** Holds back every insert of pages until `passed`. Returns what ends that. */
+/** Delays every insert of pages until `passed`. Returns a function that ends the delay. */
 function blockWrites(fleet: Fleet, passed: Promise<void>): () => void {
   const original = fleet.db.command.bind(fleet.db);
   fleet.db.command = (async (command: never, options: never) => {

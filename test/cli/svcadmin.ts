@@ -66,7 +66,7 @@ export function createCommandLine(
   };
 }
 
-/** The environment of a program with a configuration directory of its own. */
+/** The environment of a program with a new configuration directory. */
 export const ownEnvironment = (cwd: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: cwd,

@@ -17,7 +17,7 @@ const asFind =
   (find: unknown) =>
   ({ q: filter, hint }: Document): Document => ({ find, filter, ...(hint && { hint }) });
 
-/** What `explain` takes of a command: each of the statements of a bulk write is one. */
+/** The statements that `explain` accepts: each statement of a bulk write is a separate one. */
 export function statementsOf({ commandName, command }: SentCommand): Document[] {
   const collection = command[commandName];
   const options = Object.fromEntries(
@@ -62,7 +62,7 @@ export function distinctStatements(sent: readonly SentCommand[]): Map<string, Do
   return new Map(statements);
 }
 
-/** What is wrong with a plan: it reads a whole collection, or sorts what an index could have given in order. */
+/** The fault of a plan: it reads a whole collection, or sorts results that an index could return in order. */
 export async function planFaults(db: Db, statement: Document): Promise<string[]> {
   const plan = JSON.stringify(await db.command({ explain: statement, verbosity: 'queryPlanner' }));
   return ['COLLSCAN', 'NestedLoopJoin', 'SORT'].filter((stage) => plan.includes(`"${stage}"`));

@@ -57,7 +57,7 @@ async function queriesOf(source: string): Promise<Query[]> {
   return [(await asked()).dcql_query, payload['dcql_query']] as Query[];
 }
 
-/** What each claim of a query says of itself. */
+/** The `intent_to_retain` of each claim in a query. */
 const retained = ({ credentials }: Query) =>
   credentials.flatMap(({ format, claims = [] }) => claims.map((each) => [format, each.intent_to_retain]));
 

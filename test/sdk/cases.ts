@@ -251,7 +251,10 @@ export const errorCases: [about: string, given: ErrorCase, answer: Answer][] = [
   ),
 ];
 
-/** The answer of a call: `read` of its result, or what its error says. @throws what is no error of the library */
+/**
+ * The result of a call: `read` of its value, or the fields of its error.
+ * @throws any error that is not the library's
+ */
 async function answerOf<T>(call: () => T | Promise<T>, read: (result: T) => Answer): Promise<Answer> {
   try {
     return read(await call());

@@ -1,7 +1,7 @@
 import { reasonIsRetryable } from './contract.ts';
 import { AuthorizationError, CallbackError } from './errors.ts';
 
-/** What the user's redirect carries after a success. */
+/** The parameters of the redirect after a success. */
 export interface Callback {
   /** Lives 10 minutes and works once. */
   code: string;

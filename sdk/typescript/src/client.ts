@@ -13,9 +13,9 @@ import { type Answer, CodeUsedError, ConfigurationError, detailsOf, errorOf } fr
 import { parseSuccess, send, type Transport } from './transport.ts';
 import { type Delivery, verifyWebhook, type WebhookSettings } from './webhooks.ts';
 
-/** What support has sent you. Each function says which settings it needs; the others may be absent. */
+/** The settings from support. Each function names those that it needs; the others may be absent. */
 export interface Settings {
-  /** Where the service answers, `SVC_BASE_URL`. */
+  /** The base URL of the service, `SVC_BASE_URL`. */
   baseUrl: string;
   clientId?: string | undefined;
   clientSecret?: string | undefined;
@@ -27,10 +27,10 @@ export interface Settings {
   integrationSecret?: string | undefined;
 }
 
-/** What differs in tests and on other platforms. */
+/** Replacements for tests and other platforms. */
 export interface Options extends Partial<Omit<Transport, 'baseUrl'>> {}
 
-/** Where the user is sent, and what is kept in the user's session until the redirect. */
+/** The address for the user's browser, and the values to keep in the user's session until the redirect. */
 export interface Visit {
   url: string;
   state: string;
@@ -123,7 +123,7 @@ export function createClient(settings: Settings, options: Options = {}) {
   }
 
   return {
-    /** Where to send the user's browser. Keep `state` and `codeVerifier` in the user's session. */
+    /** Returns the address for the user's browser. Keep `state` and `codeVerifier` in the user's session. */
     async authorizationUrl({
       scope,
       state = randomText(24),
@@ -154,8 +154,8 @@ export function createClient(settings: Settings, options: Options = {}) {
       readCallback(request, expected, baseUrl),
 
     /**
-     * Exchanges a code for an access token: one billable event. A code is never charged twice, also by repeated attempts.
-     * @throws CodeUsedError where the code was charged before
+     * Exchanges a code for an access token: one billable event. A code is never charged twice, even by repeated attempts.
+     * @throws CodeUsedError if the code was charged before
      */
     async exchange({ code, codeVerifier }: { code: string; codeVerifier: string }): Promise<TokenResponse> {
       const answer = await post('/api/oauth/token', {

@@ -1,6 +1,6 @@
 import type { GeneralError, OAuthError } from './contract.ts';
 
-/** What every error of this package says. */
+/** The fields of every error of this package. */
 export interface ErrorDetails {
   /** For programs. Of an answer, it is the code of the service's table of errors. */
   code: string;
@@ -35,7 +35,7 @@ export class CallbackError extends SvcError {}
 
 /** The redirect says that the user was not verified. `code` is its `error`, such as `verification_failed`. */
 export class AuthorizationError extends SvcError {
-  /** What comes before the colon of `error_description`, such as `document_rejected`. */
+  /** The text before the colon of `error_description`, such as `document_rejected`. */
   readonly reason: string | undefined;
   /** The session that failed, as its `verification.session.failed` names it. */
   readonly sessionId: string | undefined;

@@ -7,9 +7,9 @@ export type { Person } from './contract.ts';
 export class FlowError extends SvcError {}
 
 export interface FlowOptions {
-  /** Who verifies: one of the people of the sandbox. */
+  /** The sandbox user who verifies. */
   person: Person | (string & {});
-  /** What the user answers on the first page; `accept` unless given. */
+  /** The user's answer on the first page; by default `accept`. */
   consent?: 'accept' | 'decline';
   fetch?: typeof fetch;
 }

@@ -37,7 +37,7 @@ async function attempt({ baseUrl, fetch, timeoutMs }: Transport, { path, init }:
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-/** Seconds to wait before the next attempt; undefined where there is none. */
+/** Seconds to wait before the next attempt; undefined if there is none. */
 function delayOf(answer: Answer | undefined, attempts: number, { maxRetryAfterSeconds }: Transport) {
   if (attempts >= mostAttempts || (answer && answer.status < 500)) return undefined;
   const backoff = firstDelaySeconds * 2 ** (attempts - 1);

@@ -12,7 +12,7 @@ export interface Delivery {
 }
 
 export interface WebhookSettings {
-  /** As it was shown, `whsec_` included. */
+  /** The secret as it was shown, with `whsec_`. */
   secret: string;
   /**
    * Seconds that `webhook-timestamp` may differ from this machine's clock; 300 unless given. `null` does not look at the

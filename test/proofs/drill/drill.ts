@@ -130,7 +130,7 @@ export async function runDrill(settings: Settings): Promise<Report> {
   }
 
   async function drillOne(election: number, lanes: readonly Lane[]): Promise<void> {
-    // A lane in which a client has given up is not checked: what it should have come to is not known.
+    // A lane is not checked if one of its clients has given up, because the expected result is unknown.
     const gaveUpIn = new Map<Lane, unknown>();
     const work = Promise.all(
       lanes.map((lane) => lane.run().catch((error: unknown) => gaveUpIn.set(lane, error))),

@@ -1,6 +1,6 @@
 /** Each step of the server with a point before and after it, where a process can be killed. */
 const steps = [
-  // Money: the read of the session, and inserts of ledger pages by what they hold
+  // Money: the read of the session, and inserts of ledger pages by their entries
   'session',
   'page',
   'funding',

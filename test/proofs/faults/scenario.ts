@@ -161,7 +161,7 @@ export async function checkNow(
   return { findings, snapshot };
 }
 
-/** One sweep, or three at once where `run` is odd; then the ledger is checked, and swept three times more. */
+/** Runs one sweep, or three simultaneous ones if `run` is odd. Then checks the ledger, and sweeps three more times. */
 export async function findFaults(
   scenario: Scenario,
   outcomes: readonly Outcome[],

@@ -22,7 +22,7 @@ export interface Member {
   end(): Promise<number | null>;
 }
 
-/** The database of the run: the embedded engine of the present build as a server of its own. */
+/** The database of the run: the present build's embedded engine, as a separate server. */
 export async function startDatabase(directory: string) {
   const port = await freePort();
   const engine = join('dist', 'embedded-database', 'engine', 'mongod.js');

@@ -33,7 +33,10 @@ export async function readContents({ engine }: State, footprint: Footprint): Pro
   );
 }
 
-/** Makes these documents what they are in another state. All are deleted first: a unique index may know their old values. */
+/**
+ * Sets these documents to their values in another state. All are deleted first, because a unique index may have the
+ * old values.
+ */
 export async function writeContents({ engine }: State, contents: Contents): Promise<void> {
   const writeConcern = { w: 1, j: false };
   await Promise.all(
