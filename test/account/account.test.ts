@@ -79,7 +79,7 @@ describe('GET /api/events', () => {
     expect(await read(partner, { after: last })).toMatchObject({ events: [], hasMore: false });
   });
 
-  it('lists an event 30 seconds after its time, so that no later event is listed before it', async () => {
+  it('lists an event from 30 seconds after its time, so that no event appears before a listed one', async () => {
     const partner = await harness.partner();
     await fail(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);

@@ -60,7 +60,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     'an authorization code lives',
     codeLifetimeSeconds * 1_000,
     [
-      'exchanged once within TIME',
+      'exchanges once within TIME',
       'older than TIME, already used',
       '`code` \\| lives TIME, works once',
       'stays usable for its TIME',
@@ -208,7 +208,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     grantRetentionMs,
     [
       'subject \\| TIME after the exchange',
-      'was read in the last TIME',
+      'the reads of the last TIME',
       'keeps its client (?:and its session )?for TIME',
     ],
   ],
@@ -277,7 +277,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       'keyed hash, TIME later',
       'last references after TIME',
       'its token ends TIME later',
-      'second look, TIME later',
+      'second pass revokes its token TIME later',
     ],
   ],
   ['expired claims are deleted', forgottenWithin, ['Claims are deleted within TIME after they expire']],
@@ -299,14 +299,14 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'what a refused request sent is kept',
     requestRetentionMs,
-    ['exchanges of TIME that the wallet could', 'the redirect URI and the shop are kept for TIME'],
+    ['exchanges of TIME that the wallet could', 'the shop of a refused request are kept for TIME'],
   ],
   ['a pause may last', longestPauseMs, ['At most TIME; another time replaces']],
   ['a bulk job is kept', keptMs, ['TIME after the start of the job']],
   [
     'a challenge of a passkey is answered',
     challengeLifetimeMs,
-    ["is the browser's own, lasts TIME, works", 'a challenge holds for TIME, one browser'],
+    ["is the browser's own, lasts TIME, works", 'a challenge is valid for TIME, one browser'],
   ],
   ['a browser remembers a passkey', markDays.saved * 86_400_000, ['a keyed hash, and lasts TIME']],
   ['a browser remembers "Not now"', markDays.declined * 86_400_000, ['after "Not now" TIME']],
