@@ -164,7 +164,7 @@ describe('/docs/reference', () => {
     const fields = Object.values(document.components.schemas).flatMap(({ properties }) =>
       Object.keys(properties ?? {}),
     );
-    // Nested fields have their parent's name first; errors are on a separate page.
+    // The name of a nested field starts with its parent field; errors are on a separate page.
     const missing = fields.filter(
       (name) => !new RegExp(`<code>(?:[\\w.[\\]]+\\.)?${name}</code>`).test(html),
     );

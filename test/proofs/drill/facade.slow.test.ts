@@ -34,7 +34,7 @@ const items = () => db.collection<Item>('items');
 const local = () => db.collection<Item>('items', { readConcern: { level: 'local' }, writeConcern: { w: 1 } });
 
 describe('reads and writes of the simulated replica set', () => {
-  it('return committed writes only with read concern majority, and also others with local', async () => {
+  it('return only committed writes for read concern majority, and uncommitted ones too for local', async () => {
     await items().insertOne({ _id: 'committed' });
     await set.current().pause();
     await local().insertOne({ _id: 'uncommitted' });
