@@ -3,6 +3,7 @@ import { writerOf } from '../../../server/billing/hand-over/writers.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { startTcpProxy } from '../../platform/tcp-proxy.ts';
 import { killPointNames } from './kill-points.ts';
+import { eventually } from './retry.ts';
 import { loadServer, type ServerProcess } from './server-process.ts';
 import type { Worker } from './worker.ts';
 
@@ -29,6 +30,8 @@ export interface EnvironmentSettings {
 
 /** Enough wallets that one of eight servers writes one, except in one of 50,000 cases. */
 const mostRestarts = 80;
+/** Milliseconds. */
+const longestJoin = 10_000;
 const sampleWallets = Array.from({ length: 20 }, (_, n) => `ptr_${n}:test`);
 const pidOf = (peer: string): number => Number(peer.split(':').at(-2));
 const everyRole = 'api,admin,worker';
@@ -134,6 +137,8 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     async restartUntil(writes: 'writes wallets' | 'others write wallets'): Promise<void> {
       const wanted = writes === 'writes wallets';
       for (let tries = 0; tries < mostRestarts; tries += 1) {
+        // A process that joins later could be the writer instead.
+        await eventually(async () => (await livingPeers()).length === servers, longestJoin);
         const first = await Promise.all(sampleWallets.map(isWrittenByFirst));
         if (first.includes(wanted)) return;
         await restart();
