@@ -1,4 +1,4 @@
-import { asGiven, timeIn } from './forms.ts';
+import { asGiven, change, timeIn } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { text, time } from './text.ts';
 
@@ -40,10 +40,7 @@ async function showBulk({ api, m, params }: PageContext): Promise<View> {
   };
 }
 
-const cancel: Action = async ({ api, params }) => {
-  await api.bulk.cancel({ bulkId: params['bulk'] ?? '' });
-  return undefined;
-};
+const cancel = change(({ api, params }) => api.bulk.cancel({ bulkId: params['bulk'] ?? '' }));
 
 export const bulkPages: readonly PageRow[] = [
   { path: '/bulk/:bulk', needs: 'bulk.show', changes: 'bulk.cancel', view: showBulk, actions: { cancel } },

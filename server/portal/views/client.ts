@@ -1,5 +1,5 @@
 import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
-import { keepOldField, keepOldOf, keyOptions } from './forms.ts';
+import { change, keepOldField, keepOldOf, keyOptions, select } from './forms.ts';
 import { integrate, integrationsOf } from './integrations.ts';
 import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { filled, link, options, text, time } from './text.ts';
@@ -37,7 +37,7 @@ function redirects({ redirectUris }: Client, { m }: PageContext): Section {
       { act: 'addUri', fields: [{ name: 'uri', label: m.redirectUri }], submit: m.add },
       {
         act: 'removeUri',
-        fields: [{ name: 'uri', label: m.redirectUri, kind: 'select', options: options(redirectUris) }],
+        fields: [select('uri', m.redirectUri, options(redirectUris))],
         submit: m.remove,
         danger: true,
       },
@@ -79,7 +79,7 @@ const preview: Action = async (context, given) => {
   return { to: `/clients/${clientId(context).clientId}?${wanted}`, quiet: true };
 };
 
-function settings(client: Client, { m }: PageContext, keys: Field['options']): Section {
+function settings(client: Client, { m }: PageContext, keys: NonNullable<Field['options']>): Section {
   return {
     title: m.settings,
     forms: [
@@ -87,7 +87,7 @@ function settings(client: Client, { m }: PageContext, keys: Field['options']): S
         act: 'settings',
         fields: [
           { name: 'name', label: m.label, value: client.name },
-          { name: 'keyId', label: m.key, kind: 'select', value: client.keyId, options: keys ?? [] },
+          select('keyId', m.key, keys, client.keyId),
           ...claimFields(client.claims),
         ],
         submit: m.save,
@@ -167,14 +167,6 @@ async function previewOf(context: PageContext) {
   };
   return { type: 'text/html', content: previewConsent(wanted, language) };
 }
-
-/** An action of one procedure, after which the page is shown again. */
-const change =
-  (run: (context: PageContext, given: Given) => Promise<unknown>): Action =>
-  async (context, given) => {
-    await run(context, given);
-    return undefined;
-  };
 
 export const clientPage: readonly PageRow[] = [
   {

@@ -1,10 +1,9 @@
 import { claimNames } from '../../../contracts/claims.ts';
 import { claimFields, claimsIn } from './client.ts';
-import { asGiven, keyOptions } from './forms.ts';
+import { asGiven, keyOptions, select } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { filled, link, options, text, time, wordsOf } from './text.ts';
+import { filled, link, nextPage, options, pageSize, text, time, wordsOf } from './text.ts';
 
-const page = { limit: 50 };
 const statuses = ['active', 'disabled'];
 type Wanted = Parameters<PageContext['api']['clients']['list']>[0];
 
@@ -13,13 +12,11 @@ async function list(context: PageContext): Promise<View> {
   const { after = '', key = '', status = '' } = query;
   const [clients, keys] = await Promise.all([
     api.clients.list({
-      ...{ partnerId, ...page },
+      ...{ partnerId, limit: pageSize },
       ...filled({ after, keyId: key, status: asGiven<NonNullable<Wanted>['status']>(status) }),
     }),
     keyOptions(context),
   ]);
-  const last = clients.length === page.limit ? clients.at(-1) : undefined;
-  const next = last && new URLSearchParams({ ...filled({ key, status }), after: last.id }).toString();
   return {
     title: m.clients,
     sections: [
@@ -27,17 +24,8 @@ async function list(context: PageContext): Promise<View> {
         title: m.clients,
         search: {
           fields: [
-            {
-              ...{ name: 'key', label: m.key, kind: 'select', value: key },
-              options: [{ value: '', text: '–' }, ...keys],
-            },
-            {
-              name: 'status',
-              label: m.status,
-              kind: 'select',
-              value: status,
-              options: options(statuses, '–'),
-            },
+            select('key', m.key, [{ value: '', text: '–' }, ...keys], key),
+            select('status', m.status, options(statuses, '–'), status),
           ],
           submit: m.find,
         },
@@ -52,7 +40,7 @@ async function list(context: PageContext): Promise<View> {
             time(createdAt),
           ]),
         },
-        next: next && `/clients?${next}`,
+        next: nextPage('/clients', clients, { asked: { key, status } }),
       },
       {
         title: m.createClient,
@@ -61,8 +49,8 @@ async function list(context: PageContext): Promise<View> {
             act: 'create',
             fields: [
               { name: 'name', label: m.label },
-              { name: 'keyId', label: m.key, kind: 'select', options: keys },
-              { name: 'kind', label: m.kind, kind: 'select', options: options(['oauth', 'storefront']) },
+              select('keyId', m.key, keys),
+              select('kind', m.kind, options(['oauth', 'storefront'])),
               { name: 'redirectUris', label: m.redirectUrisLines, kind: 'lines' },
               ...claimFields(claimNames.slice(1, 2)),
             ],

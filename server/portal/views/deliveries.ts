@@ -1,13 +1,14 @@
 import { sentNames } from '../../../contracts/event-names.ts';
 import { resendSpan } from './bulk.ts';
-import { asGiven, keyOptions, timeIn } from './forms.ts';
+import { asGiven, change, keyOptions, select, spanFields, timeIn } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { filled, link, options, text, time } from './text.ts';
+import { filled, link, nextPage, options, pageSize, text, time, toned } from './text.ts';
 
-const page = { limit: 50 };
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
 type Wanted = Parameters<PageContext['api']['deliveries']['list']>[0];
+
+const deliveryOf = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
 const toneOf = (status: string) =>
   status === 'failed' ? ('bad' as const) : status === 'delivered' ? ('good' as const) : undefined;
@@ -21,12 +22,10 @@ async function list(context: PageContext): Promise<View> {
     event: asGiven<NonNullable<Wanted>['event']>(event),
   });
   const [deliveries, keys] = await Promise.all([
-    api.deliveries.list({ partnerId, ...page, ...wanted }),
+    api.deliveries.list({ partnerId, limit: pageSize, ...wanted }),
     keyOptions(context),
   ]);
-  const last = deliveries.length === page.limit ? deliveries.at(-1) : undefined;
-  const asked = filled({ key, status, event, since, until, eventId });
-  const next = last && new URLSearchParams({ ...asked, after: last.id }).toString();
+  const asked = { key, status, event, since, until, eventId };
   return {
     title: m.deliveries,
     sections: [
@@ -34,20 +33,10 @@ async function list(context: PageContext): Promise<View> {
         title: m.deliveries,
         search: {
           fields: [
-            {
-              ...{ name: 'key', label: m.key, kind: 'select', value: key },
-              options: [{ value: '', text: '–' }, ...keys],
-            },
-            {
-              name: 'status',
-              label: m.status,
-              kind: 'select',
-              value: status,
-              options: options(statuses, '–'),
-            },
-            { name: 'event', label: m.event, kind: 'select', value: event, options: options(sentNames, '–') },
-            { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
-            { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
+            select('key', m.key, [{ value: '', text: '–' }, ...keys], key),
+            select('status', m.status, options(statuses, '–'), status),
+            select('event', m.event, options(sentNames, '–'), event),
+            ...spanFields(m, since, until),
             { name: 'eventId', label: 'event_id', value: eventId, placeholder: 'evt_…' },
           ],
           submit: m.find,
@@ -58,12 +47,12 @@ async function list(context: PageContext): Promise<View> {
             link(one.id, `/deliveries/${one.id}`),
             text(one.event),
             text(one.mode),
-            { text: one.status, tone: toneOf(one.status) },
+            toned(one.status, toneOf(one.status)),
             text(one.attempts.length),
             time(one.createdAt),
           ]),
         },
-        next: next && `/deliveries?${next}`,
+        next: nextPage('/deliveries', deliveries, { asked }),
       },
       {
         title: m.resendSpan,
@@ -71,15 +60,9 @@ async function list(context: PageContext): Promise<View> {
           {
             act: 'resendSpan',
             fields: [
-              { name: 'key', label: m.key, kind: 'select', options: keys },
-              { name: 'since', label: m.from, placeholder: '2026-07-01 09:00' },
-              { name: 'until', label: m.until, placeholder: '2026-07-01 12:00' },
-              {
-                name: 'status',
-                label: m.which,
-                kind: 'select',
-                options: options(['failed', 'skipped', 'delivered']),
-              },
+              select('key', m.key, keys),
+              ...spanFields(m),
+              select('status', m.which, options(['failed', 'skipped', 'delivered'])),
             ],
             submit: m.resend,
           },
@@ -116,7 +99,7 @@ function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Secti
       title: `${m.attempt} ${one.attempt}: ${m.requestSent}`,
       facts: [
         [m.time, time(one.at)],
-        [m.status, { text: String(one.status ?? one.error ?? '–'), tone: toneOfAnswer(one.status) }],
+        [m.status, toned(String(one.status ?? one.error ?? '–'), toneOfAnswer(one.status))],
         [m.duration, text(one.durationMs === null ? null : `${one.durationMs} ms`)],
         [m.error, text(one.detail)],
         [m.address, text(one.address)],
@@ -136,8 +119,8 @@ const toneOfAnswer = (status: number | null) =>
   status !== null && status >= 200 && status < 300 ? ('good' as const) : ('bad' as const);
 
 async function show(context: PageContext): Promise<View> {
-  const { api, m, params } = context;
-  const delivery = await api.deliveries.show({ deliveryId: params['delivery'] ?? '' });
+  const { api, m } = context;
+  const delivery = await api.deliveries.show(deliveryOf(context));
   const { body } = await api.events.show({ eventId: delivery.eventId });
   const isPending = delivery.status === 'pending';
   return {
@@ -146,7 +129,7 @@ async function show(context: PageContext): Promise<View> {
       {
         title: delivery.id,
         facts: [
-          [m.status, { text: delivery.status, tone: toneOf(delivery.status) }],
+          [m.status, toned(delivery.status, toneOf(delivery.status))],
           [m.event, link(delivery.eventId, `/deliveries?eventId=${delivery.eventId}`)],
           [m.key, link(delivery.keyId, `/webhooks/${delivery.keyId}`)],
           [m.created, time(delivery.createdAt)],
@@ -157,14 +140,12 @@ async function show(context: PageContext): Promise<View> {
             delivery.resendOf ? link(delivery.resendOf, `/deliveries/${delivery.resendOf}`) : text(null),
           ],
         ],
-        forms: [
-          ...(isPending
-            ? [
-                { act: 'now', fields: [], submit: m.sendNow },
-                { act: 'cancel', fields: [], submit: m.cancel, danger: true },
-              ]
-            : [{ act: 'resend', fields: [], submit: m.resend }]),
-        ],
+        forms: isPending
+          ? [
+              { act: 'now', fields: [], submit: m.sendNow },
+              { act: 'cancel', fields: [], submit: m.cancel, danger: true },
+            ]
+          : [{ act: 'resend', fields: [], submit: m.resend }],
       },
       { title: m.sentBody, note: m.sentBodyNote, raw: body },
       ...delivery.attempts.flatMap((_, index) => attemptOf(delivery, index, context)),
@@ -172,8 +153,9 @@ async function show(context: PageContext): Promise<View> {
   };
 }
 
-const resend: Action = async ({ api, params }) => {
-  const { deliveries } = await api.deliveries.resend({ deliveryIds: [params['delivery'] ?? ''] });
+const resend: Action = async (context) => {
+  const { deliveryId } = deliveryOf(context);
+  const { deliveries } = await context.api.deliveries.resend({ deliveryIds: [deliveryId] });
   const [first] = deliveries;
   return first ? { to: `/deliveries/${first.id}` } : undefined;
 };
@@ -194,14 +176,8 @@ export const deliveryPages: readonly PageRow[] = [
     view: show,
     actions: {
       resend,
-      now: async ({ api, params }) => {
-        await api.deliveries.reschedule({ deliveryId: params['delivery'] ?? '', inSeconds: 0 });
-        return undefined;
-      },
-      cancel: async ({ api, params }) => {
-        await api.deliveries.cancel({ deliveryId: params['delivery'] ?? '' });
-        return undefined;
-      },
+      now: change((context) => context.api.deliveries.reschedule({ ...deliveryOf(context), inSeconds: 0 })),
+      cancel: change((context) => context.api.deliveries.cancel(deliveryOf(context))),
     },
   },
 ];

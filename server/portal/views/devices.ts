@@ -4,6 +4,7 @@ import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import type { DeviceLogins, DeviceSession } from '../device/device-logins.ts';
 import { shownUserCode } from '../device/user-code.ts';
 import { freshForMs, type SignedIn } from '../sign-in.ts';
+import { hidden } from './forms.ts';
 import type { Action, Given, PageContext, PageRow, Section } from './page.ts';
 import { link, text, time } from './text.ts';
 
@@ -52,7 +53,7 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
     const { m, role } = context;
     const { name, address, createdAt, expiresAt } = await showRequest(context, given);
     const code = (given['code'] ?? '').toUpperCase().replace(/[\s-]/g, '');
-    const fields = [{ name: 'code', label: m.deviceCode, kind: 'hidden' as const, value: code }];
+    const fields = [hidden('code', code)];
     const section: Section = {
       title: `${m.deviceConfirm} ${shownUserCode(code)}`,
       note: m.deviceWarning,
@@ -116,7 +117,7 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
       expiresAt,
       passkeyAt,
     }: DeviceSession): Section => {
-      const fields = [{ name: 'login', label: m.device, kind: 'hidden' as const, value: _id }];
+      const fields = [hidden('login', _id)];
       const until = passkeyAt.getTime() + freshForMs;
       const isOwn = memberId === signedIn.member._id;
       const email = emailOf.get(memberId) ?? memberId;

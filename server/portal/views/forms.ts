@@ -1,28 +1,42 @@
 import type { Messages } from '../messages/en.ts';
-import type { Field, Given, PageContext } from './page.ts';
-import { options } from './text.ts';
+import type { Action, Field, Given, PageContext, Section } from './page.ts';
+import { options, text, time } from './text.ts';
+
+type Options = NonNullable<Field['options']>;
+/** A choice. `value`: what is chosen already. */
+export const select = (name: string, label: string, choices: Options, value?: string): Field => ({
+  ...{ name, label, kind: 'select', value },
+  options: choices,
+});
+export const hidden = (name: string, value: string): Field => ({ name, label: '', kind: 'hidden', value });
+
+/** The start and the end of a search, or of what is sent again. */
+export const spanFields = (m: Messages, since?: string, until?: string): Field[] => [
+  { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
+  { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
+];
+
+/** An action after which its page is shown again. */
+export const change =
+  (run: (context: PageContext, given: Given) => Promise<unknown>): Action =>
+  async (context, given) => {
+    await run(context, given);
+    return undefined;
+  };
 
 /** The field for how long the old secret is still accepted after a rotation. */
-export const keepOldField = (m: Messages): Field => ({
-  name: 'keepOld',
-  label: m.keepOld,
-  kind: 'select',
-  options: [
+export const keepOldField = (m: Messages): Field =>
+  select('keepOld', m.keepOld, [
     { value: '0', text: m.notAtAll },
     { value: '3600', text: m.hour },
     { value: '86400', text: m.day },
     { value: '604800', text: m.week },
-  ],
-});
+  ]);
 export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(keepOld) });
 
-export const modeField = (m: Messages, value?: string, any = false): Field => ({
-  name: 'mode',
-  label: m.mode,
-  kind: 'select',
-  value,
-  options: options(['test', 'live'], any ? '–' : undefined),
-});
+/** @param any the text for both modes, where that can be chosen */
+export const modeField = (m: Messages, value?: string, any?: string): Field =>
+  select('mode', m.mode, options(['test', 'live'], any), value);
 
 /** The mode that a form or a query gave. Another text is refused by the procedure. */
 export const modeOf = ({ mode }: Given): 'test' | 'live' | undefined =>
@@ -39,6 +53,22 @@ export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | '
   const keys = await api.keys.list({ partnerId, status: 'active', limit: mostKeys });
   return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
 }
+
+interface Secret {
+  last4: string | null;
+  lastUsedAt: string | null;
+  expiresAt: string | null;
+}
+
+/** The present secret of a record and its older ones. */
+export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullable<Section['table']> => ({
+  headings: [m.secret, m.lastUsed, m.expires],
+  rows: secrets.map(({ last4, lastUsedAt, expiresAt }) => [
+    text(last4 && `…${last4}`),
+    time(lastUsedAt),
+    expiresAt ? time(expiresAt) : text(m.never),
+  ]),
+});
 
 /** `2026-07-01` or `2026-07-01 09:00`, as a time of UTC; anything else is refused by the procedure. */
 export const timeIn = (value: string | undefined): string | undefined => {

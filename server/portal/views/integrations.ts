@@ -1,4 +1,4 @@
-import { keepOldField, keepOldOf } from './forms.ts';
+import { change, keepOldField, keepOldOf, secretTable, select } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
 import { link, options, text, time, wordsOf } from './text.ts';
 
@@ -63,7 +63,7 @@ async function show(context: PageContext): Promise<View> {
           { act: 'addShop', fields: [{ name: 'shop', label: m.shop }], submit: m.add },
           {
             act: 'removeShop',
-            fields: [{ name: 'shop', label: m.shop, kind: 'select', options: options(one.shops) }],
+            fields: [select('shop', m.shop, options(one.shops))],
             submit: m.remove,
             danger: true,
           },
@@ -71,14 +71,7 @@ async function show(context: PageContext): Promise<View> {
       },
       {
         title: m.secrets,
-        table: {
-          headings: [m.secret, m.lastUsed, m.expires],
-          rows: secrets.map(({ last4, lastUsedAt, expiresAt }) => [
-            text(last4 && `…${last4}`),
-            time(lastUsedAt),
-            expiresAt ? time(expiresAt) : text(m.never),
-          ]),
-        },
+        table: secretTable(m, secrets),
         forms: isActive ? [{ act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }] : [],
       },
     ],
@@ -92,18 +85,13 @@ export const integrationPages: readonly PageRow[] = [
     changes: 'integrations.update',
     view: show,
     actions: {
-      addShop: async (context, { shop = '' }) => {
-        await context.api.integrations.update({ ...integrationOf(context), addShops: [shop] });
-        return undefined;
-      },
-      removeShop: async (context, { shop = '' }) => {
-        await context.api.integrations.update({ ...integrationOf(context), removeShops: [shop] });
-        return undefined;
-      },
-      disable: async (context) => {
-        await context.api.integrations.disable(integrationOf(context));
-        return undefined;
-      },
+      addShop: change((context, { shop = '' }) =>
+        context.api.integrations.update({ ...integrationOf(context), addShops: [shop] }),
+      ),
+      removeShop: change((context, { shop = '' }) =>
+        context.api.integrations.update({ ...integrationOf(context), removeShops: [shop] }),
+      ),
+      disable: change((context) => context.api.integrations.disable(integrationOf(context))),
       rotate: async (context, given) => {
         const { integrationSecret } = await context.api.integrations.rotateSecret({
           ...integrationOf(context),

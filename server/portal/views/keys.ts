@@ -1,13 +1,10 @@
-import { keepOldField, keepOldOf, modeField, modeOf } from './forms.ts';
+import { change, keepOldField, keepOldOf, modeField, modeOf, secretTable } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { filled, link, text, time } from './text.ts';
-
-const page = { limit: 50 };
+import { filled, link, nextPage, pageSize, text, time } from './text.ts';
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const { after = '' } = query;
-  const keys = await api.keys.list({ partnerId, ...page, ...filled({ after }) });
-  const last = keys.length === page.limit ? keys.at(-1) : undefined;
+  const keys = await api.keys.list({ partnerId, limit: pageSize, ...filled({ after }) });
   return {
     title: m.keys,
     sections: [
@@ -24,7 +21,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             time(rotatedAt),
           ]),
         },
-        next: last && `/keys?after=${last.id}`,
+        next: nextPage('/keys', keys),
       },
       { title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] },
     ],
@@ -51,14 +48,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
       },
       {
         title: m.secrets,
-        table: {
-          headings: [m.secret, m.lastUsed, m.expires],
-          rows: secrets.map(({ last4, lastUsedAt, expiresAt }) => [
-            text(`…${last4}`),
-            time(lastUsedAt),
-            expiresAt ? time(expiresAt) : text(m.never),
-          ]),
-        },
+        table: secretTable(m, secrets),
         note: m.leakNote,
         forms: isActive
           ? [
@@ -81,10 +71,7 @@ const rotate: Action = async ({ api, m, params }, given) => {
   return { secret: { label: m.key, value: apiKey } };
 };
 
-const revoke: Action = async ({ api, params }) => {
-  await api.keys.revoke({ keyId: params['key'] ?? '' });
-  return undefined;
-};
+const revoke = change(({ api, params }) => api.keys.revoke({ keyId: params['key'] ?? '' }));
 
 export const keyPages: readonly PageRow[] = [
   { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },

@@ -1,7 +1,5 @@
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, text, time } from './text.ts';
-
-const page = { limit: 50 };
+import { filled, nextPage, pageSize, text, time } from './text.ts';
 
 type Fields = Readonly<Record<string, unknown>> | null;
 const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -20,11 +18,10 @@ function changeOf(before: Fields, after: Fields): string {
 async function view({ api, m, partnerId, query }: PageContext): Promise<View> {
   const { after = '' } = query;
   const [acts, members] = await Promise.all([
-    api.members.acts({ partnerId, ...page, ...filled({ after }) }),
+    api.members.acts({ partnerId, limit: pageSize, ...filled({ after }) }),
     api.members.list({ partnerId, limit: 500 }),
   ]);
   const nameOf = new Map(members.map(({ id, email }) => [id, email]));
-  const last = acts.length === page.limit ? acts.at(-1) : undefined;
   return {
     title: m.auditLog,
     sections: [
@@ -46,7 +43,7 @@ async function view({ api, m, partnerId, query }: PageContext): Promise<View> {
             text(changeOf(one.before, one.after)),
           ]),
         },
-        next: last && `/log?after=${last.id}`,
+        next: nextPage('/log', acts),
       },
     ],
   };

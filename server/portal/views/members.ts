@@ -1,24 +1,18 @@
 import { MemberRole } from '../../../contracts/admin/members.ts';
-import { asGiven } from './forms.ts';
+import { asGiven, change, select } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { filled, link, text, time } from './text.ts';
+import { filled, link, nextPage, pageSize, text, time } from './text.ts';
 
 const memberOf = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
-const roleField = ({ m }: Pick<PageContext, 'm'>, value?: string) => ({
-  name: 'role',
-  label: m.role,
-  kind: 'select' as const,
-  value,
-  options: MemberRole.options.map((role) => ({ value: role, text: m[role] })),
-});
-
-const page = { limit: 50 };
+const roleField = ({ m }: PageContext, chosen: MemberRole) => {
+  const roles = MemberRole.options.map((role) => ({ value: role, text: m[role] }));
+  return select('role', m.role, roles, chosen);
+};
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const { after = '' } = query;
-  const members = await api.members.list({ partnerId, ...page, ...filled({ after }) });
-  const last = members.length === page.limit ? members.at(-1) : undefined;
+  const members = await api.members.list({ partnerId, limit: pageSize, ...filled({ after }) });
   return {
     title: m.members,
     sections: [
@@ -33,7 +27,7 @@ async function list(context: PageContext): Promise<View> {
             time(lastSignInAt),
           ]),
         },
-        next: last && `/members?after=${last.id}`,
+        next: nextPage('/members', members),
         links: [{ text: m.auditLog, to: '/log' }],
       },
       {
@@ -95,10 +89,9 @@ export const memberPages: readonly PageRow[] = [
         const { email, role } = await context.api.members.show(memberOf(context));
         return invite(context, { email: email ?? '', role });
       },
-      role: async (context, { role }) => {
-        await context.api.members.setRole({ ...memberOf(context), role: asGiven<MemberRole>(role) });
-        return undefined;
-      },
+      role: change((context, { role }) =>
+        context.api.members.setRole({ ...memberOf(context), role: asGiven<MemberRole>(role) }),
+      ),
       remove: async (context) => {
         await context.api.members.remove(memberOf(context));
         return { to: '/members' };

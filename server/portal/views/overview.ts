@@ -1,6 +1,6 @@
 import { scope } from '../scope.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
-import { dollars, link, text, time } from './text.ts';
+import { dollars, link, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
 
 const modes = ['live', 'test'] as const;
@@ -50,7 +50,7 @@ async function view(context: PageContext) {
           rows: health.map(({ keyId, mode, state, successShare, lastSuccessAt }) => [
             link(keyId, `/webhooks/${keyId}`),
             text(mode),
-            { text: state, tone: state === 'dead' || state === 'failing' ? ('bad' as const) : undefined },
+            toned(state, state === 'dead' || state === 'failing' ? 'bad' : undefined),
             text(successShare === null ? null : `${Math.round(successShare * 100)} %`),
             time(lastSuccessAt),
           ]),

@@ -1,10 +1,8 @@
 import { errorExplanations } from '../../../contracts/error-explanations.ts';
 import { isErrorCode } from '../../../contracts/errors.ts';
-import { timeIn } from './forms.ts';
+import { spanFields, timeIn } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, link, text, time } from './text.ts';
-
-const page = { limit: 50 };
+import { filled, link, nextPage, pageSize, text, time, toned } from './text.ts';
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const {
@@ -17,16 +15,14 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     until = '',
     after = '',
   } = query;
-  const asked = filled({ status, error, client, session, since, until });
+  const asked = { status, error, client, session, since, until };
   const wanted = filled({
     ...{ status: status.trim(), error: error.trim(), clientId: client.trim(), sessionId: session, after },
     ...{ since: timeIn(since), until: timeIn(until) },
   });
   const { rows, stoppedAfter } = id
     ? await one(api, id)
-    : await api.requests.list({ partnerId, ...page, ...wanted });
-  const last = rows.length === page.limit ? rows.at(-1)?.id : stoppedAfter;
-  const next = last && new URLSearchParams({ ...asked, after: last }).toString();
+    : await api.requests.list({ partnerId, limit: pageSize, ...wanted });
   return {
     title: m.requests,
     sections: [
@@ -38,8 +34,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             { name: 'status', label: m.status, value: status, placeholder: '4xx' },
             { name: 'error', label: m.error, value: error, placeholder: 'invalid_grant' },
             { name: 'client', label: m.client, value: client, placeholder: 'cli_…' },
-            { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
-            { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
+            ...spanFields(m, since, until),
           ],
           submit: m.find,
         },
@@ -49,11 +44,11 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             link(row.id, `/requests/${row.id}`),
             time(row.at),
             text(`${row.method} ${row.route}`),
-            { text: String(row.status), tone: row.status >= 400 ? ('bad' as const) : undefined },
+            toned(String(row.status), row.status >= 400 ? 'bad' : undefined),
             text(row.error),
           ]),
         },
-        next: next ? `/requests?${next}` : undefined,
+        next: nextPage('/requests', rows, { asked, stoppedAfter }),
       },
     ],
   };

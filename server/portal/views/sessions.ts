@@ -1,8 +1,7 @@
-import { asGiven, modeField, modeOf } from './forms.ts';
+import { asGiven, modeField, modeOf, select } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, link, options, text, time } from './text.ts';
+import { filled, link, nextPage, options, pageSize, text, time } from './text.ts';
 
-const page = { limit: 50 };
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
 type Wanted = Parameters<PageContext['api']['sessions']['list']>[0];
 
@@ -14,13 +13,11 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     ? { rows: [await api.sessions.show({ sessionId: id.trim() })], stoppedAfter: null }
     : await api.sessions.list({
         partnerId,
-        ...page,
+        limit: pageSize,
         ...wanted,
         ...(status ? { status: asGiven<Wanted['status']>(status) } : {}),
       });
-  const last = rows.length === page.limit ? rows.at(-1)?.id : stoppedAfter;
-  const next =
-    last && new URLSearchParams({ ...filled({ reference, status, client, mode }), after: last }).toString();
+  const asked = { reference, status, client, mode };
   return {
     title: m.sessions,
     sections: [
@@ -30,8 +27,8 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
           fields: [
             { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
             { name: 'reference', label: m.reference, value: reference },
-            { name: 'status', label: m.status, kind: 'select', value: status, options: options(states, '–') },
-            modeField(m, mode, true),
+            select('status', m.status, options(states, '–'), status),
+            modeField(m, mode, '–'),
           ],
           submit: m.find,
         },
@@ -45,7 +42,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             time(row.createdAt),
           ]),
         },
-        next: next ? `/sessions?${next}` : undefined,
+        next: nextPage('/sessions', rows, { asked, stoppedAfter }),
       },
     ],
   };

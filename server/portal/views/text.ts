@@ -10,6 +10,7 @@ export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),
 });
 export const time = (at: string | null | undefined): Cell => ({ ...text(timeText(at)), isWhole: true });
+export const toned = (value: string, tone: Cell['tone']): Cell => ({ text: value, tone });
 /** A record that has a page. */
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
 
@@ -22,6 +23,25 @@ export const filled = <T extends object>(fields: T): { [K in keyof T]: Exclude<T
 /** The words of a text, one or several a line. */
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
+
+/** Records that one page of a list shows at most. */
+export const pageSize = 50;
+
+/**
+ * Where a list goes on, below the portal. `asked`: the search that the page shows. `stoppedAfter`: the last record that
+ * was looked at, where the search ended before the page was full.
+ */
+export function nextPage(
+  path: string,
+  records: readonly { id: string }[],
+  {
+    asked = {},
+    stoppedAfter,
+  }: { asked?: Record<string, string | undefined>; stoppedAfter?: string | null } = {},
+): string | undefined {
+  const last = records.length === pageSize ? records.at(-1)?.id : stoppedAfter;
+  return last ? `${path}?${new URLSearchParams({ ...filled(asked), after: last }).toString()}` : undefined;
+}
 
 /** Options of a choice whose texts are their values. */
 export const options = (values: readonly string[], none?: string) => [

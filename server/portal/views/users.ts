@@ -1,15 +1,13 @@
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, link, text, time } from './text.ts';
+import { filled, link, nextPage, pageSize, text, time, toned } from './text.ts';
 
-const page = { limit: 50 };
 const mostSessions = 20;
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const { id = '', sub = '', after = '' } = query;
   const users = id
     ? [await api.enrollments.show({ enrollmentId: id.trim() })]
-    : await api.enrollments.list({ partnerId, ...page, ...filled({ sub: sub.trim(), after }) });
-  const last = users.length === page.limit ? users.at(-1) : undefined;
+    : await api.enrollments.list({ partnerId, limit: pageSize, ...filled({ sub: sub.trim(), after }) });
   return {
     title: m.users,
     sections: [
@@ -29,11 +27,11 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             link(one.id, `/users/${one.id}`),
             link(one.clientId, `/clients/${one.clientId}`),
             text(one.mode),
-            { text: one.status, tone: one.status === 'blocked' ? ('bad' as const) : undefined },
+            toned(one.status, one.status === 'blocked' ? 'bad' : undefined),
             time(one.createdAt),
           ]),
         },
-        next: last && `/users?${new URLSearchParams({ ...filled({ sub }), after: last.id }).toString()}`,
+        next: nextPage('/users', users, { asked: { sub } }),
       },
     ],
   };
@@ -52,7 +50,7 @@ async function show({ api, m, partnerId, params }: PageContext): Promise<View> {
       {
         title: user.id,
         facts: [
-          [m.status, { text: user.status, tone: user.status === 'blocked' ? 'bad' : undefined }],
+          [m.status, toned(user.status, user.status === 'blocked' ? 'bad' : undefined)],
           [m.reason, text(user.blockReason)],
           [m.mode, text(user.mode)],
           [m.client, link(user.clientId, `/clients/${user.clientId}`)],

@@ -1,9 +1,9 @@
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { barsOf, usageByDay } from '../usage.ts';
-import { modeField, modeOf, timeIn } from './forms.ts';
+import { hidden, modeField, modeOf, timeIn } from './forms.ts';
 import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { dollars, filled, link, text, time } from './text.ts';
+import { dollars, filled, link, text, time, toned } from './text.ts';
 
 const dayMs = 86_400_000;
 const chartDays = 30;
@@ -87,7 +87,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
         time(entry.at),
         text(entry.id),
         text(entry.kind),
-        { text: dollars(entry.amount), tone: entry.amount < 0 ? undefined : ('good' as const) },
+        toned(dollars(entry.amount), entry.amount < 0 ? undefined : 'good'),
         text(dollars(entry.balanceAfter)),
         entry.sessionId
           ? link(entry.sessionId, `/sessions/${entry.sessionId}`)
@@ -100,11 +100,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
       {
         act: 'sign',
         needs: 'wallets.signedStatement',
-        fields: [
-          { name: 'mode', label: '', kind: 'hidden', value: mode },
-          { name: 'from', label: '', kind: 'hidden', value: from },
-          { name: 'to', label: '', kind: 'hidden', value: to },
-        ],
+        fields: [hidden('mode', mode), hidden('from', from), hidden('to', to)],
         submit: m.signedStatement,
       },
     ],
@@ -124,7 +120,7 @@ async function rules({ api, m, partnerId }: PageContext, mode: Mode): Promise<Se
         {
           act: 'caps',
           fields: [
-            { name: 'mode', label: '', kind: 'hidden', value: mode },
+            hidden('mode', mode),
             { name: 'perMinute', label: m.perMinute, value: String(limits.perMinute) },
             { name: 'perHour', label: m.perHour, value: String(limits.perHour) },
           ],

@@ -1,8 +1,9 @@
 import type { LowBalance, SetWarnings, WarningKind } from '../../../contracts/admin/warnings.ts';
 import type { Messages } from '../messages/en.ts';
 import { scope } from '../scope.ts';
-import type { Action, Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { link, text, time, wordsOf } from './text.ts';
+import { change, select } from './forms.ts';
+import type { Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
+import { link, text, time, toned, wordsOf } from './text.ts';
 
 const mostShown = 50;
 
@@ -35,7 +36,7 @@ export function openWarnings(warnings: readonly Warning[], m: Messages): Section
     table: {
       headings: [m.text, m.fix, m.about, m.since],
       rows: warnings.map((one): Cell[] => [
-        { text: one.text, tone: 'bad' },
+        toned(one.text, 'bad'),
         text(m[advice[one.kind]]),
         aboutOf(one),
         time(one.since),
@@ -62,6 +63,12 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
     api.members.wishes({ memberId }),
   ]);
   const { kind, amount } = given(lowBalance);
+  const choices = [
+    { value: 'default', text: m.lowDefault },
+    { value: 'days', text: m.lowDays },
+    { value: 'dollars', text: m.lowDollars },
+    { value: 'off', text: m.off },
+  ];
   const settings: Section = {
     title: m.warningSettings,
     note: m.warningNote,
@@ -72,18 +79,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
         needs: 'warnings.set',
         fields: [
           { name: 'emails', label: m.warningEmails, kind: 'lines', value: emails.join('\n') },
-          {
-            name: 'lowBalance',
-            label: m.lowBalance,
-            kind: 'select',
-            value: kind,
-            options: [
-              { value: 'default', text: m.lowDefault },
-              { value: 'days', text: m.lowDays },
-              { value: 'dollars', text: m.lowDollars },
-              { value: 'off', text: m.off },
-            ],
-          },
+          select('lowBalance', m.lowBalance, choices, kind),
           { name: 'amount', label: m.threshold, value: amount, placeholder: '14' },
         ],
         submit: m.save,
@@ -126,15 +122,13 @@ function wanted({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalanc
   return lowBalance === 'off' ? 'off' : null;
 }
 
-const set: Action = async ({ api, partnerId }, form) => {
-  await api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: wanted(form) });
-  return undefined;
-};
+const set = change(({ api, partnerId }, form) =>
+  api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: wanted(form) }),
+);
 
-const wish: Action = async ({ api, memberId }, form) => {
-  await api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' });
-  return undefined;
-};
+const wish = change(({ api, memberId }, form) =>
+  api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' }),
+);
 
 export const warningPages: readonly PageRow[] = [
   { path: '/warnings', nav: 'warnings', needs: 'warnings.list', view, actions: { set, wish } },

@@ -1,21 +1,18 @@
 import { eventNames } from '../../../contracts/event-names.ts';
-import { asGiven } from './forms.ts';
+import { asGiven, change, hidden, select } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { filled, link, options, text, time } from './text.ts';
+import { filled, link, nextPage, options, pageSize, text, time, toned } from './text.ts';
 
 const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
 
-const page = { limit: 50 };
-
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const { after = '' } = query;
   const [keys, health] = await Promise.all([
-    api.keys.list({ partnerId, status: 'active', ...page, ...filled({ after }) }),
-    api.webhooks.health({ partnerId, limit: 50 }),
+    api.keys.list({ partnerId, status: 'active', limit: pageSize, ...filled({ after }) }),
+    api.webhooks.health({ partnerId, limit: pageSize }),
   ]);
   const stateOf = (keyId: string) => health.find((one) => one.keyId === keyId)?.state;
-  const last = keys.length === page.limit ? keys.at(-1) : undefined;
   return {
     title: m.webhooks,
     sections: [
@@ -30,7 +27,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
             text(stateOf(id)),
           ]),
         },
-        next: last && `/webhooks?after=${last.id}`,
+        next: nextPage('/webhooks', keys),
       },
     ],
   };
@@ -45,7 +42,7 @@ async function healthOf(context: PageContext): Promise<Section> {
   return {
     title: m.health,
     facts: [
-      [m.status, { text: state, tone: isBad ? 'bad' : 'good' }],
+      [m.status, toned(state, isBad ? 'bad' : 'good')],
       [m.successShare, text(successShare === null ? null : `${Math.round(successShare * 100)} %`)],
       [m.attempts, text(attempts)],
       [m.lastSuccess, time(lastSuccessAt)],
@@ -96,13 +93,7 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
     forms: [
       { act: 'prepare', fields: [], submit: m.prepare },
       ...(prepared
-        ? [
-            {
-              act: 'switch',
-              fields: [{ name: 'last4', label: '', kind: 'hidden' as const, value: prepared.last4 }],
-              submit: m.switchSecret,
-            },
-          ]
+        ? [{ act: 'switch', fields: [hidden('last4', prepared.last4)], submit: m.switchSecret }]
         : []),
       { act: 'rotate', fields: [], submit: m.rotateNow, danger: true },
     ],
@@ -117,28 +108,26 @@ function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageConte
     {
       title: m.sending,
       facts: [
-        [m.heldUntil, isHeld ? { text: pausedUntil, tone: 'bad' } : text(null)],
+        [m.heldUntil, isHeld ? toned(pausedUntil, 'bad') : text(null)],
         [m.notices, text(notices ? m.on : m.off)],
       ],
       forms: [
         {
           act: 'pause',
-          fields: [{ name: 'hours', label: m.holdHours, kind: 'select', options: options(hours) }],
+          fields: [select('hours', m.holdHours, options(hours))],
           submit: m.hold,
         },
         ...(isHeld ? [{ act: 'resume', fields: [], submit: m.resume }] : []),
         {
           act: 'notices',
-          fields: [{ name: 'notices', label: '', kind: 'hidden' as const, value: notices ? 'off' : 'on' }],
+          fields: [hidden('notices', notices ? 'off' : 'on')],
           submit: notices ? m.stopNotices : m.sendNotices,
         },
         ...(mode === 'test'
           ? [
               {
                 act: 'trigger',
-                fields: [
-                  { name: 'event', label: m.event, kind: 'select' as const, options: options(eventNames) },
-                ],
+                fields: [select('event', m.event, options(eventNames))],
                 submit: m.sendSample,
               },
             ]
@@ -216,31 +205,21 @@ export const webhookPages: readonly PageRow[] = [
       set: secret((context, url) => context.api.webhooks.set({ ...keyOf(context), url })),
       prepare: secret((context) => context.api.webhooks.prepareSecret(keyOf(context))),
       rotate: secret((context) => context.api.webhooks.rotateSecret(keyOf(context))),
-      change: async (context, { url = '' }) => {
-        await context.api.webhooks.changeUrl({ ...keyOf(context), url: url.trim() });
-        return undefined;
-      },
-      switch: async (context, { last4 = '' }) => {
-        await context.api.webhooks.switchSecret({ ...keyOf(context), last4 });
-        return undefined;
-      },
-      unset: async (context) => {
-        await context.api.webhooks.unset(keyOf(context));
-        return undefined;
-      },
-      pause: async (context, { hours = '' }) => {
+      change: change((context, { url = '' }) =>
+        context.api.webhooks.changeUrl({ ...keyOf(context), url: url.trim() }),
+      ),
+      switch: change((context, { last4 = '' }) =>
+        context.api.webhooks.switchSecret({ ...keyOf(context), last4 }),
+      ),
+      unset: change((context) => context.api.webhooks.unset(keyOf(context))),
+      pause: change((context, { hours = '' }) => {
         const until = new Date(context.now + Number(hours) * 3_600_000);
-        await context.api.webhooks.pause({ ...keyOf(context), until: until.toISOString() });
-        return undefined;
-      },
-      resume: async (context) => {
-        await context.api.webhooks.resume(keyOf(context));
-        return undefined;
-      },
-      notices: async (context, { notices }) => {
-        await context.api.webhooks.setNotices({ ...keyOf(context), notices: notices === 'on' });
-        return undefined;
-      },
+        return context.api.webhooks.pause({ ...keyOf(context), until: until.toISOString() });
+      }),
+      resume: change((context) => context.api.webhooks.resume(keyOf(context))),
+      notices: change((context, { notices }) =>
+        context.api.webhooks.setNotices({ ...keyOf(context), notices: notices === 'on' }),
+      ),
       trigger: async (context, { event }) => {
         const wanted = { ...keyOf(context), event: asGiven<(typeof eventNames)[number]>(event) };
         const { id } = await context.api.webhooks.trigger(wanted);
