@@ -28,10 +28,11 @@ import { createSealing } from './platform/keys/sealing.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
 import { createProcessMetrics } from './platform/telemetry/process-metrics.ts';
 import { startTracing } from './platform/telemetry/tracing.ts';
+import type { Foundation } from './wiring/foundation.ts';
 import { indexes } from './wiring/indexes.ts';
 import { schema as ownSchema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
-import { createServices, type Foundation, type Services } from './wiring/services.ts';
+import { createServices, type Services } from './wiring/services.ts';
 
 /** Milliseconds between two tries to make the indexes. */
 const indexRetryMs = 1_000;

@@ -4,7 +4,7 @@ import { randomId, sha256 } from '../../server/platform/ids.ts';
 import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../server/verification/people/user-store.ts';
 import { codeOf } from '../../server/verification/session/code.ts';
-import type { Session } from '../../server/verification/session/transitions.ts';
+import type { Session } from '../../server/verification/session/session.ts';
 import { codeChallenge, redirectUri, scope } from './contender.ts';
 import type { Owner } from './our-partners.ts';
 

@@ -5,8 +5,8 @@ import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
+import type { Session } from './session/session.ts';
 import type { SessionStore } from './session/session-store.ts';
-import type { Session } from './session/transitions.ts';
 import { viewSessionSummary } from './views.ts';
 
 interface Dependencies {

@@ -23,7 +23,7 @@ import { logoRoutes } from './pages/logo-routes.ts';
 import type { Pages } from './pages/pages.ts';
 import { createResponses, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
-import type { Session } from './session/transitions.ts';
+import type { Session } from './session/session.ts';
 import { destinationOf } from './sources/authorization-request.ts';
 import type { IdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
 import { identityWalletReturnRoutes, identityWalletRoutes } from './sources/identity-wallet/routes.ts';

@@ -3,8 +3,8 @@ import type { CodeState, SessionSummary, SessionView } from '../../contracts/adm
 import { maxWrongVerifiers } from '../../contracts/grant.ts';
 import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
+import type { IssuedCode, Session } from './session/session.ts';
 import { reachedStepOf, reasonAt, type Step, stepOf } from './session/steps.ts';
-import type { IssuedCode, Session } from './session/transitions.ts';
 
 /** The charge of a session. */
 export interface Charge {

@@ -1,60 +1,37 @@
 import { createEventList } from '../account/events.ts';
 import { accountRoutes } from '../account/routes.ts';
 import { viewEntry } from '../admin/audit-log.ts';
-import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
-import { opsContext } from '../admin/ops-api.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { statusListTypes } from '../identity-wallet/port.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Config } from '../platform/config/config.ts';
-import { defaultPace, type Pace } from '../platform/config/pace.ts';
+import { defaultPace } from '../platform/config/pace.ts';
 import { version } from '../platform/config/version.ts';
-import type { ReadDatabaseFault } from '../platform/database/availability.ts';
-import type { Database } from '../platform/database/connect.ts';
-import type { Schema } from '../platform/database/schema.ts';
-import { createUpgrade } from '../platform/database/upgrade.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
 import { createRequestLimits } from '../platform/http/request-limits.ts';
-import type { Processes } from '../platform/jobs/processes.ts';
 import { createScheduler } from '../platform/jobs/scheduler.ts';
-import { createKeyRotation } from '../platform/keys/key-rotation.ts';
-import type { Keyring } from '../platform/keys/keyring.ts';
 import { createLastUses } from '../platform/keys/last-uses.ts';
-import type { Sealing } from '../platform/keys/sealing.ts';
-import type { Logger } from '../platform/telemetry/logging.ts';
-import type { ProcessMetrics } from '../platform/telemetry/process-metrics.ts';
-import type { Tracing } from '../platform/telemetry/tracing.ts';
-import { createMembersFeature, createPortal } from '../portal/feature.ts';
+import { createMembersFeature } from '../portal/feature.ts';
 import { createStatusFeature } from '../status/feature.ts';
-import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
-import { languageAccepted } from '../verification/pages/languages.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
 import { testIdentityWalletSettings } from '../verification/sources/identity-wallet/source.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
-import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
-import { createEndpointHealth } from '../webhooks/operators/health.ts';
-import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
-import { createAdminRouter } from './admin-router.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createErasureElsewhere } from './erasure.ts';
-import { existingNames } from './existing-names.ts';
-import { createOwnRecords } from './own-records.ts';
+import type { Foundation } from './foundation.ts';
+import { createOperators } from './operators.ts';
 import { createPartnerNames } from './partner-names.ts';
 import { createEndAccesses, createSharedOf } from './person-accesses.ts';
 import { createPublicGet } from './public-get.ts';
-import { sealedFields } from './sealed-fields.ts';
-import { createSecretOwners } from './secret-owners.ts';
 import { createSecretUses } from './secret-uses.ts';
-import { reportShards } from './shard-report.ts';
-import { createStores, type Stores } from './stores.ts';
+import { createStores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
 import { createUnpaidWallets } from './unpaid-wallets.ts';
 import { createWarnings } from './warnings.ts';
@@ -67,39 +44,10 @@ import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
  */
 const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, returning_user: 512 };
 
-/** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
-export interface Foundation {
-  config: Config;
-  db: Database['db'];
-  /** The same database through connections that wait longer for an answer. */
-  maintenance?: Database['db'];
-  /** Why the database is unavailable, as far as known; undefined where it is available. */
-  databaseFault?: ReadDatabaseFault;
-  schema: Schema;
-  clock: Clock;
-  keyring: Keyring;
-  sealing: Sealing;
-  processes: Processes;
-  logger: Logger;
-  processMetrics: ProcessMetrics;
-  tracing?: Tracing | undefined;
-  /** Token of the first operator; undefined where it is retired. */
-  adminToken: string | undefined;
-  /** Ports that no webhook may reach by way of localhost: our own and the database's. */
-  ownPorts: () => Iterable<number>;
-  stores?: Partial<Stores>;
-  /** Webhooks with their parts wrapped, or with shorter times. */
-  webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
-  /** What differs from the usual. */
-  pace?: Partial<Pace> | undefined;
-}
-
 /** The object graph: the only place that joins features. */
 export function createServices(foundation: Foundation) {
-  const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
-    foundation;
-  const { stores: replaced, processMetrics, tracing } = foundation;
-  const { schema, databaseFault = () => undefined } = foundation;
+  const { config, db, maintenance, clock, keyring, sealing, processes, logger, ownPorts } = foundation;
+  const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;
   const stores = { ...createStores(db, { maintenance }), ...replaced };
   const pace = { ...defaultPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
@@ -279,63 +227,10 @@ export function createServices(foundation: Foundation) {
     limit,
   });
 
-  const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
-  const readHealth = createEndpointHealth({ ...webhooks.context, findKey: directory.apiKey, pauses });
-  const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
-  const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
-  const admin = createAdmin({
-    stores: stores.admin,
-    clock,
-    log: logger,
-    firstToken: adminToken,
-    metrics,
-    requestsEvery: pace.requestsEvery,
-    existing: (names) => existingNames(stores, names),
-    partnerNames,
-    status: {
-      about,
-      readQueue: webhooks.deliveries.queue,
-      readProcesses: processes.list,
-    },
-    readEndpoints: () => readHealth({ limit: 20 }),
-    rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
-    upgrade,
-    shards: () => reportShards(db),
-    databaseFault,
-    findSecret: createSecretOwners({ db, stores, sealing, clock }),
+  const operators = createOperators(foundation, {
+    ...{ stores, pace, limit, partnerNames, metrics },
+    ...{ partners, wallets, verification, integrations, warnings, members, webhooks },
   });
-  const router = createAdminRouter({
-    admin: admin.procedures,
-    partners: partners.procedures,
-    wallets: wallets.procedures,
-    verification: verification.procedures,
-    storefront: createStorefrontProcedures(integrations, { clock, partnerNames }),
-    warnings: warnings.procedures,
-    members: members.procedures,
-    webhooks: createWebhookProcedures({
-      webhooks,
-      findKey: directory.apiKey,
-      partnerNames,
-      pauses,
-      subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
-    }),
-  });
-
-  const portal = config.portal
-    ? createPortal({
-        ...{ stores: stores.portal, clock, keyring, baseUrl: config.baseUrl, limit, logger },
-        members: members.members,
-        router,
-        recordCall: admin.auditLog.recordCall,
-        isOwn: createOwnRecords(stores, clock),
-        environment: config.environment,
-        showPartner: partners.partners.show,
-        onShed: metrics.shed,
-        acceptedLanguage: languageAccepted,
-        previewConsent: verification.previewConsent,
-        about,
-      })
-    : undefined;
 
   return {
     lastUses,
@@ -350,23 +245,23 @@ export function createServices(foundation: Foundation) {
     ...endpoints,
     account: { routes: account },
     verification,
-    admin: { ...admin, router, routes: admin.routesOf({ router, ops: router.createCaller(opsContext) }) },
+    admin: operators.admin,
     billing,
     wallets,
     partners,
     members: members.members,
-    portal,
+    portal: operators.portal,
     status,
     webhooks,
     sweeps: [
       ...billing.sweeps,
       ...wallets.sweeps,
-      upgrade.sweep,
+      operators.upgrade.sweep,
       verification.sweep,
       verification.erasureSweep,
       webhooks.sweep,
       warnings.sweep,
-      admin.sweep,
+      operators.admin.sweep,
     ],
   };
 }

@@ -34,7 +34,7 @@ import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.t
 import { gracePeriodMs as forgottenWithin } from '../../server/verification/people/forgetting.ts';
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
 import { secondLookAfterMs } from '../../server/verification/people/snapshot-invalidation.ts';
-import { keepFinished, keepUnfinished } from '../../server/verification/session/session-store.ts';
+import { keepFinished, keepUnfinished } from '../../server/verification/session/session-update-store.ts';
 import { claimMs } from '../../server/verification/sources/identity-wallet/claim-store.ts';
 import { successSpanMs } from '../../server/verification/sources/overview.ts';
 import { signInLifetimeMs } from '../../server/verification/your-data/sign-in.ts';

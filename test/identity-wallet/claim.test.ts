@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Session } from '../../server/verification/session/transitions.ts';
+import type { Session } from '../../server/verification/session/session.ts';
 import { claimMs, createClaimStore } from '../../server/verification/sources/identity-wallet/claim-store.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';

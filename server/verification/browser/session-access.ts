@@ -4,8 +4,8 @@ import { ApiError } from '../../platform/errors.ts';
 import { hmac, sameText, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Language } from '../pages/languages.ts';
+import type { Session } from '../session/session.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import type { Session } from '../session/transitions.ts';
 
 /** 256 random bits: what the cookie holds. */
 export function newBrowserSecret(): string {

@@ -5,13 +5,9 @@ import type { Enrolling } from '../people/enroll.ts';
 import type { IsKnown } from '../people/known-claims.ts';
 import { type MethodOutcome, methodFailed, methodOutcome } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
+import type { Session } from '../session/session.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import {
-  authenticated,
-  authenticatedAndVerified,
-  type Session,
-  type Transition,
-} from '../session/transitions.ts';
+import { authenticated, authenticatedAndVerified, type Transition } from '../session/transitions.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 
 interface Dependencies {

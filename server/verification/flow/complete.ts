@@ -5,9 +5,10 @@ import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import { isWithdrawn } from '../people/enrollment-store.ts';
 import { codeOf } from '../session/code.ts';
+import type { Session } from '../session/session.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
-import { completed, failed, type Session, type Transition } from '../session/transitions.ts';
+import { completed, failed, type Transition } from '../session/transitions.ts';
 import type { ClientDirectory } from './start.ts';
 
 /**

@@ -8,8 +8,8 @@ import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import { isChoosing } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
+import type { Handoff, Methods, Session } from '../session/session.ts';
 import { isLive, type Step, stepOf } from '../session/steps.ts';
-import type { Handoff, Methods, Session } from '../session/transitions.ts';
 import type { AuthorizationRequests } from '../sources/authorization-request.ts';
 import {
   type Asked,

@@ -6,9 +6,9 @@ import { randomId, sha256 } from '../../platform/ids.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { languageAsked } from '../pages/languages.ts';
 import { methodsOf } from '../session/methods.ts';
+import type { Session } from '../session/session.ts';
 import { stateHashOf } from '../session/session-list-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import type { Session } from '../session/transitions.ts';
 import type { VerificationSource } from '../sources/source.ts';
 import { judgeStart, type StartFacts, type StartingClient, type StartingPartner } from './start-checks.ts';
 

@@ -9,14 +9,9 @@ import type { SessionPasskeys } from '../passkeys/session-passkeys.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import { isChoosing, methodChosen, methodLeft } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
+import type { Session } from '../session/session.ts';
 import { formVersionOf, isLive, type Step, stepOf } from '../session/steps.ts';
-import {
-  consented,
-  failed,
-  passkeyAnswered,
-  returnedByPasskey,
-  type Session,
-} from '../session/transitions.ts';
+import { consented, failed, passkeyAnswered, returnedByPasskey } from '../session/transitions.ts';
 import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';

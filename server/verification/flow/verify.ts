@@ -4,7 +4,8 @@ import type { Enrolling } from '../people/enroll.ts';
 import type { IsKnown } from '../people/known-claims.ts';
 import type { SnapshotInvalidation } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
-import { failed, type Session, type Transition, verified } from '../session/transitions.ts';
+import type { Session } from '../session/session.ts';
+import { failed, type Transition, verified } from '../session/transitions.ts';
 import { sourceSession } from '../sources/session-source.ts';
 import type { VerificationSource } from '../sources/source.ts';
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../platform/ids.ts';
-import { counted, type Handoff, type Session, type Transition } from '../session/transitions.ts';
+import type { Handoff, Session } from '../session/session.ts';
+import { counted, type Transition } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
 import { linkHashOf, linkOf, secretLength } from './link.ts';
 

@@ -7,7 +7,7 @@ import { codeHeader } from '../../platform/http/errors.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { View } from '../flow/flow.ts';
 import { isPhone } from '../handoff/devices.ts';
-import type { Session } from '../session/transitions.ts';
+import type { Session } from '../session/session.ts';
 import { choiceAddress, languageChosen } from './language-choice.ts';
 import { type Language, languageAccepted, languageAsked } from './languages.ts';
 import type { Page, PageContext, Pages } from './pages.ts';

@@ -3,7 +3,7 @@ import type { BrowserContext } from '../browser/session-access.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { IsKnown } from '../people/known-claims.ts';
 import type { User } from '../people/user-store.ts';
-import type { Session } from '../session/transitions.ts';
+import type { Session } from '../session/session.ts';
 import { type Binding, mostPasskeys, type Passkeys } from './passkeys.ts';
 
 interface Dependencies {

@@ -1,6 +1,6 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
-import type { CodeSnapshot, Session } from '../session/transitions.ts';
+import type { CodeSnapshot, Session } from '../session/session.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { User, UserStore } from './user-store.ts';
 

@@ -1,7 +1,7 @@
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
+import type { Session } from '../session/session.ts';
 import type { CodeOfSession, SessionStore } from '../session/session-store.ts';
-import type { Session } from '../session/transitions.ts';
 import { distinct } from './claims-snapshot.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import { type SnapshotInvalidation, secondLookAfterMs } from './snapshot-invalidation.ts';

@@ -1,5 +1,5 @@
+import type { Session } from '../session/session.ts';
 import { claimsAskedFor } from '../session/steps.ts';
-import type { Session } from '../session/transitions.ts';
 import type { IsFresh } from './freshness.ts';
 import type { User } from './user.ts';
 

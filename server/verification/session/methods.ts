@@ -1,6 +1,7 @@
 import type { FailureReason, MethodFailure } from '../../../contracts/verification.ts';
 import { closedRequests } from '../sources/identity-wallet/pending.ts';
-import { failed, type Methods, type Session, spentAttempts, type Transition } from './transitions.ts';
+import type { Methods, Session } from './session.ts';
+import { failed, spentAttempts, type Transition } from './transitions.ts';
 
 /** Choices and ways back, so that a script cannot make a session grow without end. */
 const mostTurns = 40;

@@ -3,8 +3,8 @@ import type { EventDraft, Publish } from '../../platform/database/event-draft.ts
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
+import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
-import type { Session } from './transitions.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'unpublished' | 'dueForEnrollment' | 'markPublished'>;

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Passkey } from '../passkeys/passkey-store.ts';
-import type { Session } from './transitions.ts';
+import type { Session } from './session.ts';
 
 /** What a restore of an earlier state of the database has to end: sessions, codes and sign-ins of users. */
 export function createRestoreStore(db: Db) {

@@ -9,7 +9,7 @@ import {
   period,
 } from '../../platform/database/look-through.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Session } from './transitions.ts';
+import type { Session } from './session.ts';
 
 /** The first half of a SHA-256: enough to find a session by its `state`, and short in the index. */
 export const stateHashOf = (state: string): string => sha256(state).slice(0, 22);

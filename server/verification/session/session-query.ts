@@ -7,8 +7,8 @@ import { notePartner } from '../../platform/http/answer-log.ts';
 import { bearerChallenge } from '../../platform/http/bearer.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
 import { wrongKind } from '../../platform/keys/credential-kinds.ts';
+import type { Session } from './session.ts';
 import type { SessionStore } from './session-store.ts';
-import type { Session } from './transitions.ts';
 
 interface Key {
   _id: string;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
+import type { Db, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
@@ -9,9 +9,11 @@ import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { sameText } from '../../platform/ids.ts';
 import type { Presented } from './code.ts';
+import type { Session } from './session.ts';
 import { countSessions, listSessions, type SessionFilter, type SessionSearch } from './session-list-store.ts';
+import { keepUnfinished, type Move, toPublished, toStatement } from './session-update-store.ts';
 import { readSourceUse, type SourceUse } from './source-use-store.ts';
-import { applied, type Session, type Transition } from './transitions.ts';
+import { applied, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
@@ -34,12 +36,6 @@ export const indexes: IndexDeclaration[] = [
 /** Codes and hand-off links name the session, so that `_id` is the one unique rule. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-const day = 86_400_000;
-/** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
-export const keepFinished = 30 * day;
-/** Unfinished ones: they owe no event, and no query finds them (interface 3.1: not found after 30 minutes). */
-export const keepUnfinished = day;
-
 /** What an exchange needs to know of the session that issued the code: not its history. */
 const ofCode = [
   'clientId',
@@ -58,7 +54,7 @@ const ofCode = [
 const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1 as const]));
 export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
 
-/** A code, and the identity wallet that pays for its exchange. */
+/** A code, and the wallet that pays for its exchange. */
 export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }
@@ -108,51 +104,6 @@ export interface SessionStore {
   unpublished(before: Date, limit: number): Promise<Session[]>;
   /** The events of these sessions are published, and their enrollments have what followed from them as they were read. */
   markPublished(sessions: readonly Session[]): Promise<void>;
-}
-
-/** One move of a group. The nonce names it among all moves of its session. */
-interface Move {
-  session: Session;
-  transition: Transition;
-  now: Date;
-  nonce: string;
-}
-
-function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
-  const { set, entry, earlier, carried, event, enrolled } = transition;
-  const unset = {
-    ...(event ? { purgeAt: '' as const } : {}),
-    ...(carried === null ? { carried: '' as const } : {}),
-    ...(enrolled ? { enrollmentDueAt: '' as const } : {}),
-  };
-  return {
-    $set: { ...set, ...(carried ? { carried } : {}), ...(event ? { outboxAt: entry.at } : {}) },
-    ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
-    $push: {
-      timeline: { $each: [...(earlier ?? []), { ...entry, nonce }] },
-      ...(event ? { outbox: event } : {}),
-    },
-  };
-}
-
-/** Matches the session as it was read: every transition makes its timeline longer. */
-function toStatement(move: Move): AnyBulkWriteOperation<Session> {
-  const { _id, timeline } = move.session;
-  const filter = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: move.now } };
-  return { updateOne: { filter, update: toUpdate(move) } };
-}
-
-/** Each mark goes only if it is the one that was read. */
-function toPublished({ _id, outboxAt, enrollmentDueAt, expiresAt }: Session): AnyBulkWriteOperation<Session> {
-  const marks = { ...(outboxAt ? { outboxAt } : {}), ...(enrollmentDueAt ? { enrollmentDueAt } : {}) };
-  const emptied = { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) };
-  const gone = Object.fromEntries(Object.keys(marks).map((name) => [name, '' as const]));
-  return {
-    updateOne: {
-      filter: { _id, ...marks },
-      update: { ...(outboxAt ? { $set: emptied } : {}), $unset: gone },
-    },
-  };
 }
 
 export function createSessionStore(db: Db, read: JointRead): SessionStore {

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { Session } from './transitions.ts';
+import type { Session } from './session.ts';
 
 /** How often a source has authenticated a user, and how often it has not. */
 export interface SourceUse {

@@ -1,7 +1,7 @@
 import type { SessionStep } from '../../../contracts/admin/sessions.ts';
 import { type ClaimName, isClaimName } from '../../../contracts/claims.ts';
 import type { Reason } from '../../../contracts/reasons.ts';
-import type { Session } from './transitions.ts';
+import type { Session } from './session.ts';
 
 /** The present step of a session, which decides the next page. */
 export type Step =

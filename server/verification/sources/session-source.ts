@@ -1,8 +1,8 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import { remaining } from '../session/methods.ts';
+import type { Session } from '../session/session.ts';
 import { claimsAskedFor } from '../session/steps.ts';
-import type { Session } from '../session/transitions.ts';
 import type { Method, SourceSession, VerificationSource } from './source.ts';
 
 export type SourceOf = (session: Session) => VerificationSource;

@@ -4,7 +4,8 @@ import { randomId, sha256 } from '../../../server/platform/ids.ts';
 import type { Enrollment } from '../../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../../server/verification/people/user-store.ts';
 import { codeOf } from '../../../server/verification/session/code.ts';
-import { completed, type Session } from '../../../server/verification/session/transitions.ts';
+import type { Session } from '../../../server/verification/session/session.ts';
+import { completed } from '../../../server/verification/session/transitions.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
 /** An authorization code that can be exchanged. */

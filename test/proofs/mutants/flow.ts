@@ -106,7 +106,7 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/session/session-store.ts',
+    'server/verification/session/session-update-store.ts',
     ['verification/session/session-store'],
     [['filter: { _id, ...marks },', 'filter: { _id },']],
   ),

@@ -6,12 +6,13 @@ import { createJointReads } from '../../../server/platform/database/joint-reads.
 import { bytesOfId, bytesOfSecret, randomId, secretOfBytes, sha256 } from '../../../server/platform/ids.ts';
 import { linkOf, presentedLink } from '../../../server/verification/handoff/link.ts';
 import { codeOf, presentedCode } from '../../../server/verification/session/code.ts';
+import type { Session } from '../../../server/verification/session/session.ts';
 import {
   createSessionStore,
   indexes,
   type SessionStore,
 } from '../../../server/verification/session/session-store.ts';
-import { consented, failed, type Session } from '../../../server/verification/session/transitions.ts';
+import { consented, failed } from '../../../server/verification/session/transitions.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
 

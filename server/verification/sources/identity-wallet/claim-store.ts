@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Session } from '../../session/transitions.ts';
+import type { Session } from '../../session/session.ts';
 import { pendingIn } from './pending.ts';
 
 /**

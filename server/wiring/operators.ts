@@ -1,0 +1,116 @@
+import { createAdmin } from '../admin/feature.ts';
+import type { Metrics } from '../admin/metrics.ts';
+import { opsContext } from '../admin/ops-api.ts';
+import type { PartnersFeature } from '../partners/feature.ts';
+import type { Pace } from '../platform/config/pace.ts';
+import { version } from '../platform/config/version.ts';
+import type { PartnerNames } from '../platform/database/partner-names.ts';
+import { createUpgrade } from '../platform/database/upgrade.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
+import { createKeyRotation } from '../platform/keys/key-rotation.ts';
+import { type createMembersFeature, createPortal } from '../portal/feature.ts';
+import { createStorefrontProcedures } from '../storefront/admin.ts';
+import type { Integrations } from '../storefront/integrations.ts';
+import type { Verification } from '../verification/feature.ts';
+import { languageAccepted } from '../verification/pages/languages.ts';
+import type { createWalletsFeature } from '../wallets/feature.ts';
+import { createWebhookProcedures } from '../webhooks/admin.ts';
+import { createEndpointHealth } from '../webhooks/operators/health.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { createAdminRouter } from './admin-router.ts';
+import { existingNames } from './existing-names.ts';
+import type { Foundation } from './foundation.ts';
+import { createOwnRecords } from './own-records.ts';
+import { sealedFields } from './sealed-fields.ts';
+import { createSecretOwners } from './secret-owners.ts';
+import { reportShards } from './shard-report.ts';
+import type { Stores } from './stores.ts';
+import type { createWarnings } from './warnings.ts';
+
+interface Parts {
+  stores: Stores;
+  pace: Pace;
+  limit: RequestLimit;
+  partnerNames: PartnerNames;
+  metrics: Metrics;
+  partners: PartnersFeature;
+  wallets: ReturnType<typeof createWalletsFeature>;
+  verification: Verification;
+  integrations: Integrations;
+  warnings: ReturnType<typeof createWarnings>;
+  members: ReturnType<typeof createMembersFeature>;
+  webhooks: Webhooks;
+}
+
+/** What operators and members of partners do: the admin API over all features, the page for ops, and the portal. */
+export function createOperators(foundation: Foundation, parts: Parts) {
+  const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken } = foundation;
+  const { schema, databaseFault = () => undefined } = foundation;
+  const { stores, pace, limit, partnerNames, metrics } = parts;
+  const { partners, wallets, verification, integrations, warnings, members, webhooks } = parts;
+  const { directory } = partners;
+
+  const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
+  const readHealth = createEndpointHealth({ ...webhooks.context, findKey: directory.apiKey, pauses });
+  const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
+  const about = { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl };
+  const admin = createAdmin({
+    stores: stores.admin,
+    clock,
+    log: logger,
+    firstToken: adminToken,
+    metrics,
+    requestsEvery: pace.requestsEvery,
+    existing: (names) => existingNames(stores, names),
+    partnerNames,
+    status: {
+      about,
+      readQueue: webhooks.deliveries.queue,
+      readProcesses: processes.list,
+    },
+    readEndpoints: () => readHealth({ limit: 20 }),
+    rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
+    upgrade,
+    shards: () => reportShards(db),
+    databaseFault,
+    findSecret: createSecretOwners({ db, stores, sealing, clock }),
+  });
+  const router = createAdminRouter({
+    admin: admin.procedures,
+    partners: partners.procedures,
+    wallets: wallets.procedures,
+    verification: verification.procedures,
+    storefront: createStorefrontProcedures(integrations, { clock, partnerNames }),
+    warnings: warnings.procedures,
+    members: members.procedures,
+    webhooks: createWebhookProcedures({
+      webhooks,
+      findKey: directory.apiKey,
+      partnerNames,
+      pauses,
+      subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
+    }),
+  });
+
+  const portal = config.portal
+    ? createPortal({
+        ...{ stores: stores.portal, clock, keyring, baseUrl: config.baseUrl, limit, logger },
+        members: members.members,
+        router,
+        recordCall: admin.auditLog.recordCall,
+        isOwn: createOwnRecords(stores, clock),
+        environment: config.environment,
+        showPartner: partners.partners.show,
+        onShed: metrics.shed,
+        acceptedLanguage: languageAccepted,
+        previewConsent: verification.previewConsent,
+        about,
+      })
+    : undefined;
+
+  return {
+    admin: { ...admin, router, routes: admin.routesOf({ router, ops: router.createCaller(opsContext) }) },
+    upgrade,
+    portal,
+  };
+}
