@@ -14,8 +14,8 @@ export const assets = {
   'live.js': { type: 'text/javascript; charset=utf-8', content: readFileSync(`${views}/live.js`) },
 } as const;
 
-/** Sources of the service that the test wallet answers (docs/testing.md). */
-export const wallets = [
+/** Sources of the service that the test identity wallet answers (docs/testing.md). */
+export const identityWallets = [
   { name: 'test-wallet-age', label: 'EU age verification' },
   { name: 'test-wallet-pid', label: 'EUDI Wallet' },
   { name: 'test-wallet-mdl', label: 'Driving licence' },
@@ -85,7 +85,7 @@ export function createPages(baseUrl: string) {
   const eta = new Eta({ views, cache: true });
 
   return {
-    home: () => eta.render('./home', { wallets, baseUrl }),
+    home: () => eta.render('./home', { identityWallets, baseUrl }),
 
     result(
       verification: Verification,

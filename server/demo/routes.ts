@@ -4,7 +4,7 @@ import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DemoAccount } from './account.ts';
-import { assets, type createPages, wallets } from './pages.ts';
+import { assets, type createPages, identityWallets } from './pages.ts';
 import { ShopError, toShopError } from './shop-error.ts';
 import type { Verification, Verifications } from './verification-client.ts';
 
@@ -19,7 +19,7 @@ interface Dependencies {
 }
 
 const verificationCookie = 'svc_demo_visit';
-const Choice = z.object({ source: z.enum(wallets.map(({ name }) => name)).optional() }).nullish();
+const Choice = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
 
 function policy(baseUrl: string): string {
   return [

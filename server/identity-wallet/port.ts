@@ -54,13 +54,13 @@ function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
 }
 
 /**
- * The room's one entrance: a verifier for each source, and the test wallet. The rest of the server imports no other file
+ * The room's one entrance: a verifier for each source, and the test identity wallet. The rest of the server imports no other file
  * of this folder.
  */
 export function createIdentityWallets(dependencies: Dependencies) {
   const { settings, baseUrl, key, clock, logger, fetchStatusList } = dependencies;
-  const testWallet = `${baseUrl}/verify/test-wallet`;
-  const statusUri = `${testWallet}/status`;
+  const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
+  const statusUri = `${testIdentityWallet}/status`;
 
   /** Its certificates are made again each day: none expires while a server runs. */
   let current: { issuer: TestIssuer; madeAt: number } | undefined;
@@ -93,7 +93,7 @@ export function createIdentityWallets(dependencies: Dependencies) {
 
   return {
     verifiers: [...builtIn, ...configured] as readonly Verifier[],
-    testWallet: {
+    testIdentityWallet: {
       wallet: () =>
         createTestIdentityWallet({ issuer: testIssuer(), clock, origin: new URL(baseUrl).origin }),
       statusList,

@@ -24,7 +24,7 @@ export interface VerifierDependencies {
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;
   check: PresentationCheck;
-  /** Trusted besides, for sessions in test mode: issues what the test wallet holds. */
+  /** Trusted besides, for sessions in test mode: issues what the test identity wallet holds. */
   testAnchors: () => readonly Certificate[];
 }
 

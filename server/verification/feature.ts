@@ -128,7 +128,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
-  const { verifiers, testWallet } = createIdentityWallets({
+  const { verifiers, testIdentityWallet } = createIdentityWallets({
     settings: dependencies.identityWalletSources ?? [],
     baseUrl,
     key: keyring.id,
@@ -138,7 +138,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   });
   const verifierOf = new Map(verifiers.map((each) => [each.name, each]));
   const wallets = verifiers.map((each) =>
-    createIdentityWalletSource(each, { logger, testWallet: `${baseUrl}/verify/test-wallet` }),
+    createIdentityWalletSource(each, { logger, testIdentityWallet: `${baseUrl}/verify/test-wallet` }),
   );
   const sources = new Map([createSandbox(), ...providers, ...wallets].map((source) => [source.name, source]));
   const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
@@ -225,7 +225,7 @@ export function createVerification(dependencies: Dependencies): Verification {
         clock,
         logger,
       }),
-      testWallet: { ...testWallet, baseUrl, limit },
+      testIdentityWallet: { ...testIdentityWallet, baseUrl, limit },
       pairing: createPairing({ sessions, authentication, keyring, clock }),
       pages,
       yourData: createYourDataFeature({

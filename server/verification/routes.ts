@@ -35,7 +35,7 @@ export interface PageDependencies {
   flow: ReturnType<typeof createFlow>;
   pairing: Pairing;
   wallets: IdentityWalletAnswers;
-  testWallet: Parameters<typeof testIdentityWalletRoutes>[0];
+  testIdentityWallet: Parameters<typeof testIdentityWalletRoutes>[0];
   pages: Pages;
   yourData: Parameters<typeof yourDataRoutes>[0];
   findLogo: (id: string) => Promise<Buffer | undefined>;
@@ -178,7 +178,7 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
  * Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, pairing, pages, findLogo, wallets, testWallet, yourData } = dependencies;
+  const { start, flow, pairing, pages, findLogo, wallets, testIdentityWallet, yourData } = dependencies;
   const responses = createResponses(dependencies);
   const { secure, path, bind, sendError } = responses;
 
@@ -205,7 +205,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(identityWalletReturnRoutes('computer', wallets, responses), { prefix: '/session' });
     await app.register(identityWalletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });
     await app.register(identityWalletRoutes(wallets, responses), { prefix: '/wallet' });
-    await app.register(testIdentityWalletRoutes(testWallet, responses), { prefix: '/test-wallet' });
+    await app.register(testIdentityWalletRoutes(testIdentityWallet, responses), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
     await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
 

@@ -51,7 +51,8 @@ describeInBrowser('European identity wallets in a real browser', () => {
   });
 
   const atShop = (url: URL) => url.origin === shop.origin;
-  const openWallet = (page: Page) => page.getByRole('link', { name: 'Open the test wallet' }).click();
+  const openWallet = (page: Page) =>
+    page.getByRole('link', { name: 'Open the test identity wallet' }).click();
 
   interface Digital {
     protocols: string;
@@ -76,7 +77,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
       await openWallet(page);
       await expectReadable(page, `${source} shows`);
       await page.getByRole('button', { name: 'Refuse' }).click();
-      await page.getByText('You said no in your wallet.').waitFor();
+      await page.getByText('You said no in your identity wallet.').waitFor();
       await expectReadable(page, `${source} declined`);
       await openWallet(page);
       await page.getByRole('button', { name: 'Present', exact: true }).click();
@@ -106,7 +107,8 @@ describeInBrowser('European identity wallets in a real browser', () => {
     },
   );
 
-  const digital = (page: Page) => page.getByRole('button', { name: 'Choose a wallet in this browser' });
+  const digital = (page: Page) =>
+    page.getByRole('button', { name: 'Choose an identity wallet in this browser' });
 
   const byOpenId: Digital['pick'] = (request) => otherIdentityWallet.pick(request, service.baseUrl);
   const byAnnexC =
@@ -133,7 +135,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
       expect(await page.locator('.primary:visible').count()).toBe(1);
       expect(await page.locator('form:not(.digital) > .actions > :not(.quiet)').count()).toBe(0);
       await digital(page).click();
-      await page.getByText('Your wallet could not answer.').waitFor();
+      await page.getByText('Your identity wallet could not answer.').waitFor();
       await expectReadable(page, `${source} by the browser, closed`);
       refuses = false;
       await digital(page).click();

@@ -126,7 +126,7 @@ describe('an answer of another identity wallet', () => {
     await postFields(uri, { error: 'access_denied' });
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
     const next = await pages.open(page.at);
-    expect(next.html).toContain('You said no in your wallet.');
+    expect(next.html).toContain('You said no in your identity wallet.');
     const other = /href="(av:\/\/[^"]*)"/.exec(next.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const { back } = await otherIdentityWallet.open(other);
     expect((await pages.open(back)).returned).toHaveProperty('code');

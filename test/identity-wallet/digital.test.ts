@@ -79,7 +79,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     const { post } = await ask(source);
     const page = await post({ error: 'access_denied' });
     expect(page.returned).toBeUndefined();
-    expect(page.html).toContain('You said no in your wallet.');
+    expect(page.html).toContain('You said no in your identity wallet.');
     expect(digitalRequestIn(page.html).protocol).toMatch(/^openid4vp-v1-/);
   });
 });

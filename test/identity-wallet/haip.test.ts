@@ -172,14 +172,14 @@ describe('the certificates of a signed request', () => {
     expect(certificates.map(({ x509 }) => x509.subject)).toEqual(['CN=own', 'CN=middle']);
   });
 
-  it('come from a separate authority for the test wallet', () => {
+  it('come from a separate authority for the test identity wallet', () => {
     const [own, ...more] = parsePem(accessCertificate(new Uint8Array(32), now).certificates);
     expect(more).toEqual([]);
     expect(own?.x509.issuer).toContain('SVC test access authority');
     expect(own?.x509.verify(own.x509.publicKey)).toBe(false);
   });
 
-  it('are refused by the test wallet if one is self-signed', async () => {
+  it('are refused by the test identity wallet if one is self-signed', async () => {
     const key = deriveKeyPair(new Uint8Array(32), ['self']);
     const self = buildCertificate({ subject: { name: 'self' }, key, ...validity });
     const header = { alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: [self.toString('base64')] };

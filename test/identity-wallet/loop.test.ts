@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Leads from the partner's link to the page that asks the wallet, and on to the test wallet's page. */
+/** Leads from the partner's link to the page that asks the wallet, and on to the test identity wallet's page. */
 async function ask(source: string, scope: string = claims.join(' ')) {
   const partner = partners.get(source);
   if (!partner) throw new Error(source);
@@ -78,7 +78,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       const first = await ask(source);
       const page = await first.act('refuse');
       expect(page.returned).toBeUndefined();
-      expect(page.html).toContain('You said no in your wallet.');
+      expect(page.html).toContain('You said no in your identity wallet.');
       // No request is running, so the page does not reload while its user decides.
       expect(page.refreshAfter).toBeGreaterThan(10);
       const link =
@@ -101,7 +101,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
   },
 );
 
-describe('the page of the test wallet', () => {
+describe('the page of the test identity wallet', () => {
   it.each([
     ['de', 'Das zeigen?', 'ltr'],
     ['fr', 'Montrer ceci ?', 'ltr'],

@@ -100,7 +100,7 @@ it('the consent page and the wallet page list what the wallet can answer, and na
   expect(person.wallet).toContain('only to recognise you, not kept, not shared');
 });
 
-it('the test wallet shows the claims that it will present, not their alternatives', async () => {
+it('the test identity wallet shows the claims that it will present, not their alternatives', async () => {
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-pid'], claims: ['age_18_plus', 'country'] },
   });

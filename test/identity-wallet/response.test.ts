@@ -53,7 +53,7 @@ describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(code).toMatch(/^[\w-]{43}$/);
     const page = await pages.open(body.redirect_uri);
-    expect(page.html).toContain('You said no in your wallet.');
+    expect(page.html).toContain('You said no in your identity wallet.');
   });
 
   it('lets only the browser of the request return after an error, and only with its code', async () => {

@@ -48,7 +48,7 @@ describe('the return address of a wallet request', () => {
     const back = await answer(page.html);
     const without = await mine.open(page.at);
     expect(without.returned).toBeUndefined();
-    expect(without.html).toContain('Your wallet has answered.');
+    expect(without.html).toContain('Your identity wallet has answered.');
     expect((await mine.open(`${back}x`)).status).toBe(403);
   });
 

@@ -17,7 +17,7 @@ const toWallet = (body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Leads from the partner's link to the answer that the test wallet gives in place of the browser's API. */
+/** Leads from the partner's link to the answer that the test identity wallet gives in place of the browser's API. */
 async function ask(source: string, instruction: object = {}) {
   const asked = await askIdentityWallet(service, source, { scope: 'age_18_plus' });
   const answer = await toWallet({ requests: digitalRequestsIn(asked.page.html), ...instruction });
@@ -27,7 +27,7 @@ async function ask(source: string, instruction: object = {}) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'the test wallet at %s, by annex C',
+  'the test identity wallet at %s, by annex C',
   (source) => {
     it('answers with an attestation that is accepted', async () => {
       const { end, show } = await ask(source);
@@ -52,7 +52,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
   },
 );
 
-describe('a request that the test wallet cannot answer', () => {
+describe('a request that the test identity wallet cannot answer', () => {
   it.each([
     ['of no protocol', []],
     ['of another protocol', [{ protocol: 'openid4vp-v1-signed', data: { request: 'x' } }]],

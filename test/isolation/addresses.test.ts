@@ -107,7 +107,7 @@ describe.each([
       expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
     });
 
-    it('do not affect answers of the test wallet, which are counted for each /64 network', async () => {
+    it('do not affect answers of the test identity wallet, which are counted for each /64 network', async () => {
       const answerFrom = (forwardedFor: string) =>
         ask(
           `${server.baseUrl}/verify/test-wallet`,

@@ -14,7 +14,7 @@ import { exchange, querySession, readUserinfo, revoke, walkHostedPages } from '.
  */
 
 const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
-/** `wallet` means the EUDI Wallet. The test wallet's other sources have their own names. */
+/** `wallet` means the EUDI Wallet. The test identity wallet's other sources have their own names. */
 const { values: options } = parseArgs({ options: { source: { type: 'string' } } });
 const source = options.source === 'wallet' ? 'test-wallet-pid' : options.source;
 

@@ -17,13 +17,13 @@ interface Walk {
   baseUrl: string;
   account: Account;
   browser: Browser;
-  /** A source for users of the test wallet; by default the sandbox. */
+  /** A source for users of the test identity wallet; by default the sandbox. */
   source: string | undefined;
 }
 
 const scope = 'age_18_plus identity_verified';
 
-/** Acts as the user, from the partner's link to the callback, as the sandbox user `adult` or with the test wallet. */
+/** Acts as the user, from the partner's link to the callback, as the sandbox user `adult` or with the test identity wallet. */
 export async function walkHostedPages({ baseUrl, account, browser, source }: Walk): Promise<Visit> {
   const { clientId, redirectUri } = account;
   const { codeVerifier, codeChallenge, state } = newVisit();

@@ -7,7 +7,7 @@ import { buildCertificate, toPem } from './certificate-builder.ts';
 const day = 86_400_000;
 const country = 'EU';
 
-/** The people whose attestations the test wallet holds. */
+/** The people whose attestations the test identity wallet holds. */
 export const holders = {
   adult: { birthdate: '1990-05-17', nationality: 'DE', number: 'TEST-0001' },
   'young-adult': { birthdate: undefined, nationality: 'FR', number: 'TEST-0002' },
@@ -46,7 +46,7 @@ function authority(key: Uint8Array, name: string, now: number) {
 }
 
 /**
- * The access certificate that the sources of the test wallet show, in PEM: it names no organisation. Its authority is not
+ * The access certificate that the sources of the test identity wallet show, in PEM: it names no organisation. Its authority is not
  * in it, as identity wallets demand (HAIP 1.0, 5).
  */
 export function accessCertificate(key: Uint8Array, now: number) {
@@ -76,7 +76,7 @@ interface Order {
 }
 
 /**
- * The issuer of the test wallet. All that it is follows from the key of the installation: every process has the same
+ * The issuer of the test identity wallet. All that it is follows from the key of the installation: every process has the same
  * one, and nothing is stored. Trusted for sessions in test mode only.
  */
 export function createTestIssuer({

@@ -4,7 +4,7 @@ import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from '
 import type { PresentationContext } from './holder.ts';
 import type { HolderName, TestIssuer } from './issuer.ts';
 
-/** What the test wallet can do with a request; all but the first prove nothing. */
+/** What the test identity wallet can do with a request; all but the first prove nothing. */
 export const acts = [
   'present',
   'refuse',
@@ -77,7 +77,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     context: PresentationContext,
   ) {
     const { act, holder } = instruction;
-    // Loaded when the test wallet is used: it is not for production.
+    // Loaded when the test identity wallet is used: it is not for production.
     const { presentMdoc, presentSdJwt } = await import('./holder.ts');
     const order = { holder, flaw: flawOfAct(act), now: clock.now() };
     const key = issuer.holderKey;

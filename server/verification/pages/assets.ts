@@ -22,9 +22,17 @@ function loadAsset(name: string, type: string, files: readonly string[]): Asset 
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
-const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wallet', 'narrow', 'consent'].map(
-  (name) => `${name}.css`,
-);
+const sheets = [
+  'theme',
+  'parts',
+  'devices',
+  'people',
+  'problem',
+  'legal',
+  'identity-wallet',
+  'narrow',
+  'consent',
+].map((name) => `${name}.css`);
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
 /** Apart, because other pages need none of it. */
 const yourDataStyle = loadAsset('you.css', 'text/css; charset=utf-8', ['you.css']);

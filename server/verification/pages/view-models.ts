@@ -54,16 +54,16 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestC
         sourceHost: new URL(beginning.url).host,
         claims: asked.answered,
       };
-    case 'wallet':
+    case 'identityWallet':
       return {
-        template: 'wallet',
+        template: 'identity-wallet',
         ...verify,
         scripted: true,
         source: beginning.label,
         url: beginning.url,
         digital: beginning.digital,
         notice: beginning.notice,
-        testWallet: beginning.testWallet,
+        testIdentityWallet: beginning.testIdentityWallet,
         claims: asked.answered,
         number: asked.number,
         ...watching(view),
@@ -83,7 +83,7 @@ function methodInWords(method: Method, { methods: m }: Messages): { label: strin
 const methodIcons: Record<Method['kind'], string> = {
   people: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21a8 8 0 0 1 16 0',
   provider: 'M3 9l9-5 9 5M4 20h16M6 10v8M10 10v8M14 10v8M18 10v8',
-  wallet: 'M8 2h8a2 2 0 0 1 2 2v16a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2ZM11 18h2',
+  identityWallet: 'M8 2h8a2 2 0 0 1 2 2v16a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2ZM11 18h2',
 };
 
 function methodList(
@@ -202,7 +202,7 @@ export function refreshOf(view: View, { now, usual }: { now: number; usual: numb
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
   // An identity wallet's answer is verified before the browser returns.
-  const hasSite = view.kind === 'begin' && view.beginning.kind !== 'wallet';
+  const hasSite = view.kind === 'begin' && view.beginning.kind !== 'identityWallet';
   if (hasSite && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;
   if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usual);

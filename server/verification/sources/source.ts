@@ -30,14 +30,14 @@ export type Beginning =
   | { kind: 'provider'; label: string; url: string }
   /** `notice`: how the last answer of the identity wallet went. */
   | {
-      kind: 'wallet';
+      kind: 'identityWallet';
       label: string;
       profile: IdentityWalletProfile;
       url: string;
       /** For the Digital Credentials API: one request for each protocol, and what its answer is posted with. */
       digital: { token: string; requests: readonly object[] };
       notice: 'declined' | 'trouble' | 'answered' | undefined;
-      testWallet: string | undefined;
+      testIdentityWallet: string | undefined;
     }
   | { kind: 'down' };
 
@@ -64,7 +64,7 @@ export interface Failed {
 }
 
 /** How users meet a source in a list of methods. The sandbox is named in their language. */
-export type Method = { kind: 'people' } | { kind: 'provider' | 'wallet'; label: string };
+export type Method = { kind: 'people' } | { kind: 'provider' | 'identityWallet'; label: string };
 
 /** A verification source identifies the user and supplies claims. */
 export interface VerificationSource {

@@ -3,7 +3,7 @@ import type { Language } from '../pages/languages.ts';
 
 export type BadAct = Exclude<Act, 'present' | 'refuse'>;
 
-/** Texts of the test wallet's page. */
+/** Texts of the test identity wallet's page. */
 export interface TestIdentityWalletMessages {
   title: string;
   mode: { title: string; text: string };
@@ -22,7 +22,7 @@ export interface TestIdentityWalletMessages {
 }
 export type FaultName = 'closed' | 'foreign' | 'unreadable';
 
-/** What the test wallet cannot do, for the person in front of it. */
+/** What the test identity wallet cannot do, for the person in front of it. */
 export class Fault extends Error {
   readonly fault: FaultName;
 
@@ -34,7 +34,7 @@ export class Fault extends Error {
 
 export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMessages> = {
   en: {
-    title: 'Test wallet',
+    title: 'Test identity wallet',
     mode: {
       title: 'Test mode',
       text: 'These people are made up. Their attestations count for test clients only.',
@@ -61,15 +61,15 @@ export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMess
         'too-much': 'More than was asked for',
       },
     },
-    fault: 'The test wallet cannot answer',
+    fault: 'The test identity wallet cannot answer',
     faults: {
       closed: 'The request is no longer open.',
-      foreign: 'The test wallet answers requests of this service only.',
-      unreadable: 'This is not a request to a wallet.',
+      foreign: 'The test identity wallet answers requests of this service only.',
+      unreadable: 'This is not a request to an identity wallet.',
     },
   },
   de: {
-    title: 'Test-Wallet',
+    title: 'Test-Identitäts-Wallet',
     mode: {
       title: 'Testmodus',
       text: 'Diese Personen sind erfunden. Ihre Nachweise gelten nur für Test-Clients.',
@@ -100,15 +100,15 @@ export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMess
         'too-much': 'Mehr als verlangt',
       },
     },
-    fault: 'Die Test-Wallet kann nicht antworten',
+    fault: 'Die Test-Identitäts-Wallet kann nicht antworten',
     faults: {
       closed: 'Die Anfrage ist nicht mehr offen.',
-      foreign: 'Die Test-Wallet beantwortet nur Anfragen dieses Dienstes.',
-      unreadable: 'Das ist keine Anfrage an eine Wallet.',
+      foreign: 'Die Test-Identitäts-Wallet beantwortet nur Anfragen dieses Dienstes.',
+      unreadable: 'Das ist keine Anfrage an eine Identitäts-Wallet.',
     },
   },
   fr: {
-    title: 'Portefeuille de test',
+    title: 'Portefeuille d’identité de test',
     mode: {
       title: 'Mode test',
       text: 'Ces personnes sont fictives. Leurs attestations ne comptent que pour les clients de test.',
@@ -135,15 +135,15 @@ export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMess
         'too-much': 'Plus que demandé',
       },
     },
-    fault: 'Le portefeuille de test ne peut pas répondre',
+    fault: 'Le portefeuille d’identité de test ne peut pas répondre',
     faults: {
       closed: 'La demande n’est plus ouverte.',
-      foreign: 'Le portefeuille de test ne répond qu’aux demandes de ce service.',
-      unreadable: 'Ce n’est pas une demande à un portefeuille.',
+      foreign: 'Le portefeuille d’identité de test ne répond qu’aux demandes de ce service.',
+      unreadable: 'Ce n’est pas une demande à un portefeuille d’identité.',
     },
   },
   es: {
-    title: 'Cartera de prueba',
+    title: 'Cartera de identidad de prueba',
     mode: {
       title: 'Modo de prueba',
       text: 'Estas personas son inventadas. Sus atestaciones solo valen para clientes de prueba.',
@@ -170,15 +170,15 @@ export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMess
         'too-much': 'Más de lo pedido',
       },
     },
-    fault: 'La cartera de prueba no puede responder',
+    fault: 'La cartera de identidad de prueba no puede responder',
     faults: {
       closed: 'La solicitud ya no está abierta.',
-      foreign: 'La cartera de prueba solo responde a solicitudes de este servicio.',
-      unreadable: 'Esto no es una solicitud a una cartera.',
+      foreign: 'La cartera de identidad de prueba solo responde a solicitudes de este servicio.',
+      unreadable: 'Esto no es una solicitud a una cartera de identidad.',
     },
   },
   ar: {
-    title: 'محفظة تجريبية',
+    title: 'محفظة هوية تجريبية',
     mode: { title: 'وضع الاختبار', text: 'هؤلاء الأشخاص غير حقيقيين. شهاداتهم صالحة لعملاء الاختبار فقط.' },
     ask: 'هل تعرض هذا؟',
     asks: ['طلب', 'يسأل عن واحدة من هذه.'],
@@ -202,11 +202,11 @@ export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMess
         'too-much': 'أكثر مما طُلب',
       },
     },
-    fault: 'لا تستطيع المحفظة التجريبية الرد',
+    fault: 'لا تستطيع محفظة الهوية التجريبية الرد',
     faults: {
       closed: 'لم يعد الطلب مفتوحًا.',
-      foreign: 'تجيب المحفظة التجريبية عن طلبات هذه الخدمة فقط.',
-      unreadable: 'هذا ليس طلبًا موجهًا إلى محفظة.',
+      foreign: 'تجيب محفظة الهوية التجريبية عن طلبات هذه الخدمة فقط.',
+      unreadable: 'هذا ليس طلبًا موجهًا إلى محفظة هوية.',
     },
   },
 };

@@ -29,8 +29,8 @@ function overviewAt(now: number) {
     check: () => Promise.reject(new Error('asks no server')),
     testAnchors: () => [],
   });
-  const testWallet = 'https://verify.test/verify/test-wallet';
-  const source = createIdentityWalletSource(verifier, { logger, testWallet });
+  const testIdentityWallet = 'https://verify.test/verify/test-wallet';
+  const source = createIdentityWalletSource(verifier, { logger, testIdentityWallet });
   const verifiers = new Map([[verifier.name, verifier]]);
   const sources = new Map([createSandbox(), source].map((each) => [each.name, each]));
   return createSourceOverview({ sources, verifiers, sessions: { sourceUse: async () => new Map() }, clock });

@@ -125,7 +125,7 @@ export const de: Messages = {
     lead: 'Wählen Sie einen Weg. Geht es so nicht, können Sie einen anderen wählen.',
     people: { title: 'Testpersonen', text: 'Erfundene Personen zum Ausprobieren' },
     provider: (source) => `Sie melden sich auf der Seite von ${source} an`,
-    wallet: (source) => `Sie brauchen ${source} auf dem Telefon oder in diesem Browser`,
+    identityWallet: (source) => `Sie brauchen ${source} auf dem Telefon oder in diesem Browser`,
     down: 'Zurzeit nicht verfügbar',
     ended: {
       abandoned: (source) =>
@@ -148,12 +148,12 @@ export const de: Messages = {
     ],
     go: (source) => `Weiter zu ${source}`,
   },
-  wallet: {
+  identityWallet: {
     title: (source) => `Nachweis mit ${source}`,
     lead: (source, partner) =>
       `${source} zeigt uns, was ${partner} wissen will. In der App sehen Sie alles, bevor Sie zustimmen.`,
     open: (source) => `${source} öffnen`,
-    digital: 'Wallet in diesem Browser wählen',
+    digital: 'Identitäts-Wallet in diesem Browser wählen',
     absent: {
       computer:
         'Ist die App auf Ihrem Telefon? Machen Sie dort weiter. An diesem Computer öffnet sie sich nur, wenn sie hier installiert ist.',
@@ -161,21 +161,21 @@ export const de: Messages = {
         'Passiert nichts? Dann ist die App nicht auf diesem Gerät. Installieren Sie die App Ihres Landes und kommen Sie wieder, oder brechen Sie ab.',
     },
     declined: {
-      title: 'Sie haben in Ihrer Wallet abgelehnt.',
+      title: 'Sie haben in Ihrer Identitäts-Wallet abgelehnt.',
       text: 'Nichts wurde weitergegeben. Versuchen Sie es noch einmal oder brechen Sie ab.',
     },
     trouble: {
-      title: 'Ihre Wallet konnte nicht antworten.',
+      title: 'Ihre Identitäts-Wallet konnte nicht antworten.',
       text: 'Vielleicht enthält sie das Gewünschte nicht. Nichts wurde weitergegeben. Versuchen Sie es noch einmal oder brechen Sie ab.',
     },
     answered: {
-      title: 'Ihre Wallet hat geantwortet.',
-      text: 'Ihre Wallet führt Sie in diesen Browser zurück. Hat sie einen anderen geöffnet, öffnen Sie die Wallet noch einmal von hier aus.',
+      title: 'Ihre Identitäts-Wallet hat geantwortet.',
+      text: 'Sie führt Sie in diesen Browser zurück. Hat sie einen anderen geöffnet, öffnen Sie die Identitäts-Wallet noch einmal von hier aus.',
     },
     test: {
-      title: 'Test-Wallet',
+      title: 'Test-Identitäts-Wallet',
       text: 'Im Testmodus können Sie alles mit erfundenen Personen ausprobieren.',
-      button: 'Test-Wallet öffnen',
+      button: 'Test-Identitäts-Wallet öffnen',
     },
   },
   passkey: {

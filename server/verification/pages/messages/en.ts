@@ -108,7 +108,7 @@ export const en: Messages = {
     lead: 'Choose one. If it does not work, you can choose another one.',
     people: { title: 'Test people', text: 'Made-up people, for trying out' },
     provider: (source) => `You sign in on the site of ${source}`,
-    wallet: (source) => `You need ${source} on your phone or in this browser`,
+    identityWallet: (source) => `You need ${source} on your phone or in this browser`,
     down: 'Not available now',
     ended: {
       abandoned: (source) => `You stopped with ${source}. Nothing was shared. Choose again, or cancel.`,
@@ -129,12 +129,12 @@ export const en: Messages = {
     ],
     go: (source) => `Continue to ${source}`,
   },
-  wallet: {
+  identityWallet: {
     title: (source) => `Prove it with ${source}`,
     lead: (source, partner) =>
       `${source} shows us what ${partner} asks for. In the app you see everything before you agree.`,
     open: (source) => `Open ${source}`,
-    digital: 'Choose a wallet in this browser',
+    digital: 'Choose an identity wallet in this browser',
     absent: {
       computer:
         'Is the app on your phone? Continue there. It opens on this computer only if it is installed here.',
@@ -142,21 +142,21 @@ export const en: Messages = {
         'Does nothing happen? Then the app is not on this device. Install your country’s app and come back, or cancel.',
     },
     declined: {
-      title: 'You said no in your wallet.',
+      title: 'You said no in your identity wallet.',
       text: 'Nothing was shared. You can try again or cancel.',
     },
     trouble: {
-      title: 'Your wallet could not answer.',
+      title: 'Your identity wallet could not answer.',
       text: 'It may not contain what is asked for. Nothing was shared. You can try again or cancel.',
     },
     answered: {
-      title: 'Your wallet has answered.',
-      text: 'Your wallet leads you back to this browser. If it opened another one, open your wallet once more from here.',
+      title: 'Your identity wallet has answered.',
+      text: 'It leads you back to this browser. If it opened another one, open your identity wallet once more from here.',
     },
     test: {
-      title: 'Test wallet',
+      title: 'Test identity wallet',
       text: 'In test mode you can try everything out with made-up people.',
-      button: 'Open the test wallet',
+      button: 'Open the test identity wallet',
     },
   },
   passkey: {

@@ -118,7 +118,7 @@ export const es: Messages = {
     lead: 'Elige una forma. Si no funciona, puedes elegir otra.',
     people: { title: 'Personas de prueba', text: 'Personas inventadas, para probar' },
     provider: (source) => `Inicias sesión en el sitio de ${source}`,
-    wallet: (source) => `Necesitas ${source} en tu teléfono o en este navegador`,
+    identityWallet: (source) => `Necesitas ${source} en tu teléfono o en este navegador`,
     down: 'No disponible ahora',
     ended: {
       abandoned: (source) => `Has parado con ${source}. No se ha compartido nada. Elige otra vez, o cancela.`,
@@ -140,12 +140,12 @@ export const es: Messages = {
     ],
     go: (source) => `Continuar a ${source}`,
   },
-  wallet: {
+  identityWallet: {
     title: (source) => `Demuéstralo con ${source}`,
     lead: (source, partner) =>
       `${source} nos muestra lo que pide ${partner}. En la aplicación lo ves todo antes de aceptar.`,
     open: (source) => `Abrir ${source}`,
-    digital: 'Elegir una cartera en este navegador',
+    digital: 'Elegir una cartera de identidad en este navegador',
     absent: {
       computer:
         '¿La aplicación está en tu teléfono? Sigue allí. En este ordenador solo se abre si está instalada aquí.',
@@ -153,21 +153,21 @@ export const es: Messages = {
         '¿No pasa nada? Entonces la aplicación no está en este dispositivo. Instala la aplicación de tu país y vuelve, o cancela.',
     },
     declined: {
-      title: 'Has dicho que no en tu cartera.',
+      title: 'Has dicho que no en tu cartera de identidad.',
       text: 'No se ha compartido nada. Puedes intentarlo de nuevo o cancelar.',
     },
     trouble: {
-      title: 'Tu cartera no ha podido responder.',
+      title: 'Tu cartera de identidad no ha podido responder.',
       text: 'Quizá no contenga lo que se pide. No se ha compartido nada. Puedes intentarlo de nuevo o cancelar.',
     },
     answered: {
-      title: 'Tu cartera ha respondido.',
-      text: 'Te devuelve a este navegador. Si ha abierto otro, abre la cartera otra vez desde aquí.',
+      title: 'Tu cartera de identidad ha respondido.',
+      text: 'Te devuelve a este navegador. Si ha abierto otro, abre la cartera de identidad otra vez desde aquí.',
     },
     test: {
-      title: 'Cartera de prueba',
+      title: 'Cartera de identidad de prueba',
       text: 'En el modo de prueba puedes probarlo todo con personas inventadas.',
-      button: 'Abrir la cartera de prueba',
+      button: 'Abrir la cartera de identidad de prueba',
     },
   },
   passkey: {

@@ -122,7 +122,7 @@ export const fr: Messages = {
     lead: 'Choisissez un moyen. Si cela ne marche pas, vous pouvez en choisir un autre.',
     people: { title: 'Personnes de test', text: 'Des personnes inventées, pour essayer' },
     provider: (source) => `Vous vous connectez sur le site de ${source}`,
-    wallet: (source) => `Il vous faut ${source} sur votre téléphone ou dans ce navigateur`,
+    identityWallet: (source) => `Il vous faut ${source} sur votre téléphone ou dans ce navigateur`,
     down: 'Indisponible pour le moment',
     ended: {
       abandoned: (source) =>
@@ -145,12 +145,12 @@ export const fr: Messages = {
     ],
     go: (source) => `Continuer vers ${source}`,
   },
-  wallet: {
+  identityWallet: {
     title: (source) => `Justifier avec ${source}`,
     lead: (source, partner) =>
       `${source} nous montre ce que ${partner} demande. Dans l’application, vous voyez tout avant d’accepter.`,
     open: (source) => `Ouvrir ${source}`,
-    digital: 'Choisir un portefeuille dans ce navigateur',
+    digital: 'Choisir un portefeuille d’identité dans ce navigateur',
     absent: {
       computer:
         'L’application est sur votre téléphone ? Continuez là-bas. Sur cet ordinateur, elle ne s’ouvre que si elle y est installée.',
@@ -158,21 +158,21 @@ export const fr: Messages = {
         'Rien ne se passe ? L’application n’est alors pas sur cet appareil. Installez l’application de votre pays et revenez, ou annulez.',
     },
     declined: {
-      title: 'Vous avez refusé dans votre portefeuille.',
+      title: 'Vous avez refusé dans votre portefeuille d’identité.',
       text: 'Rien n’a été transmis. Vous pouvez réessayer ou annuler.',
     },
     trouble: {
-      title: 'Votre portefeuille n’a pas pu répondre.',
+      title: 'Votre portefeuille d’identité n’a pas pu répondre.',
       text: 'Il ne contient peut-être pas ce qui est demandé. Rien n’a été transmis. Vous pouvez réessayer ou annuler.',
     },
     answered: {
-      title: 'Votre portefeuille a répondu.',
+      title: 'Votre portefeuille d’identité a répondu.',
       text: 'Il vous ramène dans ce navigateur. S’il en a ouvert un autre, ouvrez-le encore une fois d’ici.',
     },
     test: {
-      title: 'Portefeuille de test',
+      title: 'Portefeuille d’identité de test',
       text: 'En mode test, vous pouvez tout essayer avec des personnes fictives.',
-      button: 'Ouvrir le portefeuille de test',
+      button: 'Ouvrir le portefeuille d’identité de test',
     },
   },
   passkey: {

@@ -96,7 +96,7 @@ export interface Messages {
     /** What a method needs. */
     people: Titled;
     provider: (source: string) => string;
-    wallet: (source: string) => string;
+    identityWallet: (source: string) => string;
     /** Beside one that is out of order. */
     down: string;
     /** How the last one ended. */
@@ -110,7 +110,7 @@ export interface Messages {
     points: ((source: string, partner: string) => string)[];
     go: (source: string) => string;
   };
-  wallet: {
+  identityWallet: {
     title: (source: string) => string;
     lead: (source: string, partner: string) => string;
     open: (source: string) => string;

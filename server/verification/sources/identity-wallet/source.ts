@@ -12,19 +12,19 @@ export const testIdentityWalletSettings = testIdentityWalletSources.map(({ name 
 
 interface Dependencies {
   logger: Pick<Logger, 'warn'>;
-  /** Address of the test wallet. */
-  testWallet: string;
+  /** Address of the test identity wallet. */
+  testIdentityWallet: string;
 }
 
 /** European identity wallets as a verification source. */
 export function createIdentityWalletSource(
   verifier: Verifier,
-  { logger, testWallet }: Dependencies,
+  { logger, testIdentityWallet }: Dependencies,
 ): VerificationSource {
   const { name, label, modes, profile, asksNumber, answers } = verifier;
   return {
     ...{ name, modes, answers, asksNumber },
-    method: { kind: 'wallet', label },
+    method: { kind: 'identityWallet', label },
     isDown: (now) => verifier.fault(now) !== undefined,
 
     async begin({ id, mode, carried, claims, language }, { device, binding }) {
@@ -36,8 +36,8 @@ export function createIdentityWalletSource(
       const handle = { source: name, sessionId: id, device, binding, number };
       const { url, digital } = await verifier.request(handle, { mode, claims });
       const query = new URLSearchParams({ request: url, ...(language ? { ui_locales: language } : {}) });
-      const test = mode === 'test' ? `${testWallet}?${query}` : undefined;
-      return { kind: 'wallet', label, profile, url, digital, notice, testWallet: test };
+      const test = mode === 'test' ? `${testIdentityWallet}?${query}` : undefined;
+      return { kind: 'identityWallet', label, profile, url, digital, notice, testIdentityWallet: test };
     },
 
     verify: verifyCarried,
