@@ -35,7 +35,10 @@ const nothingKnown = (): KnownDue => ({
 
 /**
  * Caches due deliveries of each endpoint, so that not every lease needs a query. The entries are hints: another process
- * may have leased any of them, and the lease decides. Without the cache, 2,500 deliveries that fall due together take 17 % longer.
+ * may have leased any of them, and the lease decides.
+ *
+ * Measured without the cache: a lone delivery costs 8.2 database commands instead of 6.2. Of 2,500 that fall due together
+ * at 100 endpoints, each costs 0.78 instead of 0.15. The database's processor time grows by a tenth to a third.
  */
 export function createDueCache(find: Find) {
   const endpoints = new Map<string, KnownByLane>();
