@@ -6,6 +6,7 @@ import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { countThrough, period } from '../platform/database/look-through.ts';
+import { readPage } from '../platform/database/pages.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
 import { ApiError } from '../platform/errors.ts';
 
@@ -136,14 +137,7 @@ export function createAuditStore(db: Db) {
     async list({ limit, after, ...filter }: ListAuditLog & AuditFilter): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });
-      const beyond = last && {
-        $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }],
-      };
-      return log
-        .find({ $and: [conditionsOf(filter), beyond ?? {}] })
-        .sort({ at: -1, _id: -1 })
-        .limit(limit)
-        .toArray();
+      return readPage(log, conditionsOf(filter), { by: 'at', limit, after: last });
     },
   };
 }

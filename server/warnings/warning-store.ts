@@ -3,6 +3,7 @@ import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListWarnings } from '../../contracts/admin/warnings.ts';
 import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { readPage } from '../platform/database/pages.ts';
 import type { Warning } from './warning.ts';
 
 const collection = 'warnings';
@@ -69,14 +70,7 @@ export function createWarningStore(db: Db) {
     /** Newest first. */
     async list({ limit, after, ...filter }: ListWarnings): Promise<Warning[]> {
       const last = after === undefined ? undefined : await warnings.findOne({ _id: after });
-      const beyond: Filter<Warning> = last
-        ? { $or: [{ since: { $lt: last.since } }, { since: last.since, _id: { $lt: last._id } }] }
-        : {};
-      return warnings
-        .find({ $and: [conditionOf(filter), beyond] })
-        .sort({ since: -1, _id: -1 })
-        .limit(limit)
-        .toArray();
+      return readPage(warnings, conditionOf(filter), { by: 'since', limit, after: last });
     },
 
     async count(filter: Unpaged<ListWarnings>): Promise<Total> {

@@ -12,6 +12,7 @@ import { ApiError, unavailable } from '../errors.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { IndexDeclaration } from './indexes.ts';
 import { countThrough, givenFields } from './look-through.ts';
+import { readPage } from './pages.ts';
 
 /** What every audited record holds besides its own fields. */
 export interface AuditedRecord {
@@ -144,13 +145,8 @@ export function createRecordStore<R extends AuditedRecord>(
     },
 
     async list(filter, { limit, after }) {
-      const wanted = givenFields(filter);
       const last = after === undefined ? undefined : await existing(after);
-      const beyond = last && {
-        $or: [{ createdAt: { $lt: last.createdAt } }, { createdAt: last.createdAt, _id: { $lt: last._id } }],
-      };
-      const cursor = records.find(where({ ...wanted, ...beyond })).sort({ createdAt: -1, _id: -1 });
-      return (await cursor.limit(limit).toArray()) as unknown as R[];
+      return readPage(records, givenFields(filter), { limit, after: last });
     },
 
     count: (filter) => countThrough(records, { indexed: givenFields(filter), rest: {} }),

@@ -1,4 +1,4 @@
-import type { Db, Filter, UpdateFilter } from 'mongodb';
+import type { Db, UpdateFilter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
@@ -8,6 +8,7 @@ import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
+import { readPage } from '../../platform/database/pages.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -163,21 +164,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     invalidations: invalidationsOf(enrollments),
 
-    list(filter, { limit, after }) {
-      const beyond: Filter<Enrollment> = after
-        ? {
-            $or: [
-              { createdAt: { $lt: after.createdAt } },
-              { createdAt: after.createdAt, _id: { $lt: after._id } },
-            ],
-          }
-        : {};
-      return enrollments
-        .find({ ...filter, ...beyond })
-        .sort({ createdAt: -1, _id: -1 })
-        .limit(limit)
-        .toArray();
-    },
+    list: (filter, page) => readPage(enrollments, filter, page),
 
     count: (filter) =>
       countThrough(

@@ -2,6 +2,7 @@ import type { Collection, Db, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
+import { type Page, readPage } from '../../platform/database/pages.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { StoredEvent } from './delivery.ts';
@@ -23,12 +24,6 @@ const indexed = { selective: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'
 /** Ids are keyed hashes: they spread evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** A page of a list that has the oldest first; `after` is the last one of the page before. */
-export interface Page {
-  limit: number;
-  after?: { _id: string; createdAt: Date };
-}
-
 export type EventStore = ReturnType<typeof createEventStore>;
 
 export function createEventStore(db: Db) {
@@ -41,25 +36,14 @@ export function createEventStore(db: Db) {
       events.findOne({ _id: id, purgeAt: { $gt: new Date() } }),
 
     /** Newest first; `after` is the last event of the page before. */
-    list(filter: Filter<StoredEvent>, page: { limit: number; after?: StoredEvent }): Promise<StoredEvent[]> {
-      return events
-        .find({ $and: [filter, page.after ? older(page.after) : {}] })
-        .sort({ createdAt: -1, _id: -1 })
-        .limit(page.limit)
-        .toArray();
-    },
+    list: (filter: Filter<StoredEvent>, page: Page): Promise<StoredEvent[]> => readPage(events, filter, page),
 
     count: (filter: Filter<StoredEvent>): Promise<Total> =>
       countThrough(events, divideFilter(filter, indexed, 'createdAt')),
 
     /** Oldest first; `after` is the last event of the page before. */
-    page(filter: Filter<StoredEvent>, { limit, after }: Page): Promise<StoredEvent[]> {
-      return events
-        .find({ $and: [filter, after ? newer(after) : {}] })
-        .sort({ createdAt: 1, _id: 1 })
-        .limit(limit)
-        .toArray();
-    },
+    page: (filter: Filter<StoredEvent>, page: Page): Promise<StoredEvent[]> =>
+      readPage(events, filter, { ...page, oldestFirst: true }),
 
     /** Of one key and until a time, the oldest first. The bounds are in the key's index. */
     ofKey(
@@ -67,12 +51,8 @@ export function createEventStore(db: Db) {
       { until, limit, after }: { until: Date; limit: number; after: StoredEvent | undefined },
     ): Promise<StoredEvent[]> {
       const period = { ...(after ? { $gte: after.createdAt } : {}), $lte: until };
-      return events
-        .find({ $and: [{ keyId, createdAt: period }, after ? newer(after) : {}] })
-        .sort({ createdAt: 1, _id: 1 })
-        .hint({ keyId: 1, createdAt: -1, _id: -1 })
-        .limit(limit)
-        .toArray();
+      const hint = { keyId: 1, createdAt: -1, _id: -1 };
+      return readPage(events, { keyId, createdAt: period }, { oldestFirst: true, limit, after, hint });
     },
 
     /** Stored events by their ids; deleted ones are left out. */
@@ -93,14 +73,4 @@ export function createEventStore(db: Db) {
       await events.updateMany({ _id: { $in: [...ids] } }, { $max: { purgeAt } });
     },
   };
-}
-
-/** What comes after a document in a list that has the newest first. */
-export function older({ _id, createdAt }: { _id: string; createdAt: Date }) {
-  return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: _id } }] };
-}
-
-/** What comes after a document in a list that has the oldest first. */
-export function newer({ _id, createdAt }: { _id: string; createdAt: Date }) {
-  return { $or: [{ createdAt: { $gt: createdAt } }, { createdAt, _id: { $gt: _id } }] };
 }

@@ -1,11 +1,11 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 import type { SentName } from '../../../contracts/event-names.ts';
-import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
+import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
+import { type Page, readPage } from '../../platform/database/pages.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
-import { newer, older, type Page } from '../delivery/event-store.ts';
 
 const collection = 'deliveries';
 
@@ -25,11 +25,7 @@ interface Narrowing {
 
 /** The query of a narrowing. */
 export function queryOf({ since, until, event, ...fields }: Narrowing): Document {
-  const given = Object.entries({ ...fields, type: event }).filter(([, value]) => value !== undefined);
-  const from = since === undefined ? {} : { $gte: new Date(since) };
-  const to = until === undefined ? {} : { $lt: new Date(until) };
-  const period = since === undefined && until === undefined ? {} : { createdAt: { ...from, ...to } };
-  return { ...Object.fromEntries(given), ...period };
+  return { ...givenFields({ ...fields, type: event }), ...period('createdAt', since, until) };
 }
 
 /** Statuses of a delivery that has ended. */
@@ -46,6 +42,11 @@ const moved = ({ at, trigger }: NewDue) =>
   trigger === 'run'
     ? { $set: { trigger }, $min: { nextAttemptAt: at } }
     : { $set: { trigger, nextAttemptAt: at } };
+
+const cancelledAt = (at: Date) => ({
+  $set: { status: 'skipped' as const, skipped: { reason: 'cancelled' as const, at }, endedAt: at },
+  $unset: { nextAttemptAt: '' as const },
+});
 
 export type DeliveryQueryStore = ReturnType<typeof createDeliveryQueryStore>;
 
@@ -71,25 +72,14 @@ export function createDeliveryQueryStore(db: Db) {
     },
 
     /** Newest first; `after` is the last delivery of the page before. */
-    list(filter: Filter<Delivery>, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {
-      return deliveries
-        .find({ $and: [filter, page.after ? older(page.after) : {}] })
-        .sort({ createdAt: -1, _id: -1 })
-        .limit(page.limit)
-        .toArray();
-    },
+    list: (filter: Filter<Delivery>, page: Page): Promise<Delivery[]> => readPage(deliveries, filter, page),
 
     count: (filter: Filter<Delivery>): Promise<Total> =>
       countThrough(deliveries, divideFilter(filter, indexed, 'createdAt')),
 
     /** Oldest first; `after` is the last delivery of the page before. */
-    page(filter: Filter<Delivery>, { limit, after }: Page): Promise<Delivery[]> {
-      return deliveries
-        .find({ $and: [filter, after ? newer(after) : {}] })
-        .sort({ createdAt: 1, _id: 1 })
-        .limit(limit)
-        .toArray();
-    },
+    page: (filter: Filter<Delivery>, page: Page): Promise<Delivery[]> =>
+      readPage(deliveries, filter, { ...page, oldestFirst: true }),
 
     /** In the order of `ids`; undefined where there is none. */
     async findAll(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
@@ -109,10 +99,7 @@ export function createDeliveryQueryStore(db: Db) {
     async cancelAll(ids: readonly string[], at: Date): Promise<number> {
       const { modifiedCount } = await deliveries.updateMany(
         { _id: { $in: [...ids] }, status: 'pending' },
-        {
-          $set: { status: 'skipped', skipped: { reason: 'cancelled', at }, endedAt: at },
-          $unset: { nextAttemptAt: '' },
-        },
+        cancelledAt(at),
       );
       return modifiedCount;
     },
@@ -133,24 +120,14 @@ export function createDeliveryQueryStore(db: Db) {
     },
 
     /** Deliveries of a key since a time, oldest first; `after` is the last delivery of the previous page. */
-    since(keyId: string, since: Date, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {
-      return deliveries
-        .find({ $and: [{ keyId, createdAt: { $gte: since } }, page.after ? newer(page.after) : {}] })
-        .sort({ createdAt: 1, _id: 1 })
-        .limit(page.limit)
-        .toArray();
-    },
+    since: (keyId: string, since: Date, page: Page): Promise<Delivery[]> =>
+      readPage(deliveries, { keyId, createdAt: { $gte: since } }, { ...page, oldestFirst: true }),
 
     /** Ends a delivery that waits; null where it does not. */
     cancel(id: string, at: Date): Promise<Delivery | null> {
-      return deliveries.findOneAndUpdate(
-        { _id: id, status: 'pending' },
-        {
-          $set: { status: 'skipped', skipped: { reason: 'cancelled', at }, endedAt: at },
-          $unset: { nextAttemptAt: '' },
-        },
-        { returnDocument: 'after' },
-      );
+      return deliveries.findOneAndUpdate({ _id: id, status: 'pending' }, cancelledAt(at), {
+        returnDocument: 'after',
+      });
     },
 
     /** How many deliveries are due in each of these seconds, in order. */
@@ -189,10 +166,7 @@ export function createDeliveryQueryStore(db: Db) {
     async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
       const named = { _id: { $in: [...ids] } };
       const skipped = { reason: 'cancelled' as const, at };
-      await deliveries.updateMany(
-        { ...named, ...dueWithin(second) },
-        { $set: { status: 'skipped', skipped, endedAt: at }, $unset: { nextAttemptAt: '' } },
-      );
+      await deliveries.updateMany({ ...named, ...dueWithin(second) }, cancelledAt(at));
       const ended = await deliveries
         .find({ ...named, skipped })
         .project<{ _id: string }>({ _id: 1 })
