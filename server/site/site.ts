@@ -53,20 +53,28 @@ function requireDirectory(): string {
 export const readShell = (name: string, baseUrl: string): string =>
   placeIn(readFileSync(join(requireDirectory(), `${name}.html`), 'utf8'), baseUrl);
 
-/** Every file by its path below the site's root, without `.html`; the base URL is put in. */
-function readSite(baseUrl: string): Map<string, SiteFile> {
+function readFile(file: string, baseUrl: string): SiteFile {
+  const isText = extname(file) !== '.tgz';
+  const content = isText ? Buffer.from(placeIn(readFileSync(file, 'utf8'), baseUrl)) : readFileSync(file);
+  const type = types[extname(file)] ?? 'application/octet-stream';
+  return {
+    type,
+    etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,
+    content,
+  };
+}
+
+/** Every file by its path below the site's root, without `.html`. Each is read at its first request: a start reads none. */
+function listSite(baseUrl: string): Map<string, () => SiteFile> {
   const root = requireDirectory();
-  const files = new Map<string, SiteFile>();
+  const files = new Map<string, () => SiteFile>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    const isText = extname(file) !== '.tgz';
-    const content = isText ? Buffer.from(placeIn(readFileSync(file, 'utf8'), baseUrl)) : readFileSync(file);
-    const path = relative(root, file).replace(/(?:\bindex)?\.html$/, '');
-    files.set(path, {
-      type: types[extname(file)] ?? 'application/octet-stream',
-      etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,
-      content,
+    let known: SiteFile | undefined;
+    files.set(relative(root, file).replace(/(?:\bindex)?\.html$/, ''), () => {
+      known ??= readFile(file, baseUrl);
+      return known;
     });
   }
   return files;
@@ -95,10 +103,10 @@ type AnyBelow = { Params: { '*': string } };
  */
 export function siteRoutes(baseUrl: string): FastifyPluginAsync {
   return async (app) => {
-    const files = readSite(baseUrl);
+    const files = listSite(baseUrl);
     const schema = { hide: true } as object;
     const send = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const file = files.get(path);
+      const file = files.get(path)?.();
       return file ? answer(file, request, reply) : reply.callNotFound();
     };
 
