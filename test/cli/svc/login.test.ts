@@ -112,7 +112,7 @@ describe('svc login', () => {
     );
   }
 
-  it(
+  it.concurrent(
     'saves a profile that only its owner can read',
     async () => {
       const { cwd, code, stdout, stderr } = await login('confirm');
@@ -130,7 +130,7 @@ describe('svc login', () => {
     within(30_000),
   );
 
-  it(
+  it.concurrent(
     'exits with 3 if the member refuses',
     async () => {
       const { code, stderr } = await login('deny');
