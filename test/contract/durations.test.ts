@@ -28,7 +28,7 @@ import { pollInterval, requestLifetimeMs } from '../../server/portal/device/devi
 import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
 import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
 import { daysKept, hourRetentionMs } from '../../server/status/service-hour-store.ts';
-import { markDays } from '../../server/verification/flow/submit.ts';
+import { markDays } from '../../server/verification/flow/passkey-forms.ts';
 import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';
 import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.ts';
 import { gracePeriodMs as forgottenWithin } from '../../server/verification/people/forgetting.ts';

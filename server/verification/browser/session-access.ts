@@ -82,10 +82,28 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     return confirmedSecret(keyring.id, { sessionId, phoneHash: handoff.phoneHash });
   }
 
+  /**
+   * As `authorize`, for a form or a return with `token`; `secret` is the browser's where it is the session's, or
+   * what this very form has already rotated it to.
+   */
+  async function authorizeForm(
+    browser: BrowserContext,
+    token: string,
+  ): Promise<{ session: Session; secret: string; own: boolean }> {
+    const session = await find(browser.sessionId);
+    if (browser.secret === undefined) throw new ApiError('unauthorized');
+    const { device } = browser;
+    const candidates = [browser.secret, rotated(browser, browser.secret, token)];
+    const secret = candidates.find((candidate) => owns(session, { device, secret: candidate }));
+    if (secret === undefined) throw new ApiError('unauthorized');
+    return { session, secret, own: secret === browser.secret };
+  }
+
   return {
     owns,
     rotated,
     confirmed,
+    authorizeForm,
 
     /** The rotated secret that this browser has to use next; undefined where it has it already. */
     latestSecret(session: Session, { device, secret }: BrowserContext): string | undefined {
@@ -101,22 +119,12 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
       return session;
     },
 
-    /**
-     * As `authorize`, for a form or a return with `token`; `secret` is the browser's where it is the session's, or
-     * what this very form has already rotated it to.
-     */
-    async authorizeForm(
-      browser: BrowserContext,
-      token: string,
-    ): Promise<{ session: Session; secret: string; own: boolean }> {
-      const session = await find(browser.sessionId);
-      if (browser.secret === undefined) throw new ApiError('unauthorized');
-      const { device } = browser;
-      const candidates = [browser.secret, rotated(browser, browser.secret, token)];
-      const secret = candidates.find((candidate) => owns(session, { device, secret: candidate }));
-      if (secret === undefined) throw new ApiError('unauthorized');
-      return { session, secret, own: secret === browser.secret };
-    },
+    /** The cookie's secret after a move that rotates it. Where another request of the same form was faster, it set the same. */
+    afterRotation: async (
+      moved: Session | undefined,
+      { browser, renewed, csrf }: { browser: BrowserContext; renewed: string; csrf: string },
+    ): Promise<{ session: Session; secret: string }> =>
+      moved ? { session: moved, secret: renewed } : authorizeForm(browser, csrf),
   };
 }
 export type SessionAccess = ReturnType<typeof createSessionAccess>;

@@ -22,6 +22,7 @@ import {
 import type { Beginning, Method } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
 import type { Completion } from './complete.ts';
+import { createPasskeyForms } from './passkey-forms.ts';
 import { createProviderReturn } from './provider-return.ts';
 import { createSubmit, type Submitted } from './submit.ts';
 import type { Verify } from './verify.ts';
@@ -109,7 +110,8 @@ export function createFlow(dependencies: Dependencies) {
     clock,
   } = dependencies;
   const { move } = authentication;
-  const { submit, usePasskey, savePasskey } = createSubmit(dependencies);
+  const passkeyForms = createPasskeyForms(dependencies);
+  const submit = createSubmit({ ...dependencies, declinePasskey: passkeyForms.decline });
   const handleReturn = createProviderReturn(dependencies);
 
   /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
@@ -265,5 +267,13 @@ export function createFlow(dependencies: Dependencies) {
     return options;
   }
 
-  return { show, submit, usePasskey, savePasskey, passkeyOptions, leaving, handleReturn };
+  return {
+    show,
+    submit,
+    usePasskey: passkeyForms.use,
+    savePasskey: passkeyForms.save,
+    passkeyOptions,
+    leaving,
+    handleReturn,
+  };
 }

@@ -10,8 +10,8 @@ import type { Enrolling } from '../people/enroll.ts';
 import { isChoosing, methodChosen, methodLeft } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import type { Session } from '../session/session.ts';
-import { formVersionOf, isLive, type Step, stepOf } from '../session/steps.ts';
-import { consented, failed, passkeyAnswered, returnedByPasskey } from '../session/transitions.ts';
+import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
+import { consented, failed } from '../session/transitions.ts';
 import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
@@ -43,12 +43,6 @@ export interface Submission {
   deviceName: DeviceName;
 }
 
-/** A form with the answer of a passkey. */
-export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
-  /** JSON of the browser's `PublicKeyCredential`. */
-  credential?: string | undefined;
-}
-
 /** What a form has led to. */
 export interface Submitted {
   /** Undefined where another request was faster: it has to be read again. */
@@ -68,7 +62,8 @@ interface Dependencies {
   sourceOf: SourceOf;
   offeredTo: OfferedTo;
   enrolling: Pick<Enrolling, 'known'>;
-  passkeys: SessionPasskeys;
+  passkeys: Pick<SessionPasskeys, 'areAllowed'>;
+  declinePasskey: (session: Session, secret: string) => Promise<Submitted>;
   outbox: Pick<Outbox, 'drain'>;
   keyring: Pick<Keyring, 'id'>;
   clock: { now(): number };
@@ -80,13 +75,10 @@ function atOnce({ methods }: Session, outcome: Authenticated | Failed): Authenti
   return methods && answer?.kind === 'failed' ? answer : outcome;
 }
 
-/** Days for which a browser is not asked again to save a passkey. */
-export const markDays = { saved: 400, declined: 30 };
-
 /** Takes the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
-  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling, passkeys, outbox, keyring, clock } =
-    dependencies;
+  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = dependencies;
+  const { passkeys, declinePasskey, outbox, keyring, clock } = dependencies;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
@@ -156,7 +148,8 @@ export function createSubmit(dependencies: Dependencies) {
     const outcome = atOnce(session, answered);
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
-    return rotated(await authenticate({ session, browser, renewed }, outcome), { browser, renewed, csrf });
+    const moved = await authenticate({ session, browser, renewed }, outcome);
+    return sessionAccess.afterRotation(moved, { browser, renewed, csrf });
   }
 
   async function decide(session: Session, form: Submission): Promise<Session | undefined> {
@@ -200,7 +193,7 @@ export function createSubmit(dependencies: Dependencies) {
       const about = { computer: deviceName, browserHash: sha256(renewed), at: now() };
       const offer = handoffOffered(keyring.id, session, about);
       if (!offer) return { session, secret };
-      return rotated(await move(session, offer), { browser, renewed, csrf });
+      return sessionAccess.afterRotation(await move(session, offer), { browser, renewed, csrf });
     }
     if (decision === 'stay' && handoff) {
       const isCancelled = handoff.state === 'cancelled';
@@ -212,65 +205,5 @@ export function createSubmit(dependencies: Dependencies) {
     return handoff?.state === 'claimed' ? { session, secret } : undefined;
   }
 
-  /** The cookie's secret after a move that rotates it. Where another request of the same form was faster, it set the same. */
-  async function rotated(
-    moved: Session | undefined,
-    { browser, renewed, csrf }: { browser: Entered; renewed: string; csrf: string },
-  ): Promise<Submitted> {
-    return moved ? { session: moved, secret: renewed } : sessionAccess.authorizeForm(browser, csrf);
-  }
-
-  /** The session of a passkey's form; `isPresent` where the form is of the present step, `step`. */
-  async function ofPasskeyForm(
-    browser: BrowserContext,
-    { csrf = '', ...form }: PasskeySubmission,
-    step: Step,
-  ) {
-    const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
-    const present = stepOf(session, clock.now());
-    const isPresent = own && present === step && form.step === formVersionOf(session, present);
-    if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
-    return { session, secret, isPresent };
-  }
-
-  /**
-   * Takes the consent and a passkey together. Where some claim has to be verified again, the methods follow, and who they name
-   * is the user.
-   * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and what `submit` throws
-   */
-  async function usePasskey(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
-    const { session, secret, isPresent } = await ofPasskeyForm(browser, form, 'consent');
-    if (!isPresent) return { session, secret };
-    const { user, isKnown } = await passkeys.use(session, form.credential ?? '');
-    const mark = { value: passkeys.markOf(user._id), days: markDays.saved };
-    if (!isKnown) {
-      const note = 'claims of the passkey are too old';
-      return { session: await move(session, consented(now(), { note })), secret, mark };
-    }
-    const { csrf = '' } = form;
-    const entered = { ...browser, secret };
-    const renewed = sessionAccess.rotated(entered, secret, csrf);
-    const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed) };
-    const moved = await move(session, returnedByPasskey(who, now()));
-    return { ...(await rotated(moved, { browser: entered, renewed, csrf })), mark };
-  }
-
-  /** Keeps a passkey of the session's user. @throws ApiError `passkey_refused`, and what `submit` throws */
-  async function savePasskey(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
-    const { session, secret, isPresent } = await ofPasskeyForm(browser, form, 'issue');
-    if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
-    await passkeys.save(session, form.credential ?? '');
-    const mark = { value: passkeys.markOf(session.userId), days: markDays.saved };
-    return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
-  }
-
-  async function declinePasskey(session: Session, secret: string): Promise<Submitted> {
-    if (session.passkey !== 'offered' || !session.userId) return { session, secret };
-    const moved = await move(session, passkeyAnswered('passkey_declined', now()));
-    if (moved) passkeys.onCeremony('save', 'declined');
-    const mark = { value: passkeys.markOf(session.userId), days: markDays.declined };
-    return { session: moved, secret, mark };
-  }
-
-  return { submit, usePasskey, savePasskey };
+  return submit;
 }

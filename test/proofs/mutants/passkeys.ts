@@ -48,12 +48,14 @@ export const passkeys = [
       'if (!(await store.noteUse(passkey, answered)) && !use) throw',
     ],
   ]),
-  ...inFile(`${feature}/flow/submit.ts`, flow, [
+  ...inFile(`${feature}/flow/passkey-forms.ts`, flow, [
     [
       'const isPresent = own && present === step && form.step === formVersionOf(session, present);',
       'const isPresent = own;',
     ],
     ["if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
+  ]),
+  ...inFile(`${feature}/flow/submit.ts`, flow, [
     ["form.passkey === 'can' && (await passkeys.areAllowed(session))", 'await passkeys.areAllowed(session)'],
   ]),
   ...inFile(`${feature}/passkeys/passkey-store.ts`, flow, [

@@ -1,0 +1,86 @@
+import { ApiError } from '../../platform/errors.ts';
+import { isTokenOf } from '../../platform/http/csrf.ts';
+import { sha256 } from '../../platform/ids.ts';
+import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
+import type { SessionPasskeys } from '../passkeys/session-passkeys.ts';
+import type { Enrolling } from '../people/enroll.ts';
+import type { Session } from '../session/session.ts';
+import { formVersionOf, type Step, stepOf } from '../session/steps.ts';
+import { consented, passkeyAnswered, returnedByPasskey } from '../session/transitions.ts';
+import type { Authentication } from './authenticate.ts';
+import type { Submission, Submitted } from './submit.ts';
+
+/** A form with the answer of a passkey. */
+export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
+  /** JSON of the browser's `PublicKeyCredential`. */
+  credential?: string | undefined;
+}
+
+interface Dependencies {
+  sessionAccess: SessionAccess;
+  authentication: Pick<Authentication, 'move'>;
+  enrolling: Pick<Enrolling, 'known'>;
+  passkeys: SessionPasskeys;
+  clock: { now(): number };
+}
+
+/** Days for which a browser is not asked again to save a passkey. */
+export const markDays = { saved: 400, declined: 30 };
+
+/** Takes the forms that return by a passkey, save one, or decline to. */
+export function createPasskeyForms(dependencies: Dependencies) {
+  const { sessionAccess, authentication, enrolling, passkeys, clock } = dependencies;
+  const { move } = authentication;
+  const now = () => new Date(clock.now());
+
+  /** The session of a passkey's form; `isPresent` where the form is of the present step, `step`. */
+  async function sessionOf(browser: BrowserContext, { csrf = '', ...form }: PasskeySubmission, step: Step) {
+    const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
+    const present = stepOf(session, clock.now());
+    const isPresent = own && present === step && form.step === formVersionOf(session, present);
+    if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
+    return { session, secret, isPresent };
+  }
+
+  return {
+    /**
+     * Takes the consent and a passkey together. Where some claim has to be verified again, the methods follow, and who they
+     * name is the user.
+     * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and what `submit` throws
+     */
+    async use(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
+      const { session, secret, isPresent } = await sessionOf(browser, form, 'consent');
+      if (!isPresent) return { session, secret };
+      const { user, isKnown } = await passkeys.use(session, form.credential ?? '');
+      const mark = { value: passkeys.markOf(user._id), days: markDays.saved };
+      if (!isKnown) {
+        const note = 'claims of the passkey are too old';
+        return { session: await move(session, consented(now(), { note })), secret, mark };
+      }
+      const { csrf = '' } = form;
+      const entered = { ...browser, secret };
+      const renewed = sessionAccess.rotated(entered, secret, csrf);
+      const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed) };
+      const moved = await move(session, returnedByPasskey(who, now()));
+      return { ...(await sessionAccess.afterRotation(moved, { browser: entered, renewed, csrf })), mark };
+    },
+
+    /** Keeps a passkey of the session's user. @throws ApiError `passkey_refused`, and what `submit` throws */
+    async save(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
+      const { session, secret, isPresent } = await sessionOf(browser, form, 'issue');
+      if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
+      await passkeys.save(session, form.credential ?? '');
+      const mark = { value: passkeys.markOf(session.userId), days: markDays.saved };
+      return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
+    },
+
+    async decline(session: Session, secret: string): Promise<Submitted> {
+      if (session.passkey !== 'offered' || !session.userId) return { session, secret };
+      const moved = await move(session, passkeyAnswered('passkey_declined', now()));
+      if (moved) passkeys.onCeremony('save', 'declined');
+      const mark = { value: passkeys.markOf(session.userId), days: markDays.declined };
+      return { session: moved, secret, mark };
+    },
+  };
+}
+export type PasskeyForms = ReturnType<typeof createPasskeyForms>;
