@@ -118,7 +118,7 @@ describe('a verification method', () => {
     expect(offeredIn(browser.page.body)).toEqual(['bank', 'test-wallet-age']);
     expect((await timelineOf(sessionId)).at(-1)).toBe('method_failed sandbox: document_rejected');
     expect(await sessionOf(sessionId)).toMatchObject({ status: 'pending' });
-    expect(await hosted.events({ session_id: sessionId })).toEqual([]);
+    expect(await hosted.events({ sessionId })).toEqual([]);
   });
 
   it('fails the session with its reason if it was the last one', async () => {
