@@ -187,7 +187,10 @@ export function createVerification(dependencies: Dependencies): Verification {
     offeredTo: createOfferedTo(sources),
     askedOf: createAskedOf(sources),
     enrolling,
-    passkeys: createSessionPasskeys({ isOn: passkeyRpId !== undefined, passkeys, directory, isKnown }),
+    passkeys: createSessionPasskeys({
+      isOn: passkeyRpId !== undefined,
+      ...{ passkeys, directory, enrolling, findSnapshot, isKnown },
+    }),
     verify: createVerify({
       findSnapshot,
       enroll: enrolling.enroll,

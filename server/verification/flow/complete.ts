@@ -5,6 +5,7 @@ import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import { isWithdrawn } from '../people/enrollment-store.ts';
 import { codeOf } from '../session/code.ts';
+import { inOneMove } from '../session/one-move.ts';
 import type { Session } from '../session/session.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
@@ -111,19 +112,27 @@ export function createCompletion(dependencies: Dependencies) {
    */
   async function issueCode(session: Session): Promise<{ transition: Transition; snapshot?: Snapshot }> {
     const snapshot = await findSnapshot(session);
-    const at = new Date(clock.now());
     // Erased since they authenticated.
-    if (!snapshot) return { transition: failed(session, 'abandoned', at) };
+    if (!snapshot) return { transition: failed(session, 'abandoned', new Date(clock.now())) };
+    return { transition: complete(session, snapshot, codeSnapshotOf(snapshot, session)), snapshot };
+  }
+
+  /** @param kept the claims snapshot of the code; undefined where the exchange has to look the claims up */
+  function complete(
+    session: Session,
+    snapshot: Snapshot,
+    kept: ReturnType<typeof codeSnapshotOf>,
+  ): Transition {
+    const at = new Date(clock.now());
     if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))
-      return { transition: failed(session, 'consent_declined', at) };
+      return failed(session, 'consent_declined', at);
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(codeOf(bytes, session._id)), keyId };
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
     const consents = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
     const enrolled = returning && consents;
-    const issue = { code, snapshot: codeSnapshotOf(snapshot, session), returning, enrolled };
-    return { transition: completed(session, issue, at), snapshot };
+    return completed(session, { code, snapshot: kept, returning, enrolled }, at);
   }
 
   /**
@@ -159,5 +168,21 @@ export function createCompletion(dependencies: Dependencies) {
     throw new ApiError('conflict', { description: 'This verification is already finished' });
   }
 
-  return { detour, issueCode, redirect };
+  /**
+   * A return, and the code where nothing stands in the way, in one move. No change of the user or the enrollment could make that
+   * move fail. So it keeps no claims: the exchange looks them up, and whether the enrollment still allows it.
+   * @param snapshot read before
+   * @returns `issues` whether the move issues a code
+   */
+  async function issueWith(
+    session: Session,
+    returned: Transition,
+    snapshot: Snapshot,
+  ): Promise<{ transition: Transition; issues: boolean }> {
+    if ((await detour(session, 'issue')) !== undefined) return { transition: returned, issues: false };
+    const transition = inOneMove(session, returned, (verified) => complete(verified, snapshot, undefined));
+    return { transition, issues: transition.set.code !== undefined };
+  }
+
+  return { detour, issueCode, issueWith, redirect };
 }

@@ -131,11 +131,14 @@ export function createFlow(dependencies: Dependencies) {
     return { moved: await move(session, transition), ...read };
   }
 
-  /** Takes the automatic steps of a session that was just read or moved. */
-  async function advance(read: Session, browser: BrowserContext): Promise<Advanced> {
+  /**
+   * Takes the automatic steps of a session that was just read or moved.
+   * @param issued whether this request has moved it and issued the code by that
+   */
+  async function advance(read: Session, browser: BrowserContext, issued = false): Promise<Advanced> {
     let session = read;
     let snapshot: Snapshot | undefined;
-    let isNew = false;
+    let isNew = issued;
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
@@ -245,13 +248,13 @@ export function createFlow(dependencies: Dependencies) {
 
   /** The way out of a session, after a form; undefined where a page of ours comes next. */
   async function leaving(
-    { session: moved, secret }: Submitted,
+    { session: moved, secret, isNew }: Submitted,
     browser: BrowserContext,
   ): Promise<View | undefined> {
     const entered = { ...browser, secret };
     const session = moved ?? (await sessionAccess.authorize(entered));
     if (sessionAccess.latestSecret(session, entered) !== undefined) return undefined;
-    const advanced = await advance(session, entered);
+    const advanced = await advance(session, entered, isNew);
     const isOver = advanced.detour !== undefined || !isLive(advanced.step);
     return browser.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
   }

@@ -8,6 +8,7 @@ import type { Session } from '../session/session.ts';
 import { formVersionOf, type Step, stepOf } from '../session/steps.ts';
 import { consented, passkeyAnswered, returnedByPasskey } from '../session/transitions.ts';
 import type { Authentication } from './authenticate.ts';
+import type { Completion } from './complete.ts';
 import type { Submission, Submitted } from './submit.ts';
 
 /** A form with the answer of a passkey. */
@@ -21,6 +22,7 @@ interface Dependencies {
   authentication: Pick<Authentication, 'move'>;
   enrolling: Pick<Enrolling, 'known'>;
   passkeys: SessionPasskeys;
+  completion: Pick<Completion, 'issueWith'>;
   clock: { now(): number };
 }
 
@@ -29,7 +31,7 @@ export const markDays = { saved: 400, declined: 30 };
 
 /** Takes the forms that return by a passkey, save one, or decline to. */
 export function createPasskeyForms(dependencies: Dependencies) {
-  const { sessionAccess, authentication, enrolling, passkeys, clock } = dependencies;
+  const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = dependencies;
   const { move } = authentication;
   const now = () => new Date(clock.now());
 
@@ -49,20 +51,33 @@ export function createPasskeyForms(dependencies: Dependencies) {
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and what `submit` throws
      */
     async use(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
-      const { session, secret, isPresent } = await sessionOf(browser, form, 'consent');
+      const [{ session, secret, isPresent }, presented] = await Promise.all([
+        sessionOf(browser, form, 'consent'),
+        passkeys.present(form.credential ?? ''),
+      ]);
       if (!isPresent) return { session, secret };
-      const { user, isKnown } = await passkeys.use(session, form.credential ?? '');
-      const mark = { value: passkeys.markOf(user._id), days: markDays.saved };
+      const at = now();
+      const { snapshot, isKnown, outlastsCode, note } = await passkeys.use(session, presented);
+      const { _id: userId } = snapshot.user;
+      const mark = { value: passkeys.markOf(userId), days: markDays.saved };
       if (!isKnown) {
-        const note = 'claims of the passkey are too old';
-        return { session: await move(session, consented(now(), { note })), secret, mark };
+        const consent = consented(at, { note: 'claims of the passkey are too old' });
+        const [moved] = await Promise.all([move(session, consent), note()]);
+        return { session: moved, secret, mark };
       }
       const { csrf = '' } = form;
       const entered = { ...browser, secret };
       const renewed = sessionAccess.rotated(entered, secret, csrf);
-      const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed) };
-      const moved = await move(session, returnedByPasskey(who, now()));
-      return { ...(await sessionAccess.afterRotation(moved, { browser: entered, renewed, csrf })), mark };
+      const returned = returnedByPasskey(
+        { ...enrolling.known(session, userId), browserHash: sha256(renewed) },
+        at,
+      );
+      const { transition, issues } = outlastsCode
+        ? await completion.issueWith(session, returned, snapshot)
+        : { transition: returned, issues: false };
+      const [moved] = await Promise.all([move(session, transition), note()]);
+      const next = await sessionAccess.afterRotation(moved, { browser: entered, renewed, csrf });
+      return { ...next, mark, isNew: issues && moved !== undefined };
     },
 
     /** Keeps a passkey of the session's user. @throws ApiError `passkey_refused`, and what `submit` throws */

@@ -49,6 +49,8 @@ export interface Submitted {
   session: Session | undefined;
   /** What the browser's cookie must hold from now on. */
   secret: string;
+  /** Whether it has issued the code. */
+  isNew?: boolean;
   /** What the browser shall remember of passkeys, so that their user is not asked again for so many days. */
   mark?: { value: string; days: number };
 }

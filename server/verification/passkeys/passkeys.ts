@@ -3,12 +3,13 @@ import { ApiError } from '../../platform/errors.ts';
 import { deriveId, keyed } from '../../platform/ids.ts';
 import type { createChallenges } from '../../platform/webauthn/challenges.ts';
 import {
+  type AssertionAnswer,
   type createRelyingParty,
   readAssertion,
   readCreation,
 } from '../../platform/webauthn/relying-party.ts';
 import type { KeepUser } from '../people/keep-user.ts';
-import type { User, UserStore } from '../people/user-store.ts';
+import type { UserStore } from '../people/user-store.ts';
 import type { Passkey, PasskeyStore } from './passkey-store.ts';
 
 /** Passkeys that a user can have. */
@@ -33,6 +34,20 @@ interface Dependencies {
   clock: { now(): number };
 }
 
+/** A browser's answer, with the passkey that it names. Neither is verified. */
+export interface Presented {
+  answer: AssertionAnswer | undefined;
+  passkey: Passkey | undefined;
+}
+
+interface Use<Found> {
+  /** That the passkey must have; undefined for either. */
+  mode?: Mode;
+  ceremony: 'return' | 'sign_in';
+  /** Reads the user while the answer is verified. */
+  read: (userId: string) => Promise<Found | undefined>;
+}
+
 /** Passkeys of users (WebAuthn): saved after a verification, and used to return. */
 export function createPasskeys(dependencies: Dependencies) {
   const { store, users, keepUser, key, challenges, relyingParty, onCeremony, clock } = dependencies;
@@ -55,35 +70,43 @@ export function createPasskeys(dependencies: Dependencies) {
     /** `PublicKeyCredentialRequestOptionsJSON` */
     requestOptions: (binding: Binding) => relyingParty.requestOptions(challenges.issue(binding)),
 
+    /** @param text the browser's `AuthenticationResponseJSON` */
+    async present(text: string): Promise<Presented> {
+      const answer = readAssertion(text);
+      return { answer, passkey: answer && (await store.find(idOf(answer.credentialId))) };
+    },
+
     /**
-     * The user whose passkey answers a challenge with this binding.
-     * @param text the browser's `AuthenticationResponseJSON`
-     * @param mode that the passkey must have; undefined for either
+     * Verifies that a passkey answers a challenge with this binding.
+     * @returns what was read of its user. `note` notes the use of a passkey that does not count its uses: the caller calls it beside
+     * other work, because nothing depends on it
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`
      */
-    async use(
-      text: string,
+    async use<Found>(
+      { answer, passkey }: Presented,
       binding: Binding,
-      { mode, ceremony }: { mode?: Mode; ceremony: 'return' | 'sign_in' },
-    ): Promise<{ user: User; passkey: Passkey }> {
-      const answer = readAssertion(text);
+      { mode, ceremony, read }: Use<Found>,
+    ): Promise<{ found: Found; passkey: Passkey; note: () => Promise<unknown> }> {
       const issuedAt = answer && challenges.check(binding, answer.challenge);
       if (!answer || issuedAt === undefined) throw refusal(ceremony, 'refused');
-      const passkey = await store.find(idOf(answer.credentialId));
       if (!passkey) throw refusal(ceremony, 'unknown');
       const known = { ...passkey, publicKey: Buffer.from(passkey.publicKey, 'base64url') };
-      const [use, user] = await Promise.all([
+      const [use, found] = await Promise.all([
         relyingParty.verifyAssertion(answer, answer.challenge, known),
-        users.find(passkey.userId),
+        read(passkey.userId),
       ]);
       const { userHandle } = answer.response;
       const isOther = userHandle !== undefined && userHandle !== handleOf(passkey.userId);
       if (!use || isOther) throw refusal(ceremony, 'refused');
       if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
-      if (!user) throw refusal(ceremony, 'unknown');
-      const answered = { issuedAt, use, at: new Date(clock.now()), once: ceremony === 'sign_in' };
-      if (!(await store.noteUse(passkey, answered))) throw refusal(ceremony, 'refused');
-      return { user, passkey };
+      if (!found) throw refusal(ceremony, 'unknown');
+      const once = ceremony === 'sign_in';
+      const answered = { issuedAt, use, at: new Date(clock.now()), once };
+      const note = () => store.noteUse(passkey, answered);
+      const counts = passkey.counter > 0 || use.counter > 0;
+      if (!once && !counts) return { found, passkey, note };
+      if (!(await note())) throw refusal(ceremony, 'refused');
+      return { found, passkey, note: async () => undefined };
     },
 
     /** `PublicKeyCredentialCreationOptionsJSON` of one more passkey of a user. */

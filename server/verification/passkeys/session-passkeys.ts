@@ -1,16 +1,20 @@
+import { codeLifetimeSeconds } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import type { ClientDirectory } from '../flow/start.ts';
+import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
+import type { Enrolling } from '../people/enroll.ts';
 import type { IsKnown } from '../people/known-claims.ts';
-import type { User } from '../people/user-store.ts';
 import type { Session } from '../session/session.ts';
-import { type Binding, mostPasskeys, type Passkeys } from './passkeys.ts';
+import { type Binding, mostPasskeys, type Passkeys, type Presented } from './passkeys.ts';
 
 interface Dependencies {
   /** Whether this installation has passkeys. */
   isOn: boolean;
   passkeys: Passkeys;
   directory: Pick<ClientDirectory, 'client'>;
+  enrolling: Pick<Enrolling, 'known'>;
+  findSnapshot: FindSnapshot;
   isKnown: IsKnown;
 }
 
@@ -18,13 +22,19 @@ type Options = ReturnType<Passkeys['requestOptions']> | ReturnType<Passkeys['cre
 
 /** What a passkey can do in a session. */
 export interface Returned {
-  user: User;
+  /** As it was read while the answer was verified: it may have changed since. */
+  snapshot: Snapshot;
   /** Whether the user need not be verified again. */
   isKnown: boolean;
+  /** Whether that holds for as long as a code that is issued now. */
+  outlastsCode: boolean;
+  /** Notes the use where that was not needed to accept it. To be called beside other work. */
+  note: () => Promise<unknown>;
 }
 
 /** Passkeys in the hosted flow. A challenge is of no use once its session has changed, or the browser's secret. */
-export function createSessionPasskeys({ isOn, passkeys, directory, isKnown }: Dependencies) {
+export function createSessionPasskeys(dependencies: Dependencies) {
+  const { isOn, passkeys, directory, enrolling, findSnapshot, isKnown } = dependencies;
   const bindingOf = (ceremony: string, { _id, browserHash, timeline }: Session): Binding => [
     ceremony,
     _id,
@@ -43,6 +53,7 @@ export function createSessionPasskeys({ isOn, passkeys, directory, isKnown }: De
 
   return {
     areAllowed,
+    present: passkeys.present,
     onCeremony: passkeys.onCeremony,
 
     /** For the first page; undefined where the client does not allow passkeys. */
@@ -50,15 +61,19 @@ export function createSessionPasskeys({ isOn, passkeys, directory, isKnown }: De
       (await areAllowed(session)) ? passkeys.requestOptions(bindingOf('return', session)) : undefined,
 
     /** @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode` */
-    async use(session: Session, answer: string): Promise<Returned> {
+    async use(session: Session, presented: Presented): Promise<Returned> {
       if (!(await areAllowed(session))) throw new ApiError('passkey_refused');
-      const { mode } = session;
-      const binding = bindingOf('return', session);
-      const { user } = await passkeys.use(answer, binding, { mode, ceremony: 'return' });
+      const { found: snapshot, note } = await passkeys.use(presented, bindingOf('return', session), {
+        mode: session.mode,
+        ceremony: 'return',
+        read: (userId) => findSnapshot(enrolling.known(session, userId)),
+      });
+      const { user } = snapshot;
       // A duplicate identity blocks the enrollment: the usual way does so.
       const known = !user.duplicate && isKnown(session, user);
       passkeys.onCeremony('return', known ? 'done' : 'stale');
-      return { user, isKnown: known };
+      const outlastsCode = known && isKnown(session, user, codeLifetimeSeconds * 1000);
+      return { snapshot, isKnown: known, outlastsCode, note };
     },
 
     /**

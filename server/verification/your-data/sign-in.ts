@@ -6,7 +6,7 @@ import type { Passkeys } from '../passkeys/passkeys.ts';
 import type { User, UserStore } from '../people/user-store.ts';
 
 interface Dependencies {
-  passkeys: Pick<Passkeys, 'requestOptions' | 'use' | 'onCeremony'>;
+  passkeys: Pick<Passkeys, 'requestOptions' | 'present' | 'use' | 'onCeremony'>;
   store: Pick<PasskeyStore, 'find' | 'signIn' | 'signOut'>;
   users: Pick<UserStore, 'find'>;
   clock: { now(): number };
@@ -48,7 +48,9 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
      * @throws ApiError `passkey_refused`, `passkey_unknown`
      */
     async signIn(answer: string, nonce: string): Promise<string> {
-      const { passkey } = await passkeys.use(answer, bindingOf(nonce), { ceremony: 'sign_in' });
+      const presented = await passkeys.present(answer);
+      const how = { ceremony: 'sign_in', read: users.find } as const;
+      const { passkey } = await passkeys.use(presented, bindingOf(nonce), how);
       const secret = randomBytes(32).toString('base64url');
       const signIn = { hash: sha256(secret), until: new Date(clock.now() + signInLifetimeMs) };
       if (!(await store.signIn(passkey, signIn))) throw new ApiError('passkey_unknown');

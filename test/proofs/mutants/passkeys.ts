@@ -4,6 +4,7 @@ const platform = 'server/platform/webauthn';
 const feature = 'server/verification';
 const webauthn = ['platform/webauthn/relying-party'];
 const flow = ['verification/passkeys/passkeys'];
+const oneMove = ['verification/passkeys/one-move'];
 const data = ['verification/your-data/your-data'];
 const stopping = ['verification/your-data/stop-sharing'];
 
@@ -42,11 +43,9 @@ export const passkeys = [
     ["if (!isOwn) throw refusal('save', 'refused');", ''],
     ['own.map(({ credentialId }) => credentialId)', '[]'],
     ['if (!answer || issuedAt === undefined) throw', 'if (!answer) throw'],
-    ["if (!user) throw refusal(ceremony, 'unknown');", ''],
-    [
-      'if (!(await store.noteUse(passkey, answered))) throw',
-      'if (!(await store.noteUse(passkey, answered)) && !use) throw',
-    ],
+    ["if (!found) throw refusal(ceremony, 'unknown');", ''],
+    ['if (!(await note())) throw', 'if (!(await note()) && !use) throw'],
+    ['passkey.counter > 0 || use.counter > 0', 'use.counter < 0'],
   ]),
   ...inFile(`${feature}/flow/passkey-forms.ts`, flow, [
     [
@@ -91,6 +90,18 @@ export const passkeys = [
   ]),
   ...inFile('server/oauth/token.ts', stopping, [
     ["grant.enrollment.status === 'withdrawn'", 'grant === undefined'],
+  ]),
+  ...inFile(`${feature}/flow/complete.ts`, oneMove, [
+    [
+      'complete(verified, snapshot, undefined)',
+      'complete(verified, snapshot, codeSnapshotOf(snapshot, verified))',
+    ],
+    ["if ((await detour(session, 'issue')) !== undefined)", 'if (snapshot === undefined)'],
+  ]),
+  ...inFile(`${feature}/flow/passkey-forms.ts`, oneMove, [
+    ['= outlastsCode\n', '= isKnown\n'],
+    ['isNew: issues && moved !== undefined', 'isNew: false'],
+    ['Promise.all([move(session, transition), note()])', 'Promise.all([move(session, transition)])'],
   ]),
   ...inFile(`${feature}/flow/complete.ts`, stopping, [
     ['if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))', 'if (snapshot === undefined)'],

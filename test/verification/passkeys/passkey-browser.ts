@@ -15,6 +15,9 @@ type Options = Parameters<TestAuthenticator['create']>[0] & Parameters<TestAuthe
 
 export const newAuthenticator = () => new TestAuthenticator(baseUrl);
 
+/** As those whose passkeys are on several devices. */
+export const newCounterlessAuthenticator = () => new TestAuthenticator(baseUrl, { counts: false });
+
 /** A browser with scripts and a platform authenticator. */
 export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
   const browser = openBrowser(hosted);

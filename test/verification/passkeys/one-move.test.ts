@@ -1,0 +1,188 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
+import { signedIn } from '../your-data/signed-in.ts';
+import { newCounterlessAuthenticator, openPasskeyBrowser, saved } from './passkey-browser.ts';
+
+let hosted: Hosted;
+beforeAll(async () => {
+  hosted = await startHosted({ env: { SVC_PASSKEYS: 'on' } });
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => hosted.close());
+
+/** A user with a passkey at a partner of their own. */
+async function withPasskey(client: Parameters<typeof onboard>[1] = {}) {
+  const partner = await onboard(hosted, client);
+  return { partner, ...(await saved(hosted, partner.clientId)) };
+}
+type WithPasskey = Awaited<ReturnType<typeof withPasskey>>;
+
+/** A return by the passkey, up to the redirect. */
+async function comeBack({ authenticator }: Pick<WithPasskey, 'authenticator'>, clientId: string) {
+  const browser = openPasskeyBrowser(hosted);
+  await browser.start(clientId);
+  const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+  const session = (await hosted.stores.sessions.find(browser.sessionId())) ?? expect.fail('no session');
+  return { browser, answer, session, parameters: returned(answer.location) };
+}
+
+/** Does `change` once, when a return has read its user and enrollment and not yet moved its session. */
+function afterTheRead(change: (enrollmentId: string) => Promise<unknown>): void {
+  const { enrollments } = hosted.stores;
+  const { findAll } = enrollments;
+  vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
+    const asRead = await findAll(ids);
+    for (const id of ids) await change(id);
+    return asRead;
+  });
+}
+
+/** How many writes made the session: the last entry of each has a nonce. */
+const movesOf = ({ timeline }: { timeline: readonly object[] }) =>
+  timeline.filter((entry) => 'nonce' in entry).length;
+
+const erased = (userId: string) => hosted.admin.users.erase.mutate({ userId });
+const blocked = (enrollmentId: string) =>
+  hosted.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
+
+describe('a return by passkey whose claims are fresh', () => {
+  it('moves its session once, from the consent to the code', async () => {
+    const user = await withPasskey();
+    const { session, parameters } = await comeBack(user, user.partner.clientId);
+    expect(movesOf(session)).toBe(1);
+    expect(session).toMatchObject({ status: 'complete', returning: true });
+    expect(session.enrollmentDueAt).toBeUndefined();
+    expect((await sendCode(hosted, user.partner, parameters['code'])).status).toBe(200);
+  });
+
+  it('sends the event of the session, and none of an enrollment', async () => {
+    const user = await withPasskey();
+    const { session } = await comeBack(user, user.partner.clientId);
+    const types = async () =>
+      (await hosted.events({ sessionId: session._id })).map(({ type }) => type as string);
+    await expect.poll(types).toEqual(['verification.session.completed']);
+    const outbox = async () => (await hosted.stores.sessions.find(session._id))?.outbox;
+    await expect.poll(outbox).toEqual([]);
+  });
+
+  it('enrols the user at another partner before the code is sent', async () => {
+    const user = await withPasskey();
+    const other = await onboard(hosted);
+    const { session, parameters } = await comeBack(user, other.clientId);
+    expect(movesOf(session)).toBe(1);
+    expect(await hosted.stores.enrollments.find(session.enrollmentId ?? '')).toMatchObject({
+      firstSession: session._id,
+      consentedClaims: ['age_18_plus', 'country'],
+    });
+    expect((await sendCode(hosted, other, parameters['code'])).status).toBe(200);
+  });
+
+  it('gives a code that is refused where the enrollment was blocked at the same moment', async () => {
+    const user = await withPasskey();
+    afterTheRead(blocked);
+    const { parameters } = await comeBack(user, user.partner.clientId);
+    expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
+      status: 403,
+      body: { error: 'access_denied' },
+    });
+  });
+
+  it('is refused where the user was erased at the same moment', async () => {
+    const user = await withPasskey();
+    afterTheRead(() => erased(user.userId));
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(user.partner.clientId);
+    const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+  });
+
+  it('gives a code with the claims that were kept at the same moment', async () => {
+    const user = await withPasskey();
+    const changed = { claims: { age_18_plus: false, country: 'FR' }, duplicate: false };
+    afterTheRead(() => hosted.stores.users.keepClaims(user.userId, changed, new Date(hosted.clock.now())));
+    const { parameters } = await comeBack(user, user.partner.clientId);
+    const grant = await hosted.grants.load(parameters['code'] ?? '');
+    expect(grant?.evaluatedClaims).toMatchObject(changed.claims);
+  });
+
+  it('has no code where the redirect URI was removed since the start', async () => {
+    const user = await withPasskey();
+    const { clientId } = user.partner;
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    await hosted.admin.clients.update.mutate({ clientId, redirectUris: ['https://shop.example/new'] });
+    const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
+    expect(answer.location).toMatch(/^https:\/\/shop\.example\/new\?error=/);
+    expect(await hosted.stores.sessions.find(browser.sessionId())).not.toHaveProperty('code');
+  });
+});
+
+describe('a return by passkey whose claims expire before its code', () => {
+  it('keeps the claims with the code', async () => {
+    const quarter = 15 * 60;
+    const user = await withPasskey({ maxVerificationAgeSeconds: quarter });
+    hosted.clock.advance((quarter - 300) * 1_000);
+    const { session, parameters } = await comeBack(user, user.partner.clientId);
+    expect(movesOf(session)).toBe(2);
+    expect(session.snapshot?.claims).toMatchObject({ age_18_plus: true });
+    hosted.clock.advance(400_000);
+    expect((await hosted.grants.load(parameters['code'] ?? ''))?.evaluatedClaims).toMatchObject({
+      age_18_plus: true,
+    });
+  });
+});
+
+describe('a passkey that does not count its uses', () => {
+  async function withSynced() {
+    const partner = await onboard(hosted);
+    const authenticator = newCounterlessAuthenticator();
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(partner.clientId, 'new-adult');
+    await browser.sendPasskey((options) => authenticator.create(options));
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    return { partner, authenticator, userId: session?.userId ?? '' };
+  }
+
+  it('is noted as used', async () => {
+    const user = await withSynced();
+    hosted.clock.advance(1_000);
+    const { parameters } = await comeBack(user, user.partner.clientId);
+    expect(parameters['code']).toBeDefined();
+    const [passkey] = await hosted.stores.passkeys.ofUser(user.userId);
+    expect(passkey).toMatchObject({ counter: 0, synced: true, lastUsedAt: new Date(hosted.clock.now()) });
+  });
+
+  it('is refused once it has counted and does so no more', async () => {
+    const user = await withSynced();
+    const passkeys = hosted.db.collection('passkeys');
+    await passkeys.updateOne({ userId: user.userId }, { $set: { counter: 1 } });
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(user.partner.clientId);
+    const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+  });
+
+  it('gives a code that is refused where the consent was withdrawn at the same moment', async () => {
+    const user = await withSynced();
+    const yourData = await signedIn(hosted, user.authenticator);
+    afterTheRead(() => yourData.confirm(`/stop/${user.partner.partnerId}`));
+    const { parameters } = await comeBack(user, user.partner.clientId);
+    expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant', error_description: expect.stringContaining('withdrawn the consent') },
+    });
+  });
+
+  it('gives a code that is refused where the user was erased at the same moment', async () => {
+    const user = await withSynced();
+    afterTheRead(() => erased(user.userId));
+    const { parameters, session } = await comeBack(user, user.partner.clientId);
+    expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    hosted.clock.advance(61_000);
+    await hosted.services.verification.erasureSweep.sweep();
+    expect(await hosted.stores.sessions.find(session._id)).not.toHaveProperty('userId');
+  });
+});
