@@ -21,13 +21,13 @@ interface Context {
   keyring: Keyring;
   logger: Logger;
   readiness: Readiness;
-  /** True from the moment that the process was asked to end. */
+  /** Whether the process was asked to stop. */
   isStopping: () => boolean;
-  /** Why this process must not serve requests: it has not started yet, or its build is outdated. Undefined where it may. */
+  /** Returns why this process must not serve requests: it is still starting, or its build is outdated. Undefined if it may. */
   closed: () => string | undefined;
 }
 
-/** What a process answers before it has started, and when an upgrade was finished beside it. */
+/** Paths that a process serves also while it is starting, and after an upgrade has made its build outdated. */
 const alwaysOpen = new Set<string | undefined>([
   '/healthz',
   '/readyz',
@@ -36,7 +36,7 @@ const alwaysOpen = new Set<string | undefined>([
   '/status.json',
 ]);
 
-function refuseWhereClosed(app: HttpServer, closed: () => string | undefined): void {
+function refuseIfClosed(app: HttpServer, closed: () => string | undefined): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const description = alwaysOpen.has(request.routeOptions.url) ? undefined : closed();
     if (description === undefined) return done();
@@ -44,16 +44,18 @@ function refuseWhereClosed(app: HttpServer, closed: () => string | undefined): v
   });
 }
 
-/** The public listener: every prefix, every scope, every mount. */
+/** Makes the public listener with all its routes. */
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
   const { config, keyring, logger, readiness, isStopping, closed } = context;
   const app = createHttpServer({
-    ...{ logger, trustProxy: config.trustProxy, isStopping },
+    logger,
+    trustProxy: config.trustProxy,
+    isStopping,
     errorPage: `${config.baseUrl}/docs/errors`,
   });
-  // Before the first hook that refuses: the page of a refusal is in the language that the browser's cookie names.
+  // Cookies come before the first hook that refuses, because the page of a refusal is in the language of the browser's cookie.
   await app.register(cookie);
-  refuseWhereClosed(app, closed);
+  refuseIfClosed(app, closed);
 
   services.tracing?.observeRequests(app);
   services.processMetrics.observeAnswers(app);
@@ -64,7 +66,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   const isReady = () => readiness.known().length === 0;
   await app.register(services.status.routes(readShell('status', config.baseUrl), isReady));
   await app.register(healthRoutes(readiness));
-  // `/.well-known`, and the metadata below the path of the issuer.
+  // The routes under `/.well-known`, and the metadata under the path of the issuer.
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }));
   await app.register(async (bounded) => {
     boundInFlight(bounded, services.capacity);
@@ -93,29 +95,29 @@ export async function createPublicApp(services: Services, context: Context): Pro
   return app;
 }
 
-/** The admin listener: tRPC at `/trpc`, for operators only. */
+/** Makes the admin listener: tRPC at `/trpc`, for operators only. */
 export async function createAdminApp(services: Services, context: Context): Promise<HttpServer> {
   const { logger, readiness, isStopping, closed } = context;
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
-  refuseWhereClosed(app, closed);
+  refuseIfClosed(app, closed);
   services.processMetrics.observeAnswers(app);
   await app.register(healthRoutes(readiness));
   await app.register(services.admin.routes);
   return app;
 }
 
-/** The private listener: what other processes hand over. */
+/** Makes the private listener, which takes postings from other processes. */
 export async function createPeerApp(
   routes: FastifyPluginAsync,
   { logger, isStopping, closed }: Pick<Context, 'logger' | 'isStopping' | 'closed'>,
 ): Promise<HttpServer> {
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
-  refuseWhereClosed(app, closed);
+  refuseIfClosed(app, closed);
   await app.register(routes);
   return app;
 }
 
-/** The health listener: the probes, and the metrics of this process. */
+/** Makes the health listener: the probes, and the metrics of this process. */
 export async function createHealthApp(
   services: Services,
   { logger, readiness, isStopping }: Context,

@@ -23,9 +23,9 @@ import { createLogger } from './platform/telemetry/logging.ts';
 import { closeRestored } from './restored.ts';
 import { schema } from './wiring/schema.ts';
 
-/** Files of a running engine. They are no part of the data. */
-const ofTheProcess = new Set(['mongod.lock', 'svc-holder.pid']);
-/** Files of the data directory that belong to a backup, beside the database. */
+/** Files that a running engine makes. They are not part of the data. */
+const processFiles = new Set(['mongod.lock', 'svc-holder.pid']);
+/** Files of the data directory that belong to a backup besides the database. */
 const secrets = ['master-key', 'admin-token'];
 const manifestName = 'backup.json';
 
@@ -39,7 +39,7 @@ const Manifest = z.strictObject({
 
 const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-/** Paths of all files below `directory`, relative to it. */
+/** Returns the paths of all files in `directory` and its folders, relative to `directory`. */
 const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((path) => statSync(join(directory, path)).isFile())
@@ -52,7 +52,7 @@ function requireEmbedded({ mongodbUri }: Config): void {
   ]);
 }
 
-/** Runs `work` on the engine of the data directory, alone, and closes the engine, which writes everything out. */
+/** Starts the engine of the data directory, runs `work`, and stops the engine, which then writes all data to disk. */
 async function withEngine<T>(dataDir: string, work: (engine: EmbeddedDatabase) => Promise<T>): Promise<T> {
   const { startEmbedded } = await import('../embedded-database/embedded.ts');
   const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
@@ -69,9 +69,10 @@ async function checkSchema({ uri }: EmbeddedDatabase): Promise<void> {
 }
 
 /**
- * Copies the embedded database and the generated secrets into a new directory. The server is not running, so the copy is of
- * one moment.
- * @throws Error where a server uses the data directory, or the target exists
+ * Copies the embedded database and the generated secrets into a new directory. The server must not run, so that the copy is
+ * consistent.
+ * @returns the path of the backup and the number of copied files
+ * @throws Error if a server uses the data directory, or if the target directory is not empty
  */
 export async function backup(config: Config, to: string) {
   requireEmbedded(config);
@@ -85,9 +86,9 @@ export async function backup(config: Config, to: string) {
   mkdirSync(target, { recursive: true, mode: 0o700 });
   cpSync(database, join(target, 'db'), {
     recursive: true,
-    filter: (path) => !ofTheProcess.has(basename(path)),
+    filter: (path) => !processFiles.has(basename(path)),
   });
-  for (const name of secrets.filter((each) => existsSync(join(dataDir, each))))
+  for (const name of secrets.filter((file) => existsSync(join(dataDir, file))))
     cpSync(join(dataDir, name), join(target, name));
   if (statSync(join(database, 'mongod.lock')).mtimeMs !== before) {
     rmSync(target, { recursive: true });
@@ -99,7 +100,7 @@ export async function backup(config: Config, to: string) {
   return { target, files: Object.keys(files).length };
 }
 
-/** @throws Error naming the first file that is missing, is not in the manifest, or differs */
+/** Compares a backup with its manifest. @throws Error with the first file that is missing, not in the manifest or different */
 function verify(source: string): z.infer<typeof Manifest> {
   const path = join(source, manifestName);
   if (!existsSync(path)) throw new Error(`${source} is no backup: it has no ${manifestName}`);
@@ -114,10 +115,11 @@ function verify(source: string): z.infer<typeof Manifest> {
 }
 
 /**
- * Puts a backup in the place of an absent database, and ends the sessions and codes that it holds open. All of that happens
- * in a folder beside it, which takes its place at the end.
- * @throws Error where the backup is damaged, or the data directory has a database or other secrets
- * @throws ConfigError where no master key of this configuration opens the backup
+ * Restores a backup if there is no database, and ends its open sessions and codes. This happens in a temporary folder, which
+ * becomes the database at the end.
+ * @returns when the backup was taken, and the numbers of ended sessions and codes
+ * @throws Error if the backup is damaged, or if the data directory has a database or other secrets
+ * @throws ConfigError if no master key of this configuration opens the backup
  */
 export async function restore(config: Config, from: string) {
   requireEmbedded(config);
@@ -127,25 +129,25 @@ export async function restore(config: Config, from: string) {
   if (existsSync(join(dataDir, 'db')))
     throw new Error(`${join(dataDir, 'db')} exists: stop the server and move it away first`);
   for (const name of secrets) {
-    const [theirs, ours] = [join(source, name), join(dataDir, name)];
-    if (existsSync(theirs) && existsSync(ours) && digestOf(theirs) !== digestOf(ours))
-      throw new Error(`${ours} is not that of the backup: move it away first`);
+    const [inBackup, present] = [join(source, name), join(dataDir, name)];
+    if (existsSync(inBackup) && existsSync(present) && digestOf(inBackup) !== digestOf(present))
+      throw new Error(`${present} is not that of the backup: move it away first`);
   }
   const masterKeys = config.masterKeys ?? [source, dataDir].flatMap(generatedMasterKeys);
-  const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const createdDirectory = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = mkdtempSync(join(dataDir, 'restoring-'));
   try {
     cpSync(join(source, 'db'), join(draft, 'db'), { recursive: true });
     const ended = await withEngine(draft, ({ uri }) =>
       closeRestored({ uri, embedded: true, source: `${source}, taken at ${takenAt}`, masterKeys }),
     );
-    for (const name of secrets.filter((each) => existsSync(join(source, each))))
+    for (const name of secrets.filter((file) => existsSync(join(source, file))))
       cpSync(join(source, name), join(dataDir, name));
     renameSync(join(draft, 'db'), join(dataDir, 'db'));
     rmSync(draft, { recursive: true });
     return { takenAt, ...ended };
   } catch (error) {
-    rmSync(made ?? draft, { recursive: true });
+    rmSync(createdDirectory ?? draft, { recursive: true });
     throw error;
   }
 }

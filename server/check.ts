@@ -2,12 +2,12 @@ import { readConfig } from './platform/config/config.ts';
 
 const answerWithinMs = 4_000;
 
-/** Addresses that mean every interface: a request goes to loopback. */
+/** Addresses that mean every interface, each with the loopback address to send requests to. */
 const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 
 /**
- * Asks the process that runs with this environment whether it can serve. A process without a listener counts as one that
- * can. Writes the answer to stdout.
+ * Asks the process that runs with this environment whether it can serve, and writes the answer to stdout.
+ * @returns true also if the process has no listener
  */
 export async function check(environment: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   const { roles, public: api, admin, health } = readConfig(environment);

@@ -5,20 +5,20 @@ import type { Logger } from './platform/telemetry/logging.ts';
 import type { ProcessMetrics } from './platform/telemetry/process-metrics.ts';
 import type { Tracing } from './platform/telemetry/tracing.ts';
 
-/** Loaded only here: a process with MONGODB_URI has no engine. */
+/** Starts the embedded engine. Its module is loaded only here, because a process with MONGODB_URI does not need it. */
 async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {
   const embedded = await import('../embedded-database/embedded.ts');
   return embedded.startEmbedded({ dataDir, logger });
 }
 
-/** What watches this process. */
+/** The parts that observe this process. */
 interface Observers {
   logger: Logger;
   processMetrics: ProcessMetrics;
   tracing: Tracing | undefined;
 }
 
-/** The database twice: for requests, and `maintenance` for index builds and long scans. */
+/** Opens two connections to the database: `database` for requests, `maintenance` for index builds and long scans. */
 export async function openDatabases(
   config: Config,
   { logger, processMetrics, tracing }: Observers,
@@ -30,7 +30,9 @@ export async function openDatabases(
     appName: 'svc-gateway',
   };
   const database = await connect({
-    ...{ ...target, logger, monitorCommands: tracing !== undefined },
+    ...target,
+    logger,
+    monitorCommands: tracing !== undefined,
     watch(client) {
       processMetrics.observeDatabase(client);
       tracing?.observeDatabase(client);

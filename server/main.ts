@@ -10,9 +10,9 @@ import { createLogger } from './platform/telemetry/logging.ts';
 import { type RunningServer, startServer } from './start.ts';
 import type { AdminRouter } from './wiring/admin-router.ts';
 
-/** sysexits.h: the configuration is wrong. */
+/** The exit code for a wrong configuration (EX_CONFIG of sysexits.h). */
 const badConfiguration = 78;
-/** Longest time in milliseconds that a stop may take after the drain delay. */
+/** The longest time that a stop may take after the drain delay, in milliseconds. */
 const stopTimeoutMs = 20_000;
 
 function configuration(): Config {
@@ -25,7 +25,7 @@ function configuration(): Config {
   }
 }
 
-/** The demo partner's site, where it is wanted and its port is free: nothing else depends on it. */
+/** Starts the demo partner's site if it is configured. If its port is taken, the server runs without it. */
 async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): Promise<Demo | undefined> {
   const { demoPort: port, baseUrl, dataDir } = config;
   if (port === undefined || !publicUrl || !adminUrl || config.adminToken === 'off') return undefined;
@@ -43,15 +43,15 @@ async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): 
   }
 }
 
-/** A path as it is short to type from here: relative below the current directory, else absolute. */
-function shown(path: string): string {
+/** Returns a path in its shortest form: relative if it is below the current directory, else absolute. */
+function shortPath(path: string): string {
   const fromHere = relative('', path);
   return fromHere.startsWith('..') ? path : fromHere;
 }
 
-/** The greeting after `npm start`: addresses, the token's path and the next command. */
+/** Returns the greeting after `npm start`: addresses, the token's path and the next command. */
 function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo | undefined): string {
-  const inDataDir = (name: string) => shown(join(config.dataDir, name));
+  const inDataDir = (name: string) => shortPath(join(config.dataDir, name));
   const token = config.adminToken ? 'SVC_ADMIN_TOKEN' : inDataDir('admin-token');
   const lines = [
     ...(publicUrl ? [`  Public API    ${publicUrl}  (issuer ${config.baseUrl})`] : []),
@@ -86,7 +86,7 @@ try {
     process.stderr.write(`${error.message}\n`);
     process.exit(badConfiguration);
   }
-  // A person at a terminal gets one sentence, a log the record as well.
+  // A developer at a terminal gets only a sentence. In all other cases, the error is also logged.
   if (!(error instanceof StartFault && config.environment === 'development'))
     logger.fatal({ err: error }, 'the server could not start');
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

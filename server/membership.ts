@@ -18,7 +18,7 @@ interface Dependencies {
   billing: Pick<Billing, 'handOver'>;
   logger: Logger;
   isStopping: () => boolean;
-  /** Why this build must not use the database; undefined where it may. */
+  /** Returns why this build must not use the database; undefined if it may. */
   outdated: () => string | undefined;
   /** Opens a listener. @returns its URL */
   serve: (app: Promise<HttpServer>, address: Address) => Promise<string>;
@@ -26,40 +26,40 @@ interface Dependencies {
 
 const everywhere = ['0.0.0.0', '::'];
 
-/** The part that this process has in hand-overs: its private listener, its heartbeat, and its view of the others. */
+/** Makes the part of this process in hand-overs: its private listener, its heartbeat, and its view of the other processes. */
 export function createMembership(dependencies: Dependencies) {
   const { config, client, clock, processes, billing, logger, isStopping, outdated, serve } = dependencies;
-  /** Where others reach this process; undefined where it takes nothing. */
+  /** The private address of this process. Undefined if it takes no postings. */
   let address: string | undefined;
 
-  async function keep(): Promise<void> {
+  async function refreshMembership(): Promise<void> {
     const takes = !isStopping() && outdated() === undefined && clock.trusted();
     if (address !== undefined && takes) await processes.join(address);
     await billing.handOver?.refresh();
   }
-  const sweeper = createSweeper([{ name: 'peers', sweep: keep }], logger, joinEvery);
+  const sweeper = createSweeper([{ name: 'peers', sweep: refreshMembership }], logger, joinEvery);
 
-  /** The address of this machine in the network of its database. */
+  /** Returns the address of this machine in the network of the database. */
   async function ownAddress(): Promise<string> {
     const { host = '127.0.0.1', port = 27_017 } = client.options.hosts[0] ?? {};
     return addressTowards(host, port);
   }
 
-  /** Opens the private listener, where this process writes for others. */
+  /** Opens the private listener if this process writes for others. */
   async function listen(): Promise<void> {
     const { peer, roles } = config;
     if (!billing.handOver || !peer || !roles.has('api')) return;
-    const known = peer.host !== undefined && !everywhere.includes(peer.host) ? peer.host : undefined;
-    const own = known ?? (await ownAddress());
+    const configured = peer.host !== undefined && !everywhere.includes(peer.host) ? peer.host : undefined;
+    const host = configured ?? (await ownAddress());
     const variables = { host: 'SVC_PEER_ADDRESS', port: 'SVC_PEER_ADDRESS' };
     const app = createPeerApp(billing.handOver.routes, { logger, isStopping, closed: outdated });
-    const url = new URL(await serve(app, { host: peer.host ?? own, port: peer.port, variables }));
-    address = `${own.includes(':') ? `[${own}]` : own}:${url.port}`;
+    const url = new URL(await serve(app, { host: peer.host ?? host, port: peer.port, variables }));
+    address = `${host.includes(':') ? `[${host}]` : host}:${url.port}`;
     logger.info({ address }, 'other processes hand over to this one at its private address');
   }
 
   return {
-    /** Other processes can hand over to this one from now on. */
+    /** Opens the private listener. From now on, other processes can hand over to this one. */
     async join(): Promise<void> {
       await listen();
       await sweeper.sweep();
@@ -68,7 +68,7 @@ export function createMembership(dependencies: Dependencies) {
 
     sweep: sweeper.sweep,
 
-    /** From now on, nothing more is handed over to this process. What comes nevertheless is taken. */
+    /** Asks other processes to hand over nothing more to this process. Postings that still arrive are taken. */
     async leave(): Promise<void> {
       await sweeper.stop();
       await processes.resign().catch(() => undefined);

@@ -10,7 +10,7 @@ import { createRestoreStore } from './verification/session/restore-store.ts';
 import { schema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 
-/** A database that holds an earlier state: where it is, and where that state came from, for the audit log. */
+/** A restored database: its address, and the origin of its state (`source`) for the audit log. */
 interface Restored {
   uri: string;
   embedded: boolean;
@@ -21,7 +21,7 @@ interface Restored {
 
 const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. Nothing was changed.';
 
-/** Members who were removed, and invitations that were used, since the restored moment are there again. */
+/** Ends all sign-ins and invitations, because members who were removed since the backup are present again. */
 async function endSignIns(db: Parameters<typeof createPortalStores>[0]) {
   const { members, memberSessions, deviceRequests } = createPortalStores(db);
   await deviceRequests.endAll();
@@ -29,9 +29,10 @@ async function endSignIns(db: Parameters<typeof createPortalStores>[0]) {
 }
 
 /**
- * Makes a restored database safe to serve from: ends its open sessions and codes, and writes that into the audit log.
- * To be called while no process of the service uses the database. Idempotent.
- * @throws ConfigError for a database that this build cannot read, or whose keys no master key opens; nothing is changed then
+ * Makes a restored database safe to use: ends its open sessions and codes, and adds an entry to the audit log.
+ * Call this while no process of the service uses the database. Idempotent.
+ * @returns the numbers of what was ended
+ * @throws ConfigError if this build cannot read the database, or no master key opens its keys. Then nothing is changed
  */
 export async function closeRestored({ uri, embedded, source, masterKeys }: Restored) {
   const { client, db, features } = await connect({

@@ -34,35 +34,35 @@ import { schema as ownSchema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Services } from './wiring/services.ts';
 
-/** Milliseconds between two tries to make the indexes. */
+/** How long to wait between two tries to create the indexes, in milliseconds. */
 const indexRetryMs = 1_000;
-/** Milliseconds that a stop waits for requests under way. */
+/** How long a stop waits for requests in progress, in milliseconds. */
 const drainTimeoutMs = 8_000;
 
-/** What a caller may put instead of the real thing: tests inject clocks, fault runs wrap stores. */
+/** Parts that a caller may replace: tests replace the clock, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
   foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;
-  /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
+  /** Whether sweeps run only when `sweep` is called, so that a test can observe the state without them. */
   sweepsByHand?: boolean;
-  /** How fast it goes, where that differs from the usual. */
+  /** Intervals that differ from the default. */
   pace?: Partial<Pace>;
-  /** The versions of documents that the server takes itself to know. */
+  /** The schema versions that the server claims to know. */
   schema?: Schema;
 }
 
 export interface RunningServer {
-  /** Addresses that answer now, without a trailing slash; undefined where this process has no such role. */
+  /** The addresses of the listeners, without a trailing slash. Undefined if this process does not have the role. */
   publicUrl: string | undefined;
   adminUrl: string | undefined;
   embedded: boolean;
-  /** What it is made of, for tests. */
+  /** All features of the server, for tests. */
   services: Services;
-  /** One heartbeat, and one round of all sweeps. */
+  /** Runs one heartbeat and all sweeps once. */
   sweep(): Promise<void>;
   /**
-   * Is not ready from now on. After the drain delay, in which requests are still served, finishes what is under way, then
-   * closes listeners, jobs and database, in that order.
+   * Stops the server. It is no longer ready, but still serves requests during the drain delay. Then it finishes the requests in
+   * progress, and closes listeners, jobs and database in this order.
    */
   stop(): Promise<void>;
 }
@@ -87,7 +87,7 @@ async function listen(app: HttpServer, address: Address): Promise<string> {
   return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
 }
 
-/** Where this process listens, by its roles. */
+/** Returns the addresses on which this process listens, by its roles. */
 function addressesOf({ roles, ...config }: Config): Partial<Record<'api' | 'admin' | 'health', Address>> {
   const api = { ...config.public, variables: { host: 'SVC_HOST', port: 'SVC_PORT' } };
   const admin = { ...config.admin, variables: { host: 'SVC_ADMIN_HOST', port: 'SVC_ADMIN_PORT' } };
@@ -102,7 +102,7 @@ function addressesOf({ roles, ...config }: Config): Partial<Record<'api' | 'admi
   };
 }
 
-/** @throws StartFault where another program has a port that this process was given */
+/** Returns the addresses to listen on. @throws StartFault if another program uses a configured port */
 async function usableAddresses(config: Config): Promise<ReturnType<typeof addressesOf>> {
   const addresses = addressesOf(config);
   const { health, ...others } = addresses;
@@ -111,7 +111,7 @@ async function usableAddresses(config: Config): Promise<ReturnType<typeof addres
   return addresses;
 }
 
-/** Lets requests under way end; a caller that does not end its own is cut off. */
+/** Closes a listener after its requests have ended. Connections that take too long are closed. */
 async function closeListener(app: HttpServer): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
   await app.close();
@@ -122,8 +122,8 @@ const portOf = (address: string) =>
   Number(/:(\d+)/.exec(address.replace(/^mongodb(\+srv)?:\/\/([^@/]*@)?/, ''))?.[1] ?? 27017);
 
 /**
- * Config → database → services → listeners.
- * @throws where the database cannot be reached, the master key does not open its keys, or a port is taken
+ * Starts the server: opens the database, creates the services, opens the listeners.
+ * @throws Error if the database cannot be reached, if the master key does not open its keys, or if a port is taken
  */
 export async function startServer(
   config: Config,
@@ -209,14 +209,13 @@ export async function startServer(
     return starting() && 'This process is starting';
   };
   const tryWrite = createWriteProbe(processes.beat);
-  const readiness = createReadiness({
-    ...{ db, clock, tryWrite, isStopping, starting, outdated, logger },
-    isStuck: services.capacity.isStuck,
-  });
+  const { billing, capacity } = services;
+  const { isStuck } = capacity;
+  const readiness = createReadiness({ db, clock, tryWrite, isStopping, starting, outdated, logger, isStuck });
   processMetrics.observeReadiness(readiness, clock);
   const context = { config, keyring, logger, readiness, isStopping, closed };
 
-  /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */
+  /** Ends the work of this process, but not the process, if other processes have finished an upgrade of the database. */
   async function leaveToNewerBuilds(): Promise<void> {
     if (fault !== undefined) return;
     fault = await outdatedBy(maintenance.db, schema.version);
@@ -228,8 +227,15 @@ export async function startServer(
   }
 
   const membership = createMembership({
-    ...{ config, client, clock, processes, logger, isStopping, outdated, serve },
-    billing: services.billing,
+    config,
+    client,
+    clock,
+    processes,
+    logger,
+    isStopping,
+    outdated,
+    serve,
+    billing,
   });
 
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
@@ -238,7 +244,7 @@ export async function startServer(
     return listen(server, address);
   }
 
-  /** A default port may be another process's: several that start together may all have found it free. */
+  /** Opens the health listener. Another process may have taken the default port, which is no fault. */
   async function serveHealth(address: Address): Promise<void> {
     const refused = (error: unknown) => {
       if (!config.health?.byDefault) throw error;
@@ -249,11 +255,11 @@ export async function startServer(
   }
 
   clock.start();
-  // Until this function returns, a signal ends the process without a graceful stop: no request is served before.
+  // Until this function returns, a signal ends the process without a graceful stop. No request is served before that.
   const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
   if (addresses.health) await serveHealth(addresses.health);
-  // Charges are made once by a unique index: nothing but keys is written before it exists.
+  // A unique index makes charges exactly-once, so nothing but keys is written before it exists.
   await awaitIndexes(maintenance.db, indexes, {
     note(next) {
       step = next;
@@ -276,7 +282,7 @@ export async function startServer(
     embedded: engine !== undefined,
     services,
     async sweep() {
-      for (const each of [pulse, keyReader, membership, sweeper]) await each.sweep();
+      for (const part of [pulse, keyReader, membership, sweeper]) await part.sweep();
     },
     async stop() {
       stopping = true;

@@ -14,7 +14,7 @@ const usage = `Runs SVC Gateway. Configuration is in environment variables: see 
   svc-gateway --help
 `;
 
-/** sysexits.h: the command line, or the configuration, is wrong. */
+/** The exit codes for a wrong command line and a wrong configuration (sysexits.h). */
 const [badUsage, badConfiguration] = [64, 78];
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -50,7 +50,10 @@ async function closeRestoredDatabase(): Promise<void> {
   const { generatedMasterKeys } = await import('./platform/config/local-secrets.ts');
   const masterKeys = given ?? generatedMasterKeys(dataDir);
   const { sessions, codes } = await closeRestored({
-    ...{ uri, embedded: false, source: 'MONGODB_URI', masterKeys },
+    uri,
+    embedded: false,
+    source: 'MONGODB_URI',
+    masterKeys,
   });
   say(`Ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`);
 }

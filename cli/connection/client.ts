@@ -18,7 +18,10 @@ interface Watch {
   showWaiting?: ShowWaiting;
 }
 
-/** The admin API as this operator, or the part of it that is a member's. One request per call, so that a request id names one change. */
+/**
+ * The admin API as this operator, or the part of it that is a member's. One request per call, so that a request id names
+ * one change.
+ */
 export function createAdminApi(
   {
     url,

@@ -20,12 +20,19 @@ const answer = (code: ErrorCode): ListedError => {
 };
 
 const redirect = ([code, advice]: [string, string]): ListedError => ({
-  ...{ code, kind: 'redirect', httpStatus: null, retryable: null, advice },
+  code,
+  kind: 'redirect',
+  httpStatus: null,
+  retryable: null,
+  advice,
   meaning: 'An error of the redirect back to the partner',
 });
 
 const reason = (code: Reason): ListedError => ({
-  ...{ code, kind: 'reason', httpStatus: null, retryable: reasons[code].retryable },
+  code,
+  kind: 'reason',
+  httpStatus: null,
+  retryable: reasons[code].retryable,
   meaning: reasons[code].text,
   advice: `The redirect says ${reasons[code].error}; \`sessions list --status failed\` finds others.`,
 });

@@ -53,9 +53,16 @@ export function connectAsMember(sources: Sources): Connection {
       hint: `Sign in with \`svc login --url ${url}\`.`,
     });
   return {
-    ...{ url, token: profile.token, urlFrom, tokenFrom: `profile ${name ?? ''}`, profileName: name ?? '' },
-    ...{ program: 'svc', apiPath: '/portal/trpc', ca: sources.flags.ca ?? profile.ca },
-    ...{ environment: profile.environment, partnerId: profile.partnerId },
+    url,
+    token: profile.token,
+    urlFrom,
+    tokenFrom: `profile ${name ?? ''}`,
+    profileName: name ?? '',
+    program: 'svc',
+    apiPath: '/portal/trpc',
+    ca: sources.flags.ca ?? profile.ca,
+    environment: profile.environment,
+    partnerId: profile.partnerId,
     live: profile.environment === 'production',
   };
 }

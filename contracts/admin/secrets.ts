@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { DateTime, Mode, type SecretKind, secretPrefixes } from '../identifiers.ts';
 
-/** Kinds of secrets that have an owner. A code belongs to a session, works once, and expires within minutes; those of members end with the member. */
+/**
+ * Kinds of secrets that have an owner. A code belongs to a session, works once, and expires within minutes; those of
+ * members end with the member.
+ */
 export const OwnedSecretKind = z
   .enum(Object.keys(secretPrefixes) as [SecretKind, ...SecretKind[]])
   .exclude(['code', 'invitation', 'memberSession', 'deviceCode', 'deviceToken']);

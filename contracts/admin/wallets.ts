@@ -238,7 +238,10 @@ export const SetPrice = z.strictObject({
   cents: cents.min(0).max(1_000_000),
 });
 
-/** All wallets in the order of their ids; by `below`, the emptiest first; by `daysLeft`, those that run out first; by `unfunded`, those without an entry. */
+/**
+ * All wallets in the order of their ids; by `below`, the emptiest first; by `daysLeft`, those that run out first; by
+ * `unfunded`, those without an entry.
+ */
 export const ListWallets = z.strictObject({
   mode: Mode.optional(),
   /** Cents. */

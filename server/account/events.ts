@@ -11,9 +11,9 @@ interface StoredEvent {
 
 interface Dependencies {
   events: {
-    /** A stored event by its id; null where it does not exist or was deleted. */
+    /** Returns a stored event by its id; null if it does not exist or was deleted. */
     find(id: string): Promise<StoredEvent | null>;
-    /** The events of one key until a time, oldest first. */
+    /** Returns the events of one key until a time, the oldest first. */
     ofKey(
       keyId: string,
       page: { until: Date; limit: number; after: StoredEvent | undefined },
@@ -22,10 +22,10 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** `GET /api/events`: what a key's webhook URL was sent, or would have been, of 30 days. */
+/** `GET /api/events`: lists the events of a key of the last 30 days, also if the key has no webhook URL. */
 export function createEventList({ events, clock }: Dependencies) {
-  /** @throws ApiError event_not_found for another key's event, and for one that is not kept any more */
-  async function known(id: string, keyId: string): Promise<StoredEvent> {
+  /** Returns an event of a key. @throws ApiError `event_not_found` if the event belongs to another key or was deleted */
+  async function requireEvent(id: string, keyId: string): Promise<StoredEvent> {
     const event = await events.find(id);
     if (event?.keyId !== keyId) throw new ApiError('event_not_found');
     return event;
@@ -35,7 +35,7 @@ export function createEventList({ events, clock }: Dependencies) {
     const found = await events.ofKey(keyId, {
       until: new Date(clock.now() - listedAfterMs),
       limit: limit + 1,
-      after: after === undefined ? undefined : await known(after, keyId),
+      after: after === undefined ? undefined : await requireEvent(after, keyId),
     });
     const page = found.slice(0, limit);
     return {

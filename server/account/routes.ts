@@ -24,18 +24,18 @@ interface Dependencies {
   /** @throws ApiError `missing_api_key`, `invalid_api_key` */
   authenticate: (authorization: string | undefined) => Promise<Key>;
   listEvents: EventList;
-  /** The wallet of the key's partner and mode. */
+  /** Reads the wallet of the key's partner and mode. */
   readWallet: (wallet: Pick<Key, 'partnerId' | 'mode'>) => Promise<WalletResponse['wallet']>;
   limit: RequestLimit;
 }
 
-/** The query as its schema is to see it. */
+/** Prepares the query for the check against its schema. */
 async function readQuery(request: FastifyRequest): Promise<void> {
   requireOnce(request.query);
   request.query = withoutEmpty(request.query);
 }
 
-/** `/api/events` and `/api/wallet`: what a partner's programs read of its account, by API key. */
+/** The routes `/api/events` and `/api/wallet`, by which a partner's programs read its account with an API key. */
 export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
   const { authenticate, listEvents, readWallet, limit } = dependencies;
   const keys = new WeakMap<FastifyRequest, Key>();
@@ -46,7 +46,7 @@ export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod
     return key;
   }
 
-  /** Counts a call against the key's limit of this endpoint. */
+  /** Counts a call against the key's limit for this endpoint. */
   async function admit(endpoint: 'events' | 'wallet', { _id }: Key): Promise<void> {
     const { allowed, retryAfter } = await limit(`account-${endpoint}`, _id, accountRequestsPerMinute);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });

@@ -32,33 +32,36 @@ const sources = [
 ];
 
 export interface AuditLog extends Sweep {
-  /** Copies what the call wrote; where it changed no record that carries entries, or was refused, notes the call itself. */
+  /**
+   * Copies the entries that a call wrote. If the call was refused, or changed no record that carries entries, an entry of the
+   * call itself is added.
+   */
   recordCall(actor: Actor, input: unknown, result: CallResult): Promise<void>;
-  /** Notes a read of personal data. Rejects where it cannot be noted. */
+  /** Adds an entry for a read of personal data. Rejects if the entry cannot be written. */
   recordRead: RecordRead;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first identifier of the input is what the call was about; money is filed by partner and mode. */
+/** The target of a call is the first identifier of its input. The target of a call about money names partner and mode. */
 function targetOf({ action }: Actor, input: unknown): string | null {
   if (!isObject(input)) return null;
   const [target] = Object.entries(input).flatMap(([name, value]) => (/(^id|Id)$/.test(name) ? [value] : []));
   if (typeof target !== 'string') return null;
-  const ofWallet =
+  const isAboutWallet =
     /^(wallets|limits)\./.test(action) && (input['mode'] === 'test' || input['mode'] === 'live');
-  return ofWallet ? `${target}:${input['mode']}` : target;
+  return isAboutWallet ? `${target}:${input['mode']}` : target;
 }
 
-/** Characters of a field of the input that an entry keeps: a logo is no use there. */
+/** The most characters that an entry keeps of a field of the input. A longer value, such as a logo, is left out. */
 const longestField = 1_000;
 
-/** The part of the input that an entry keeps. The input of a refused call can be any value. */
-function kept(input: Record<string, unknown>): Record<string, unknown> {
-  // The log is kept for good; an e-mail address is erased with its member.
+/** Returns the part of the input that an entry keeps. The input of a refused call can be any value. */
+function keptFields(input: Record<string, unknown>): Record<string, unknown> {
+  // The log is never deleted, but the e-mail address of a member must be erased with the member.
   const fields = Object.entries(input).filter(
-    // Pages call procedures without JSON, with fields that are undefined.
+    // Pages call procedures directly, without JSON: a field may then be undefined.
     ([name, value]) => value !== undefined && /^\w{1,64}$/.test(name) && name !== 'email',
   );
   return Object.fromEntries(
@@ -69,20 +72,20 @@ function kept(input: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Calls whose entry is in the ledger page that they wrote, and is copied after the answer. */
+/** Calls that write a ledger page. The page carries the entry, which is copied after the response. */
 const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
 /** Calls that change no record with entries. */
 const withoutRecord =
   /^(deliveries|jobs|keyring)\.|^schema\.finish$|^members\.signIn$|^webhooks\.(test|trigger)$/;
 
-/** How a call ended that left no entry in a record. */
-function endOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
+/** The outcome of a call that left no entry in a record. */
+function outcomeOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
   if (result.outcome === 'refused') return result;
   return withoutRecord.test(action) ? {} : { outcome: 'unchanged' };
 }
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
-  /** One at a time; mutations that end during one share the next. */
+  /** Runs one drain at a time. Mutations that end while a drain runs share the next drain. */
   const drain = createGroupCommit<true, null>({
     async run(calls) {
       for (const source of sources) await store.drain(source);
@@ -90,21 +93,21 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     },
   });
 
-  /** Calls that could not be noted yet, by request. */
+  /** Calls that have no entry yet because the database failed, by request id. */
   const unrecorded = new Map<string, NewEntry>();
 
-  /** A call that was refused, or changed no record that carries entries. */
-  async function note(call: NewEntry): Promise<void> {
+  /** Adds an entry for a call that was refused, or that changed no record that carries entries. */
+  async function addEntry(call: NewEntry): Promise<void> {
     const isRecorded = call.outcome !== 'refused' && (await store.ofRequest(call.requestId)).length > 0;
     if (!isRecorded) await store.add([call]);
     unrecorded.delete(call.requestId);
   }
 
   async function sweep(): Promise<void> {
-    // Read before the drain, which includes the changes of these calls.
+    // Read the calls before the drain, so that the drain includes their changes.
     const calls = [...unrecorded.values()];
     await drain(true);
-    for (const call of calls) await note(call);
+    for (const call of calls) await addEntry(call);
   }
 
   return {
@@ -119,20 +122,20 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 
     async recordCall(actor, input, result) {
       if (result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action)) return;
-      const what = { target: targetOf(actor, input), ...(isObject(input) ? { input: kept(input) } : {}) };
       const call = {
         ...actor,
         id: actor.requestId,
         at: new Date(clock.now()),
-        ...what,
-        ...endOf(actor, result),
+        target: targetOf(actor, input),
+        ...(isObject(input) ? { input: keptFields(input) } : {}),
+        ...outcomeOf(actor, result),
       };
       try {
         await sweep();
-        await note(call);
+        await addEntry(call);
       } catch (err) {
         unrecorded.set(call.requestId, call);
-        // The change is made; the next sweep copies its entry, or notes the call.
+        // The change itself is written. The next sweep copies its entry, or adds an entry for the call.
         log.error(
           { err, requestId: actor.requestId, action: actor.action },
           'audit entries were not copied yet',
@@ -142,7 +145,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   };
 }
 
-/** An entry as operators see it. */
+/** Returns an entry as operators see it. */
 export function viewEntry({
   _id,
   at,
@@ -171,15 +174,18 @@ export function viewEntry({
   };
 }
 
-/** The entries that this operator may read: a role with the scope `own` sees nothing of users that others did. */
-const readableBy = <Wanted>({ id, role }: AdminContext['operator'], wanted: Wanted) =>
-  scopeOf(role, 'auditLog.list') === 'own' ? { ...wanted, seenBy: id } : wanted;
+/**
+ * Restricts a filter to the entries that this operator may read. An operator whose role has the scope `own` does not see what
+ * other operators did to users.
+ */
+const readableBy = <Filter>({ id, role }: AdminContext['operator'], filter: Filter) =>
+  scopeOf(role, 'auditLog.list') === 'own' ? { ...filter, seenBy: id } : filter;
 
-/** An entry of another operator, without where that operator was. */
-const seenBy = ({ id, role }: AdminContext['operator'], entry: AuditLogEntry): AuditLogEntry =>
+/** Masks the address in an entry of another operator, if this operator may see only their own. */
+const seenByOperator = ({ id, role }: AdminContext['operator'], entry: AuditLogEntry): AuditLogEntry =>
   scopeOf(role, 'auditLog.list') === 'own' && entry.operatorId !== id ? { ...entry, address: masked } : entry;
 
-/** `svcadmin audit-log list`. There is no other procedure: the log is append-only. */
+/** The procedures of `svcadmin audit-log list`. None changes the log, because it is append-only. */
 export function createAuditLogProcedures(store: AuditStore) {
   return router({
     list: procedure
@@ -187,7 +193,7 @@ export function createAuditLogProcedures(store: AuditStore) {
       .output(z.array(AuditLogEntry))
       .query(async ({ input, ctx }) => {
         const found = await store.list(readableBy(ctx.operator, input));
-        return found.map((entry) => seenBy(ctx.operator, viewEntry(entry)));
+        return found.map((entry) => seenByOperator(ctx.operator, viewEntry(entry)));
       }),
     count: procedure
       .input(ListAuditLog.omit(pageFields))

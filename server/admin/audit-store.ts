@@ -10,22 +10,23 @@ import { readPage } from '../platform/database/pages.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
 import { ApiError } from '../platform/errors.ts';
 
-/** An entry of the log. Entries are only ever added. */
+/** An entry of the log. Entries are added, but never changed or deleted. */
 export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
 
 export type NewEntry = Omit<AuditEntry, 'target'> & {
   target: string | null;
   input?: Record<string, unknown>;
-  /** Absent where the call changed something. */
+  /** Absent if the call changed something. */
   outcome?: 'unchanged' | 'refused' | 'read';
   error?: ErrorCode;
 };
 
+/** A record with audit entries that are still to be copied to the log. */
 interface Outbox {
   _id: string;
-  /** Whose the record is. */
+  /** The partner that the record belongs to. */
   partnerId?: string;
-  /** Of a bulk job. */
+  /** The filter of a bulk job. */
   filter?: { partnerId?: string };
   audit: AuditEntry[];
   auditAt?: Date;
@@ -42,27 +43,27 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'before.last4': 1 }, sparse: true },
 ];
 
-/** The partner whose record, or whose wallet, an entry is about. */
+/** Returns the partner whose record or wallet an entry is about. */
 function partnerOf({ partnerId, target }: Pick<NewEntry, 'partnerId' | 'target'>): { partnerId?: string } {
   const named = partnerId ?? (target?.startsWith('ptr_') ? target.split(':', 1)[0] : undefined);
   return named === undefined ? {} : { partnerId: named };
 }
 
-/** What a partner's money is filed under, apart by mode. */
+/** Returns the targets of entries about the wallets of a partner, one for each mode. */
 const walletsOf = (target: string): string[] =>
   target.startsWith('ptr_') && !target.includes(':') ? Mode.options.map((mode) => `${target}:${mode}`) : [];
 
 export interface AuditFilter extends Unpaged<ListAuditLog> {
-  /** Only what this operator did, and what all operators changed of partners' records. */
+  /** Only entries of this operator, and entries of all operators about changes of partners' records. */
   seenBy?: string | undefined;
-  /** What was changed, or was to be, of this partner. Reads of operators are not among it. */
+  /** Only entries about changes of this partner, made or refused. Reads by operators are not included. */
   partnerId?: string | undefined;
 }
 
-/** Records of partners, and their wallets. Reads and users are not among them. */
+/** The condition of entries about records of partners and their wallets, without reads and without users. */
 const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
 
-/** The query of a filter. */
+/** Returns the database query of a filter. */
 const conditionsOf = ({ target, actor, action, since, until, seenBy, partnerId }: AuditFilter): Document => ({
   $and: [
     target ? { target: { $in: [target, ...walletsOf(target)] } } : {},
@@ -88,8 +89,8 @@ export function createAuditStore(db: Db) {
     );
   }
 
-  /** Takes the entries that were copied out of their record; others may have come since. */
-  function emptied({ _id, audit }: Outbox) {
+  /** Returns the update that removes copied entries from their record. Entries added since then stay. */
+  function removeCopied({ _id, audit }: Outbox) {
     const copied = audit.map(({ id }) => id);
     const rest: Document = {
       $filter: { input: '$audit', cond: { $not: { $in: ['$$this.id', { $literal: copied }] } } },
@@ -120,7 +121,7 @@ export function createAuditStore(db: Db) {
             return audit.map((entry) => (owner === undefined ? entry : { ...entry, partnerId: owner }));
           }),
         );
-        if (waiting.length > 0) await records.bulkWrite(waiting.map(emptied), { ordered: false });
+        if (waiting.length > 0) await records.bulkWrite(waiting.map(removeCopied), { ordered: false });
         if (waiting.length < outboxesAtOnce) return;
       }
     },
@@ -133,7 +134,7 @@ export function createAuditStore(db: Db) {
     count: (filter: AuditFilter): Promise<Total> =>
       countThrough(log, { indexed: conditionsOf(filter), rest: {} }),
 
-    /** Newest first. @throws ApiError `not_found` where `after` does not exist */
+    /** Returns entries, the newest first. @throws ApiError `not_found` if the entry `after` does not exist */
     async list({ limit, after, ...filter }: ListAuditLog & AuditFilter): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });

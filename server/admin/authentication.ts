@@ -14,15 +14,15 @@ import type { Operator, OperatorStore } from './operator-store.ts';
 interface Dependencies {
   store: Pick<OperatorStore, 'findByHash' | 'touch'>;
   clock: Pick<Clock, 'now'>;
-  /** SVC_ADMIN_TOKEN: the first operator, an owner; undefined where that token is retired. */
+  /** The value of SVC_ADMIN_TOKEN, which identifies the first operator, an owner. Undefined if the token is retired. */
   firstToken: string | undefined;
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
 }
 
 /**
- * Who the bearer of an `Authorization` header is, for a call of this procedure or page.
- * @throws ApiError `operator_unknown`, `rate_limited`; where the database is away, `service_unavailable` or its error
+ * Returns the operator that an `Authorization` header identifies, for a call of a procedure or page (`path`).
+ * @throws ApiError `operator_unknown` or `rate_limited`; `service_unavailable` or the database's error if the database is away
  */
 export type Authenticate = (
   authorization: string | undefined,
@@ -30,8 +30,8 @@ export type Authenticate = (
 ) => Promise<Identity>;
 
 /**
- * What needs nothing of the database, and helps while it is away: it is answered to operators whom this process knows.
- * Everything else asks the database for the operator each time.
+ * Procedures and pages that help while the database is away. They are open to operators that this process remembers.
+ * All other calls read the operator from the database each time.
  */
 const fromMemory: ReadonlySet<string> = new Set([
   'status',
@@ -41,7 +41,7 @@ const fromMemory: ReadonlySet<string> = new Set([
   '/ops',
   '/metrics',
 ]);
-/** Milliseconds for which a token that was right is known without the database: a shift. */
+/** How long a valid token is remembered, in milliseconds: the length of a work shift. */
 const rememberedMs = 12 * 3_600_000;
 
 export const firstOperator: Identity = {
@@ -50,7 +50,7 @@ export const firstOperator: Identity = {
   role: 'owner',
   expiresAt: null,
 };
-/** Wrong tokens a minute and subscriber before the answer is 429. A right one always passes. */
+/** How many wrong tokens a subscriber may send in a minute before the response is 429. A valid token always passes. */
 const wrongTokensPerMinute = 10;
 
 function unknownOperator(token = ''): ApiError {
@@ -67,20 +67,20 @@ const expired = (at: Date): ApiError =>
     description: `This operator token expired at ${at.toISOString()}; an owner makes another by: svcadmin operators create`,
   });
 
-/** Counts failures of each subscriber in the current minute; forgets them all with the minute. */
+/** Counts the failures of each subscriber in the current minute. All counts are dropped when a new minute begins. */
 function createFailureCount(clock: Pick<Clock, 'now'>) {
   let window = 0;
   let failures = new Map<string, number>();
   return (subscriber: string): { count: number; retryAfter: number } => {
     const now = clock.now();
-    const current = windowStart(now, minute);
-    if (current !== window) {
-      window = current;
+    const thisMinute = windowStart(now, minute);
+    if (thisMinute !== window) {
+      window = thisMinute;
       failures = new Map();
     }
     const count = (failures.get(subscriber) ?? 0) + 1;
     failures.set(subscriber, count);
-    return { count, retryAfter: secondsUntilRollover(current, minute, now) };
+    return { count, retryAfter: secondsUntilRollover(thisMinute, minute, now) };
   };
 }
 
@@ -110,8 +110,11 @@ export function createAuthentication({
     return operator;
   }
 
-  /** The operator as this process knows them, where the database cannot say. */
-  async function recall(hash: string): Promise<Operator | undefined> {
+  /**
+   * Reads the operator from the database. If the database is away, returns the operator that this process remembers.
+   * @throws ApiError `service_unavailable` if the process does not remember the token
+   */
+  async function findOrRecall(hash: string): Promise<Operator | undefined> {
     const known = remembered.get(hash);
     if (known && databaseFault()) return known;
     try {
@@ -131,10 +134,10 @@ export function createAuthentication({
     const hash = sha256(token);
     if (firstHash !== undefined && sameText(hash, firstHash)) return firstOperator;
     if (!isWellFormedSecret('operatorToken', token)) return undefined;
-    const operator = fromMemory.has(path) ? await recall(hash) : await find(hash);
+    const operator = fromMemory.has(path) ? await findOrRecall(hash) : await find(hash);
     if (operator?.status !== 'active') return undefined;
     const { _id: id, name, role, expiresAt } = operator;
-    // The bearer has the token: when it expired is no secret to them.
+    // The sender has the token, so its expiry may be disclosed to them.
     if (expiresAt && expiresAt.getTime() <= clock.now()) throw expired(expiresAt);
     if (!databaseFault()) touch(id, operator.lastUsedAt);
     return { id, name, role, expiresAt: expiresAt?.toISOString() ?? null };

@@ -9,10 +9,10 @@ export interface SourceCertificate {
   expiring: boolean;
 }
 
-/** Endpoints that have series of their own. */
+/** The most endpoints with time series of their own. */
 const mostEndpoints = 10;
 
-/** Gauges of the whole installation: the same in every process that offers them. */
+/** Makes the gauges of the whole installation. Every process that offers them reports the same values. */
 export function createBacklogMetrics(certificates: () => readonly SourceCertificate[]) {
   const registry = new Registry();
   const registers = [registry];
@@ -78,15 +78,14 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'Certificates of verification sources that expire within 30 days, or have expired',
   );
 
-  /** Only of the worst: keys come and go, and each is a series. */
+  /** Sets the gauges of the worst endpoints only, because each key is a time series of its own. */
   function setEndpoints({ at, endpoints = [] }: Backlog): void {
-    for (const each of [failingSeconds, successRatio, endpointQueue]) each.reset();
-    for (const { keyId: key, mode, failingSince, pausedUntil, successShare, queued } of endpoints.slice(
-      0,
-      mostEndpoints,
-    )) {
-      // A pause is wanted, and no fault of the endpoint.
-      const since = pausedUntil === null && failingSince !== null ? Date.parse(failingSince) : at.getTime();
+    for (const metric of [failingSeconds, successRatio, endpointQueue]) metric.reset();
+    for (const endpoint of endpoints.slice(0, mostEndpoints)) {
+      const { keyId: key, mode, failingSince, pausedUntil, successShare, queued } = endpoint;
+      // A paused endpoint does not count as failing, because operators paused it on purpose.
+      const isFailing = pausedUntil === null && failingSince !== null;
+      const since = isFailing ? Date.parse(failingSince) : at.getTime();
       failingSeconds.set({ key, mode }, Math.max(0, (at.getTime() - since) / 1000));
       if (successShare !== null) successRatio.set({ key, mode }, successShare);
       endpointQueue.set({ key, mode }, queued);
@@ -96,7 +95,7 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
   function setCertificates(now: number): void {
     const all = certificates();
     certificateLife.reset();
-    // The latest first, so that the next one to expire is set last.
+    // The certificate that expires first is set last, and so decides the value of the gauge.
     for (const { source, use, notAfter } of all.toSorted((a, b) => (a.notAfter < b.notAfter ? 1 : -1))) {
       certificateLife.set({ source, use }, (Date.parse(notAfter) - now) / 1000);
     }
@@ -104,7 +103,7 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
   }
 
   return {
-    /** @param now milliseconds since the epoch */
+    /** Returns the metrics in the format of Prometheus. @param now milliseconds since the epoch */
     render(backlog: Backlog, now: number): Promise<string> {
       const { at, deliveries: queue, jobs: scheduled, pages } = backlog;
       const age = (since: Date | undefined): number =>

@@ -4,7 +4,7 @@ import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 /** Work that is pending in the database. Each figure is bounded and read from an index. */
 export interface Backlog {
   at: Date;
-  /** Up to 100,000 of each status. `delivered` is an estimate: all deliveries without the other statuses. */
+  /** Counts up to 100,000 of each status. `delivered` is an estimate: all deliveries less those of the other statuses. */
   deliveries: { byStatus: Record<string, number>; late: number; oldestDueAt?: Date };
   jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
   /** Webhook endpoints in trouble, the worst first. */
@@ -13,16 +13,16 @@ export interface Backlog {
   pages: { unpublished: number; oldestAt?: Date };
 }
 
-/** A delivery or job that has been due for longer, in milliseconds, is late. */
+/** A delivery or job is late if it has been due for longer than this, in milliseconds. */
 export const lateAfterMs = 5_000;
-/** An index of 100,000 entries is counted in some 20 ms. */
+/** The most index entries that a count reads: 100,000 take about 20 ms. */
 const mostCounted = 100_000;
 
-/** Due deliveries that the search for one that is not paused looks through. */
-const mostLookedThrough = 10_000;
+/** The most due deliveries that are read to find one whose key is not paused. */
+const mostDueRead = 10_000;
 
-/** All jobs, by the index that begins with their name. */
-const anyJob = { name: { $gt: '' } };
+/** The condition that all jobs meet. The index that begins with `name` serves it. */
+const allJobs = { name: { $gt: '' } };
 
 export type BacklogStore = ReturnType<typeof createBacklogStore>;
 
@@ -32,13 +32,13 @@ export function createBacklogStore(db: Db) {
   const jobs = db.collection<{ nextRunAt: Date | null }>('jobs');
   const ledger = db.collection<{ at: Date }>('ledger');
 
-  /** `countDocuments` would read the documents; this counts entries of an index. */
+  /** Counts entries of an index. `countDocuments` would read the documents. */
   async function count(collection: string, query: Document): Promise<number> {
     const { n } = await db.command({ count: collection, query, limit: mostCounted });
     return Number(n);
   }
 
-  /** Keys whose webhooks are paused: what waits for them is not late. */
+  /** Returns the keys whose webhooks are paused. Their waiting deliveries do not count as late. */
   async function pausedKeys(at: Date): Promise<string[]> {
     const found = await keys.find({ 'pause.until': { $gt: at } }, { projection: { _id: 1 } }).toArray();
     return found.map(({ _id }) => _id);
@@ -55,7 +55,7 @@ export function createBacklogStore(db: Db) {
     return Math.max(0, all - waiting);
   }
 
-  /** Looks through the deliveries that have been due longest, up to a bound: those of paused keys may be many. */
+  /** Returns the delivery that has been due longest and is not paused. Reads a limited number of deliveries. */
   async function longestDue(
     at: Date,
     paused: readonly string[],
@@ -64,7 +64,7 @@ export function createBacklogStore(db: Db) {
       .aggregate<{ nextAttemptAt?: Date }>([
         { $match: { status: 'pending', nextAttemptAt: { $lte: at } } },
         { $sort: { nextAttemptAt: 1 } },
-        { $limit: paused.length > 0 ? mostLookedThrough : 1 },
+        { $limit: paused.length > 0 ? mostDueRead : 1 },
         { $match: { keyId: { $nin: paused } } },
         { $limit: 1 },
         { $project: { nextAttemptAt: 1 } },
@@ -92,12 +92,12 @@ export function createBacklogStore(db: Db) {
   }
 
   async function readJobs(at: Date): Promise<Backlog['jobs']> {
-    const due = { ...anyJob, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
+    const due = { ...allJobs, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const [waiting, late, failed, oldest] = await Promise.all([
-      count('jobs', { ...anyJob, nextRunAt: { $gt: new Date(0) } }),
+      count('jobs', { ...allJobs, nextRunAt: { $gt: new Date(0) } }),
       count('jobs', due),
       count('jobs', { lastFinishedAt: { $gt: new Date(0) }, failReason: { $type: 'string' } }),
-      jobs.findOne({ ...anyJob, lockedAt: null, nextRunAt: { $lte: at } }, { sort: { nextRunAt: 1 } }),
+      jobs.findOne({ ...allJobs, lockedAt: null, nextRunAt: { $lte: at } }, { sort: { nextRunAt: 1 } }),
     ]);
     return { waiting, late, failed, ...(oldest?.nextRunAt && { oldestDueAt: oldest.nextRunAt }) };
   }

@@ -30,25 +30,25 @@ interface Dependencies {
   stores: AdminStores;
   clock: Clock;
   log: Logger;
-  /** SVC_ADMIN_TOKEN, or the generated one; undefined where it is retired. */
+  /** The value of SVC_ADMIN_TOKEN, or the generated token. Undefined if the token is retired. */
   firstToken: string | undefined;
   metrics: Metrics;
-  /** Milliseconds for which requests are collected before they are recorded. */
+  /** How long requests are collected before they are written, in milliseconds. */
   requestsEvery: number;
-  /** Owners of those names that exist. */
+  /** Returns the owner of each given name that exists. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
-  /** What partners are called, by their ids. */
+  /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
   status: Omit<StatusSources, 'clock'>;
-  /** Webhook endpoints in trouble, the worst first. */
+  /** Returns the webhook endpoints in trouble, the worst first. */
   readEndpoints: () => Promise<EndpointHealth[]>;
   rotation: KeyRotation;
   upgrade: Upgrade;
-  /** How the collections of a sharded cluster differ from what they should be. */
+  /** Returns how the collections of a sharded cluster differ from what they should be. */
   shards: () => Promise<ShardsView>;
-  /** Whose a secret is, by its hash. */
+  /** Returns the owner of a secret by the hash of the secret. */
   findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
-  /** Why the database is unavailable; undefined where it is available. */
+  /** Returns why the database is unavailable; undefined if it is available. */
   databaseFault: ReadDatabaseFault;
 }
 
@@ -63,26 +63,26 @@ interface AdminProcedures {
 }
 
 export interface Admin {
-  /** Its own part of the admin API. */
+  /** The procedures of this feature in the admin API. */
   procedures: AdminProcedures;
-  /** Notes calls that are made by another listener. */
+  /** Adds entries for calls that another listener makes. */
   auditLog: Pick<AuditLog, 'recordCall'>;
   /**
-   * To be registered on the admin listener.
-   * @param api the whole admin API, and its caller with the role ops
+   * Returns the routes to register on the admin listener.
+   * @param api the whole admin API, and a caller of it with the role ops
    */
   routesOf(api: { router: AnyRouter; ops: OpsApi }): FastifyPluginAsync;
-  /** To be registered on the health listener. */
+  /** The routes to register on the health listener. */
   metricsRoutes: FastifyPluginAsync;
-  /** Call this before the routes of the public listener are registered: records and counts its answers. */
+  /** Records and counts the responses of the public listener. Call this before its routes are registered. */
   observe(app: FastifyInstance): void;
-  /** Writes the requests that are still buffered; for a graceful stop. */
+  /** Writes the requests that are still buffered. Call this when the process stops. */
   flush(): Promise<void>;
-  /** To be run with the other sweeps. */
+  /** The sweep to run with the sweeps of other features. */
   sweep: Sweep;
 }
 
-/** The admin API with everything that operators see. */
+/** Makes the admin API and the pages that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
   const {
     stores,

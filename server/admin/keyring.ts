@@ -15,13 +15,18 @@ import type { KeyDocument } from '../platform/keys/keyring.ts';
 import type { SealedCounts } from '../platform/keys/sealed-values.ts';
 import { sealedUnder } from '../platform/keys/sealing.ts';
 
+/** Returns whether a key is in use now. `all` holds the keys of every use, the oldest first. */
+function keyState(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView['state'] {
+  if (key.activeAt.getTime() > now) return 'pending';
+  const active = all.filter((other) => other.use === key.use && other.activeAt.getTime() <= now);
+  return active.at(-1)?._id === key._id ? 'current' : 'old';
+}
+
 function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView {
-  const active = all.filter((each) => each.use === key.use && each.activeAt.getTime() <= now);
-  const isPending = key.activeAt.getTime() > now;
   return {
     id: key._id,
     use: key.use,
-    state: isPending ? 'pending' : active.at(-1)?._id === key._id ? 'current' : 'old',
+    state: keyState(key, all, now),
     createdAt: key.createdAt.toISOString(),
     activeAt: key.activeAt.toISOString(),
     retirableAt: retirableFrom(key, all, now)?.toISOString() ?? null,
@@ -30,12 +35,17 @@ function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): Ke
   };
 }
 
+/** Lists the master keys of this process and those that sealed values name. `missing` ones are not known to this process. */
 function viewMasterKeys(known: readonly string[], counts: SealedCounts): KeyView[] {
+  const stateOf = (id: string): KeyView['state'] => {
+    if (id === known[0]) return 'current';
+    return known.includes(id) ? 'old' : 'missing';
+  };
   const names = [...new Set([...known, ...counts.keys()])];
   return names.map((id) => ({
     id,
     use: 'master',
-    state: id === known[0] ? 'current' : known.includes(id) ? 'old' : 'missing',
+    state: stateOf(id),
     createdAt: null,
     activeAt: null,
     retirableAt: null,
@@ -44,7 +54,7 @@ function viewMasterKeys(known: readonly string[], counts: SealedCounts): KeyView
   }));
 }
 
-/** `svcadmin keyring …`. No answer holds a key. */
+/** The procedures of `svcadmin keyring …`. No response contains a key. */
 export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock, 'now'>) {
   return router({
     list: procedure.output(z.array(KeyView)).query(async () => {
@@ -59,8 +69,8 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       .input(RotateKey)
       .output(KeyView)
       .mutation(async ({ input: { use, lead = defaultLeadSeconds[use] } }) => {
-        const made = await rotation.rotate(use, lead * 1000);
-        return viewKey(made, [made], clock.now());
+        const newKey = await rotation.rotate(use, lead * 1000);
+        return viewKey(newKey, [newKey], clock.now());
       }),
     retire: procedure
       .input(RetireKey)

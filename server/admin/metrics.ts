@@ -13,49 +13,50 @@ interface Answer {
 
 export interface Metrics {
   contentType: string;
-  /** Counts an answer of the public listener. */
+  /** Counts a response of the public listener. */
   answered(answer: Answer): void;
   /** Counts a request that was refused because too many were in flight. */
   shed(caller: CallerKind): void;
-  /** Notes how many requests of such callers are in flight in this process. */
+  /** Sets how many requests of this kind of caller are in flight in this process. */
   inFlight(caller: CallerKind, count: number): void;
-  /** Counts what was written or published together. */
+  /** Adds the size of a batch that was written, published or handed over together. */
   batch(kind: 'ledger_page' | 'events' | 'hand_over', size: number): void;
-  /** Counts how a verification source ended for a session. */
+  /** Counts the outcome of a verification source for a session. */
   method(source: string, outcome: string): void;
+  /** Counts the outcome of a passkey ceremony. */
   passkey(ceremony: string, outcome: string): void;
-  /** Counts a posting of this process, by who wrote it. */
+  /** Counts a posting: `own` was written by this process, the others say how the hand-over to another process ended. */
   posting(way: 'own' | 'answered' | 'not_sent' | 'lost'): void;
-  /** Notes how many other processes take postings from this one, and how many should but do not answer. */
+  /** Sets how many other processes take postings from this process, and how many should but do not answer. */
   peers(count: { answering: number; silent: number }): void;
-  /** Counts a ledger page that another process was first with. */
+  /** Counts a ledger page that another process wrote before this process could. */
   pageConflict(): void;
-  /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
+  /** Counts a webhook attempt when it is sent, `lag` seconds after it was due. */
   sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
-  /** Counts a webhook attempt that has ended: `delivered`, or why not. */
+  /** Counts a webhook attempt when it has ended. The outcome is `delivered` or the reason of the failure. */
   sent(outcome: string): void;
-  /** Metrics of this process. */
+  /** Returns the metrics of this process. */
   renderProcess(): Promise<string>;
-  /** The same, with the figures of the whole installation; `now` in milliseconds. */
+  /** Returns the metrics of this process and of the whole installation. @param now milliseconds since the epoch */
   render(backlog: Backlog, now: number): Promise<string>;
 }
 
 const tokenRoute = '/api/oauth/token';
 
-/** Buckets in seconds: from an immediate first attempt to the delay of a retry. */
+/** Buckets of the send lag in seconds, from an immediate first attempt to the delay of a retry. */
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** Up to the largest ledger page. */
+/** Buckets of the batch size, up to the largest ledger page. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128];
 
 interface Dependencies {
   process: Pick<ProcessMetrics, 'registry'>;
-  /** Seconds since this process last looked for due jobs; undefined where it runs none. */
+  /** Returns the seconds since this process last looked for due jobs; undefined if it runs no jobs. */
   tickAge: () => number | undefined;
-  /** The certificates that verification sources depend on. */
+  /** Returns the certificates that verification sources depend on. */
   certificates?: () => readonly SourceCertificate[];
 }
 
-/** Metrics of the service in this process, and those of every process. */
+/** Makes the metrics of the service: those of this process, and those of the whole installation. */
 export function createMetrics({
   process: { registry },
   tickAge,
@@ -141,9 +142,9 @@ export function createMetrics({
     help: 'Since this process last looked for due jobs; absent where it has no worker role',
     registers,
     collect() {
-      const tick = tickAge();
-      if (tick === undefined) this.remove();
-      else this.set(tick);
+      const age = tickAge();
+      if (age === undefined) this.remove();
+      else this.set(age);
     },
   });
   schedulerTick.remove();
@@ -173,8 +174,11 @@ export function createMetrics({
     renderProcess: () => registry.metrics(),
 
     async render(backlog, now) {
-      const [own, shared] = await Promise.all([registry.metrics(), backlogMetrics.render(backlog, now)]);
-      return `${own}\n${shared}`;
+      const [ofProcess, ofInstallation] = await Promise.all([
+        registry.metrics(),
+        backlogMetrics.render(backlog, now),
+      ]);
+      return `${ofProcess}\n${ofInstallation}`;
     },
   };
 }

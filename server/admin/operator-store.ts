@@ -15,10 +15,10 @@ export interface Operator extends AuditedRecord {
   status: OperatorStatus;
   /** SHA-256 of the token. */
   hash: string;
-  /** The last characters of the token; absent in those of older builds. */
+  /** The last characters of the token. Absent if an older build made the token. */
   last4?: string;
   lastUsedAt?: Date;
-  /** Absent for a token that does not expire. */
+  /** Absent if the token does not expire. */
   expiresAt?: Date;
   revokedAt?: Date;
 }

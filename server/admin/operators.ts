@@ -25,7 +25,7 @@ interface Dependencies {
 
 export type Operators = ReturnType<typeof createOperators>;
 
-/** Operators besides the one of SVC_ADMIN_TOKEN. All methods throw ApiError. */
+/** Manages operators, except the operator of SVC_ADMIN_TOKEN. The methods throw ApiError. */
 export function createOperators({ store, clock }: Dependencies) {
   return {
     async create(
@@ -36,15 +36,19 @@ export function createOperators({ store, clock }: Dependencies) {
       const id = randomId('operator');
       const token = randomSecret('operatorToken');
       const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
-      const until = expiresAt && { expiresAt };
-      const entry = auditEntry(actor, { id, at: now }, { after: { name, role, status: 'active', ...until } });
+      const expiry = expiresAt && { expiresAt };
+      const entry = auditEntry(
+        actor,
+        { id, at: now },
+        { after: { name, role, status: 'active', ...expiry } },
+      );
       const fields = {
         name,
         role,
         status: 'active' as const,
         hash: sha256(token),
         last4: token.slice(-4),
-        ...until,
+        ...expiry,
       };
       return { operator: await store.insert({ _id: id, ...fields, createdAt: new Date(now) }, entry), token };
     },
@@ -62,7 +66,7 @@ export function createOperators({ store, clock }: Dependencies) {
     list: ({ status, ...page }: ListOperators): Promise<Operator[]> => store.list({ status }, page),
     count: ({ status }: Pick<ListOperators, 'status'>): Promise<Total> => store.count({ status }),
 
-    /** The token becomes invalid immediately. */
+    /** Makes the operator's token invalid immediately. */
     revoke(operatorId: string, actor: Actor): Promise<Operator> {
       if (operatorId === actor.operatorId) {
         throw new ApiError('refused', { description: 'Another owner has to revoke you' });
@@ -106,14 +110,19 @@ function viewOperator({
 }
 
 function viewPermission(path: string): PermissionView {
-  const of = (role: Role) => {
+  const permissionOf = (role: Role) => {
     const scope = scopeOf(role, path);
     return scope === 'any' ? 'yes' : (scope ?? 'no');
   };
-  return { procedure: path, support: of('support'), ops: of('ops'), owner: of('owner') };
+  return {
+    procedure: path,
+    support: permissionOf('support'),
+    ops: permissionOf('ops'),
+    owner: permissionOf('owner'),
+  };
 }
 
-/** `svcadmin operators …`, `svcadmin roles` and `svcadmin whoami`. */
+/** The procedures of `svcadmin operators …`, `svcadmin roles` and `svcadmin whoami`. */
 export function createOperatorProcedures(operators: Operators) {
   return router({
     whoami: procedure

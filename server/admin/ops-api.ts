@@ -22,7 +22,7 @@ interface OfBulk {
 }
 type OfWallet = OfPartner & { mode: Mode };
 
-/** The procedures of the admin API that the pages of `/ops` read. The whole router has them. */
+/** The procedures of the admin API that the pages of `/ops` call. */
 export interface OpsApi {
   partners: { show: Read<OfPartner, PartnerView> };
   keys: { list: Read<OfPartner & Page, KeyView[]> };
@@ -43,7 +43,7 @@ export interface OpsApi {
   bulk: { list: Read<Page, BulkView[]>; show: Read<OfBulk, BulkView> };
 }
 
-/** Role ops: what it reads tells of no person, and needs no entry in the audit log. */
+/** The caller of these procedures. The role ops reads no personal data, so its reads need no audit entry. */
 export const opsContext = {
   operator: { id: 'ops', name: '/ops', role: 'ops' as const },
   requestId: '/ops',

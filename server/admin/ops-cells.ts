@@ -1,9 +1,9 @@
 import { timeOf } from './ops-text.ts';
 
-/** A text, which may lead to another page; or a command. */
+/** A cell of a table: a text, which may link to another page, or a command. */
 export type RecordCell = { text: string | number; to?: string } | { command: string };
 
-/** A record as its page shows it. */
+/** The content of the page of a record. */
 export interface RecordPage {
   title: string;
   facts: readonly (readonly [name: string, cell: RecordCell])[];
@@ -12,7 +12,7 @@ export interface RecordPage {
     headings: readonly string[];
     rows: readonly (readonly RecordCell[])[];
   }[];
-  /** What an operator can do, each with its command. */
+  /** The actions that an operator can take, each with its command. */
   actions: readonly (readonly [what: string, command: string])[];
 }
 

@@ -8,7 +8,7 @@ import { style } from './ops-style.ts';
 import { dollars, timeOf } from './ops-text.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
-/** Only the page's own style, and nothing else from anywhere. */
+/** The Content-Security-Policy of the page: it allows the style of the page and nothing else. */
 export const opsPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -20,7 +20,7 @@ export const opsPagePolicy = [
 /** Templates escape everything by default. */
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
 
-/** Commands that the page names, with the heading of each in docs/cli.md. */
+/** Commands that the page names, each with its heading in docs/cli.md. */
 const commands = {
   'webhooks show': 'svcadmin-webhooks-show-key',
   'deliveries list': 'svcadmin-deliveries-list',
@@ -35,7 +35,7 @@ const commands = {
 /** Headings of docs/cli.md that the page links to. */
 export const opsAnchors: readonly string[] = Object.values(commands);
 
-/** A text, which may lead to a page, with a note below it or without one; or a command that helps. */
+/** A cell of a table: a text with an optional link and an optional note below it, or a command that helps. */
 type Cell =
   | { text: string | number; note?: string; to?: string }
   | { command: string; href: string | undefined };
@@ -50,7 +50,7 @@ interface Table {
 const texts = (...values: readonly (string | number)[]): Cell[] => values.map((text) => ({ text }));
 const age = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
-const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Cell => ({
+const partnerCell = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Cell => ({
   text: partner,
   to: `/ops/partner/${partnerId}`,
   ...(partner === partnerId ? {} : { note: partnerId }),
@@ -58,20 +58,20 @@ const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Ce
 
 /** Seconds after which the browser reloads the page. */
 export const opsRefreshSeconds = 15;
-/** Milliseconds that a ledger page may stay unpublished: sweeps run every 15 s. */
+/** How long a ledger page may stay unpublished, in milliseconds. Sweeps run every 15 s. */
 const longestUnpublishedMs = 60_000;
 
 interface Options {
-  /** Whether the browser reloads the page, by the `Refresh` header of the answer. */
+  /** Whether the `Refresh` header of the response makes the browser reload the page. */
   reloading?: boolean;
-  /** Address of the guides; without it there are no links. */
+  /** Address of the guides. Without an address, commands are not links. */
   guides?: string | undefined;
-  /** Why the figures are not of now. */
+  /** The fault of the database, if the figures are not up to date. */
   away?: DatabaseFault | undefined;
 }
 
-/** Open problems, each with the command that helps. */
-function tasks(overview: Overview, help: Help) {
+/** Lists the open problems, each with the command that helps. */
+function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
   const list: [boolean, string, Cell][] = [
     ...(['live', 'test'] as const).map((mode): [boolean, string, Cell] => [
@@ -105,17 +105,17 @@ function tasks(overview: Overview, help: Help) {
   return list.filter(([isDue]) => isDue).map(([, text, command]) => ({ text, command }));
 }
 
-/** The tables of one mode, without empty ones. */
+/** Returns the tables of one mode that have rows. Without a mode, returns those of requests that name no known client. */
 function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table[] {
-  const own = <T extends { mode?: Mode }>(rows: readonly T[]) => rows.filter((row) => row.mode === mode);
+  const inMode = <T extends { mode?: Mode }>(rows: readonly T[]) => rows.filter((row) => row.mode === mode);
   const tables: Table[] = [
     {
       title: `Errors of requests, last ${recentMinutes} minutes`,
       headings: ['Count', 'Status', 'Error', 'Route', 'Partner', 'The last one'],
-      rows: own(overview.recentErrors).map(
+      rows: inMode(overview.recentErrors).map(
         ({ count, status, error, route, requestId, partner, partnerId }) => [
           ...texts(count, status, error, route),
-          partner && partnerId ? named({ partner, partnerId }) : { text: '' },
+          partner && partnerId ? partnerCell({ partner, partnerId }) : { text: '' },
           help('request', requestId),
         ],
       ),
@@ -123,8 +123,8 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
     {
       title: 'Failing endpoints, last 24 hours',
       headings: ['Partner', 'Failed', 'Last error', 'Which'],
-      rows: own(overview.failingEndpoints).map(({ keyId, failed, lastError, ...of }) => [
-        named(of),
+      rows: inMode(overview.failingEndpoints).map(({ keyId, failed, lastError, ...owner }) => [
+        partnerCell(owner),
         { text: failed, to: `/ops/endpoint/${keyId}` },
         ...texts(lastError || 'unknown'),
         help('deliveries list', `--key ${keyId} --status failed`),
@@ -133,37 +133,37 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
     {
       title: 'Warnings to partners',
       headings: ['Partner', 'Warning', 'Since (UTC)', 'More'],
-      rows: own(overview.warnings).map(({ text, since, ...of }) => [
-        named(of),
+      rows: inMode(overview.warnings).map(({ text, since, ...owner }) => [
+        partnerCell(owner),
         ...texts(text, timeOf(since)),
-        help('warnings list', `--partner ${of.partnerId}`),
+        help('warnings list', `--partner ${owner.partnerId}`),
       ]),
     },
     {
       title: 'Wallets near empty',
       headings: ['Partner', 'Balance', 'Days left', 'More'],
-      rows: own(overview.lowWallets).map(({ balance, daysLeft, ...of }) => [
-        named(of),
-        { text: dollars(balance), to: `/ops/wallet/${of.partnerId}:${of.mode}` },
+      rows: inMode(overview.lowWallets).map(({ balance, daysLeft, ...owner }) => [
+        partnerCell(owner),
+        { text: dollars(balance), to: `/ops/wallet/${owner.partnerId}:${owner.mode}` },
         ...texts(daysLeft ?? '–'),
-        help('wallets show', `${of.partnerId} --mode ${of.mode}`),
+        help('wallets show', `${owner.partnerId} --mode ${owner.mode}`),
       ]),
     },
     {
       title: 'At their spend cap now',
       headings: ['Partner', 'Bucket', 'Cap', 'More'],
-      rows: own(overview.cappedWallets).map(({ bucket, limit, ...of }) => [
-        named(of),
+      rows: inMode(overview.cappedWallets).map(({ bucket, limit, ...owner }) => [
+        partnerCell(owner),
         ...texts(bucket, limit),
-        help('limits show', `${of.partnerId} --mode ${of.mode}`),
+        help('limits show', `${owner.partnerId} --mode ${owner.mode}`),
       ]),
     },
     {
       title: 'Next webhook attempts',
       headings: ['At (UTC)', 'Partner', 'Event', 'Attempt', 'Last error', 'More'],
-      rows: own(overview.nextAttempts).map(({ at, event, attempt, deliveryId, lastError, ...of }) => [
+      rows: inMode(overview.nextAttempts).map(({ at, event, attempt, deliveryId, lastError, ...owner }) => [
         ...texts(timeOf(at)),
-        named(of),
+        partnerCell(owner),
         { text: event, to: `/ops/delivery/${deliveryId}` },
         ...texts(attempt, lastError),
         help('deliveries show', deliveryId),
@@ -173,7 +173,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
   return tables.filter(({ rows }) => rows.length > 0);
 }
 
-/** Figures of the whole service. `bad` ones need an operator. */
+/** Returns the figures of the whole service in groups. A figure that is `bad` needs the attention of an operator. */
 function groupsOf({ at, deliveries, jobs, pages }: Overview) {
   const { pending = 0, in_flight: inFlight = 0, failed = 0 } = deliveries.byStatus;
   const late = deliveries.late > 0;
@@ -206,7 +206,7 @@ function groupsOf({ at, deliveries, jobs, pages }: Overview) {
   ];
 }
 
-/** What the page says of a database that is away, and of the age of its figures. */
+/** Returns the texts that tell of an unavailable database and of the age of the figures. */
 function describeAway({ reason, since }: DatabaseFault, overview: { at: Date } | undefined) {
   const figures = overview
     ? `What follows is of ${timeOf(overview.at)} UTC.`
@@ -214,7 +214,7 @@ function describeAway({ reason, since }: DatabaseFault, overview: { at: Date } |
   return { title: `The database is away since ${timeOf(since)} UTC`, reason, figures };
 }
 
-/** The page of one record. @param page undefined where it was never read */
+/** Returns the HTML of the page of one record. @param page undefined if the record was never read */
 export function renderRecordPage(
   page: { value: RecordPage; at: Date } | undefined,
   away: DatabaseFault | undefined,
@@ -227,7 +227,7 @@ export function renderRecordPage(
   });
 }
 
-/** `/ops`: a page without scripts and without actions. @param overview undefined where it was never read */
+/** Returns the HTML of `/ops`, which has no scripts and no actions. @param overview undefined if it was never read */
 export function renderOpsPage(
   overview: Overview | undefined,
   { reloading = true, guides, away }: Options = {},
@@ -243,7 +243,7 @@ export function renderOpsPage(
     away: away && describeAway(away, overview),
     reloading,
     reloadSeconds: opsRefreshSeconds,
-    tasks: overview ? tasks(overview, help) : [],
+    openTasks: overview ? openTasks(overview, help) : [],
     groups: overview ? groupsOf(overview) : [],
     sections: overview
       ? [

@@ -15,9 +15,9 @@ interface Dependencies {
   log: Pick<Logger, 'warn'>;
 }
 
-/** Pages that are remembered for the time when the database is away. */
+/** The most pages that are remembered for the time when the database is away. */
 const mostRemembered = 200;
-/** Exit codes of the error table: not found, or wrong use. */
+/** Error codes that mean that the record does not exist or that its id is malformed. */
 const unknownCodes: ReadonlySet<string> = new Set(['not_found', 'bad_input']);
 
 const isUnknown = (error: unknown): boolean => {
@@ -25,7 +25,7 @@ const isUnknown = (error: unknown): boolean => {
   return code === 'BAD_REQUEST' || (cause instanceof ApiError && unknownCodes.has(cause.code));
 };
 
-/** The page of a record: from memory while the database is away. @throws ApiError `not_found` */
+/** Returns a function that reads the page of a record: from memory while the database is away. @throws ApiError `not_found` */
 export function createRecordReads({ api, ...dependencies }: Dependencies) {
   const reads = new LRUCache<string, () => Promise<Remembered<RecordPage | undefined>>>({
     max: mostRemembered,
@@ -35,7 +35,7 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
     const read = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
     if (!read) throw new ApiError('not_found', { description: `No page for ${kind}` });
     const name = `${kind}/${id}`;
-    const known =
+    const readPage =
       reads.get(name) ??
       createRememberedRead({
         ...dependencies,
@@ -45,8 +45,8 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
             throw error;
           }),
       });
-    reads.set(name, known);
-    const { last, away } = await known();
+    reads.set(name, readPage);
+    const { last, away } = await readPage();
     if (last && !last.value) throw new ApiError('not_found', { description: `No ${kind} ${id}` });
     return { last: last?.value ? { value: last.value, at: last.at } : undefined, away };
   };

@@ -4,9 +4,16 @@ import { percent, type RecordCell, type RecordPage, text, texts, time, to } from
 import { dollars } from './ops-text.ts';
 
 const mostRows = 50;
-const endpointRow = (one: EndpointHealth): RecordCell[] => [
-  to('endpoint', one.keyId),
-  ...texts(one.mode, one.state, percent(one.successShare), time(one.failingSince), one.queued, one.cause),
+const endpointRow = (health: EndpointHealth): RecordCell[] => [
+  to('endpoint', health.keyId),
+  ...texts(
+    health.mode,
+    health.state,
+    percent(health.successShare),
+    time(health.failingSince),
+    health.queued,
+    health.cause,
+  ),
 ];
 const endpointTable = (title: string, endpoints: readonly EndpointHealth[]) => ({
   title,
@@ -45,9 +52,9 @@ async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
       {
         title: 'Last sessions',
         headings: ['Session', 'Mode', 'Status', 'Why not', 'Begun'],
-        rows: sessions.rows.map((one) => [
-          to('session', one.id),
-          ...texts(one.mode, one.status, one.reason, time(one.createdAt)),
+        rows: sessions.rows.map(({ id, mode, status: state, reason, createdAt: begunAt }) => [
+          to('session', id),
+          ...texts(mode, state, reason, time(begunAt)),
         ]),
       },
     ],
@@ -92,14 +99,14 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
       {
         title: 'Last deliveries',
         headings: ['Delivery', 'Event', 'Status', 'Attempts', 'Next attempt', 'Made'],
-        rows: deliveries.map((one) => [
-          to('delivery', one.id),
+        rows: deliveries.map(({ id, event, waiting, status, attempts, nextAttemptAt, createdAt }) => [
+          to('delivery', id),
           ...texts(
-            one.event,
-            one.waiting ? `waiting: ${one.waiting}` : one.status,
-            one.attempts.length,
-            time(one.nextAttemptAt),
-            time(one.createdAt),
+            event,
+            waiting ? `waiting: ${waiting}` : status,
+            attempts.length,
+            time(nextAttemptAt),
+            time(createdAt),
           ),
         ]),
       },
@@ -118,39 +125,40 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
 }
 
 async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
-  const one = await api.deliveries.show({ deliveryId });
+  const view = await api.deliveries.show({ deliveryId });
   return {
     title: `Delivery ${deliveryId}`,
     facts: [
-      ['Event', text(`${one.event} (${one.eventId})`)],
-      ['Partner', to('partner', one.partnerId)],
-      ['Endpoint', to('endpoint', one.keyId)],
-      ['Mode', text(one.mode)],
-      ['Status', text(one.waiting ? `waiting: ${one.waiting}` : (one.skipped ?? one.status))],
-      ['Next attempt', text(time(one.nextAttemptAt))],
-      ['Repeats', one.resendOf ? to('delivery', one.resendOf) : text(null)],
-      ['Made', text(time(one.createdAt))],
+      ['Event', text(`${view.event} (${view.eventId})`)],
+      ['Partner', to('partner', view.partnerId)],
+      ['Endpoint', to('endpoint', view.keyId)],
+      ['Mode', text(view.mode)],
+      ['Status', text(view.waiting ? `waiting: ${view.waiting}` : (view.skipped ?? view.status))],
+      ['Next attempt', text(time(view.nextAttemptAt))],
+      ['Repeats', view.resendOf ? to('delivery', view.resendOf) : text(null)],
+      ['Made', text(time(view.createdAt))],
     ],
     tables: [
       {
         title: 'Attempts',
         headings: ['At', 'No.', 'Why', 'Answer', 'In words', 'Address', 'Took', 'Body'],
-        rows: one.attempts.map((each) =>
-          texts(
-            time(each.at),
-            each.attempt,
-            each.trigger,
-            each.status ?? each.error,
-            each.detail,
-            each.address,
-            each.durationMs === null ? null : `${each.durationMs} ms`,
-            each.answer,
-          ),
+        rows: view.attempts.map(
+          ({ at, attempt, trigger, status, error, detail, address, durationMs, answer }) =>
+            texts(
+              time(at),
+              attempt,
+              trigger,
+              status ?? error,
+              detail,
+              address,
+              durationMs === null ? null : `${durationMs} ms`,
+              answer,
+            ),
         ),
       },
     ],
     actions: [
-      ['What became of its event, and what to do', `svcadmin events why ${one.eventId}`],
+      ['What became of its event, and what to do', `svcadmin events why ${view.eventId}`],
       ['Send it again', `svcadmin deliveries resend ${deliveryId}`],
       ['Move the next attempt', `svcadmin deliveries reschedule ${deliveryId} --in 30m`],
       ['Make no more attempts', `svcadmin deliveries cancel ${deliveryId}`],
@@ -159,25 +167,25 @@ async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
 }
 
 async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
-  const one = await api.sessions.show({ sessionId });
+  const view = await api.sessions.show({ sessionId });
   return {
     title: `Session ${sessionId}`,
     facts: [
-      ['Partner', to('partner', one.partnerId)],
-      ['Key', to('endpoint', one.keyId)],
-      ['Client', text(one.clientId)],
-      ['Mode', text(one.mode)],
-      ['Status', text(one.expired ? `${one.status}, expired` : one.status)],
-      ['Why not', text(one.failure && `${one.failure.reason}: ${one.failure.text}`)],
-      ['Source', text(one.source)],
-      ['Code', text(one.code?.state ?? null)],
-      ['Charge', text(one.code?.charge?.id ?? null)],
+      ['Partner', to('partner', view.partnerId)],
+      ['Key', to('endpoint', view.keyId)],
+      ['Client', text(view.clientId)],
+      ['Mode', text(view.mode)],
+      ['Status', text(view.expired ? `${view.status}, expired` : view.status)],
+      ['Why not', text(view.failure && `${view.failure.reason}: ${view.failure.text}`)],
+      ['Source', text(view.source)],
+      ['Code', text(view.code?.state ?? null)],
+      ['Charge', text(view.code?.charge?.id ?? null)],
     ],
     tables: [
       {
         title: 'Steps',
         headings: ['At', 'Step', 'More'],
-        rows: one.timeline.map(({ at, event, note }) => texts(time(at), event, note)),
+        rows: view.timeline.map(({ at, event, note }) => texts(time(at), event, note)),
       },
     ],
     actions: [
@@ -190,7 +198,7 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
 async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
   const [partnerId = '', mode = ''] = id.split(':');
   const reference = { partnerId, mode: mode === 'live' ? ('live' as const) : ('test' as const) };
-  const [found, { perMinute, perHour, used }] = await Promise.all([
+  const [view, { perMinute, perHour, used }] = await Promise.all([
     api.wallets.show(reference),
     api.limits.show(reference),
   ]);
@@ -198,10 +206,10 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
     title: `${reference.mode === 'live' ? 'Live' : 'Test'} wallet of ${partnerId}`,
     facts: [
       ['Partner', to('partner', partnerId)],
-      ['Balance', text(dollars(found.balance))],
-      ['Days left', text(found.daysLeft ?? '–')],
-      ['Spent a day', text(dollars(found.spentPerDay))],
-      ['Entries', text(found.entries)],
+      ['Balance', text(dollars(view.balance))],
+      ['Days left', text(view.daysLeft ?? '–')],
+      ['Spent a day', text(dollars(view.spentPerDay))],
+      ['Entries', text(view.entries)],
       ['This minute', text(`${used.minute} of ${perMinute}`)],
       ['This hour', text(`${used.hour} of ${perHour}`)],
     ],
@@ -219,26 +227,29 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
 }
 
 async function bulk(api: OpsApi, bulkId: string): Promise<RecordPage> {
-  const one = await api.bulk.show({ bulkId });
+  const view = await api.bulk.show({ bulkId });
   return {
     title: `Bulk job ${bulkId}`,
     facts: [
-      ['What', text(`${one.action}, ${one.rate}/s`)],
-      ['Status', text(one.status)],
-      ['Done', text(`${one.done} of ${one.exact ? '' : 'at most '}${one.total}, ${one.leftOut} left out`)],
-      ['Ends about', text(time(one.expectedEndAt))],
-      ['By', text(one.operatorName)],
-      ['Begun', text(time(one.createdAt))],
-      ['Ended', text(time(one.endedAt))],
-      ['Filter', text(JSON.stringify(one.filter))],
+      ['What', text(`${view.action}, ${view.rate}/s`)],
+      ['Status', text(view.status)],
+      [
+        'Done',
+        text(`${view.done} of ${view.exact ? '' : 'at most '}${view.total}, ${view.leftOut} left out`),
+      ],
+      ['Ends about', text(time(view.expectedEndAt))],
+      ['By', text(view.operatorName)],
+      ['Begun', text(time(view.createdAt))],
+      ['Ended', text(time(view.endedAt))],
+      ['Filter', text(JSON.stringify(view.filter))],
     ],
     tables: [
       {
         title: 'API keys',
         headings: ['Key', 'Mode', 'Total', 'Done', 'Left out', 'Waits for'],
-        rows: one.keys.map((each) => [
-          to('endpoint', each.keyId),
-          ...texts(each.mode, each.total, each.done, each.leftOut, each.finished ? 'finished' : each.waits),
+        rows: view.keys.map(({ keyId, mode, total, done, leftOut, finished, waits }) => [
+          to('endpoint', keyId),
+          ...texts(mode, total, done, leftOut, finished ? 'finished' : waits),
         ]),
       },
     ],
@@ -262,9 +273,9 @@ async function work(api: OpsApi): Promise<RecordPage> {
       {
         title: 'Bulk jobs',
         headings: ['Job', 'What', 'Status', 'Done', 'Of', 'By', 'Begun'],
-        rows: jobs.map((one) => [
-          to('bulk', one.id),
-          ...texts(one.action, one.status, one.done, one.total, one.operatorName, time(one.createdAt)),
+        rows: jobs.map((job) => [
+          to('bulk', job.id),
+          ...texts(job.action, job.status, job.done, job.total, job.operatorName, time(job.createdAt)),
         ]),
       },
     ],
@@ -275,7 +286,7 @@ async function work(api: OpsApi): Promise<RecordPage> {
   };
 }
 
-/** How the page of each kind of record is read. `work` has no record. */
+/** The function that makes the page of each kind of record. The page `work` shows no single record. */
 export const recordPages: Readonly<Record<string, (api: OpsApi, id: string) => Promise<RecordPage>>> = {
   partner,
   endpoint,

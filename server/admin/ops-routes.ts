@@ -20,7 +20,7 @@ interface Dependencies {
   authenticate: Authenticate;
   overview: Pick<OverviewStore, 'read'>;
   backlog: Pick<BacklogStore, 'read'>;
-  /** Webhook endpoints in trouble, the worst first. */
+  /** Returns the webhook endpoints in trouble, the worst first. */
   readEndpoints: () => Promise<EndpointHealth[]>;
   metrics: Metrics;
   clock: Pick<Clock, 'now'>;
@@ -28,14 +28,16 @@ interface Dependencies {
   databaseFault: ReadDatabaseFault;
   /** The admin API with the role ops. */
   api: OpsApi;
-  /** Where the guides are, which explain the commands that the page names. */
+  /** Address of the guides, which explain the commands that the page names. */
   guides?: string;
 }
 
-/** Milliseconds for which scrapers, and readers of the page, share one read of the database. */
-const scrapedEvery = 15_000;
-const pageFreshFor = 5_000;
-/** Browsers sign in by HTTP Basic: any name, the operator token as the password. */
+/** How long scrapers of `/metrics` share one read of the database, in milliseconds. */
+const metricsFreshForMs = 15_000;
+/** How long readers of the page share one read of the database, in milliseconds. */
+const pageFreshForMs = 5_000;
+
+/** Turns HTTP Basic, by which browsers sign in, into a bearer token: the password is the operator token. */
 function asBearer(authorization: string | undefined): string | undefined {
   const [, credentials] = /^Basic +(\S+)$/i.exec(authorization ?? '') ?? [];
   if (credentials === undefined) return authorization;
@@ -43,19 +45,19 @@ function asBearer(authorization: string | undefined): string | undefined {
   return `Bearer ${decoded.slice(decoded.indexOf(':') + 1)}`;
 }
 
-/** Makes browsers ask, where the token is missing or wrong. */
+/** Rethrows an error. If the token is missing or wrong, the error makes browsers ask for it. */
 function askToSignIn(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 'operator_unknown') throw error;
   const headers = { 'www-authenticate': 'Basic realm="SVC operators", charset="UTF-8"' };
   throw new ApiError('operator_unknown', { headers });
 }
 
-/** Admits operators who may see the page of the route. */
+/** Returns a hook that admits operators who may see the page of the route. */
 function createAdmission(authenticate: Authenticate) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     void reply.header('cache-control', 'no-store');
     const { headers, ip: address } = request;
-    // Who may see the first page may see those that it leads to.
+    // The permission for `/ops` covers the pages of records.
     const page = (request.routeOptions.url ?? '').replace(/^\/ops\/.*/, '/ops');
     const call = { address, path: page };
     const { role } = await authenticate(asBearer(headers.authorization), call).catch(askToSignIn);
@@ -69,7 +71,7 @@ interface MetricsDependencies {
   render: () => Promise<string>;
 }
 
-/** `GET /metrics` for Prometheus. */
+/** Returns the route `GET /metrics` for Prometheus. */
 function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
   return async (scope) => {
     scope.addHook('onRequest', createAdmission(authenticate));
@@ -79,7 +81,7 @@ function metricsRoute({ authenticate, contentType, render }: MetricsDependencies
   };
 }
 
-/** For the health listener: what this process measures of itself. */
+/** Returns the route for the health listener with the metrics of this process. */
 export function processMetricsRoutes({
   authenticate,
   metrics,
@@ -91,7 +93,7 @@ export function processMetricsRoutes({
   };
 }
 
-/** `GET /ops` for people and `GET /metrics` for Prometheus, both for operators who may see them. */
+/** Returns the routes `GET /ops` for people and `GET /metrics` for Prometheus. Both require an operator token. */
 export function opsRoutes({
   authenticate,
   overview,
@@ -106,11 +108,11 @@ export function opsRoutes({
 }: Dependencies): FastifyPluginAsync {
   const readBacklog = createSharedRead({
     read: async () => ({ ...(await backlog.read(clock.now())), endpoints: await readEndpoints() }),
-    freshFor: scrapedEvery,
+    freshFor: metricsFreshForMs,
     clock,
   });
   const readOverview = createRememberedRead({
-    read: createSharedRead({ read: () => overview.read(clock.now()), freshFor: pageFreshFor, clock }),
+    read: createSharedRead({ read: () => overview.read(clock.now()), freshFor: pageFreshForMs, clock }),
     databaseFault,
     clock,
     log,
@@ -118,10 +120,10 @@ export function opsRoutes({
 
   const readRecord = createRecordReads({ api, databaseFault, clock, log });
 
-  /** Omits the database's figures if the database does not answer. */
+  /** Returns the metrics, without the figures from the database if the database does not answer. */
   async function render(): Promise<string> {
-    const found = databaseFault() ? undefined : await readBacklog().catch(() => undefined);
-    return found ? metrics.render(found, clock.now()) : metrics.renderProcess();
+    const figures = databaseFault() ? undefined : await readBacklog().catch(() => undefined);
+    return figures ? metrics.render(figures, clock.now()) : metrics.renderProcess();
   }
 
   return async (scope) => {

@@ -1,4 +1,4 @@
-/** Of the page for ops; the policy of the page holds its digest. */
+/** The style of the pages for ops. The Content-Security-Policy contains its digest. */
 export const style = `
   :root { color-scheme: light dark; --ground: #f1f4f3; --card: #fff; --ink: #13201b; --soft: #4d5c56; --line: #d8dfdc; --good: #17694f; --bad: #b3261e; --bad-ground: #fdeceb; --link: #17594a; }
   @media (prefers-color-scheme: dark) {

@@ -4,20 +4,20 @@ import { minute } from '../platform/http/windows.ts';
 import { type Backlog, type BacklogStore, lateAfterMs } from './backlog-store.ts';
 import { byFailure } from './request-store.ts';
 
-/** Partner and mode that a row belongs to. */
+/** The partner and the mode that a row belongs to. */
 export interface Owner {
   partnerId: string;
-  /** The partner's name; its id where there is none. */
+  /** The partner's name, or the partner's id if the name is not known. */
   partner: string;
   mode: Mode;
 }
 
-/** Figures for the ops page, read from the records of all features. Read-only. */
+/** Figures for the ops page, read from the records of all features. */
 export interface Overview extends Backlog {
   lateByMode: Record<Mode, number>;
   /** Endpoints with failed deliveries in the last day, the worst first. */
   failingEndpoints: (Owner & { keyId: string; failed: number; lastError: string })[];
-  /** Attempts that come next, the first one first. */
+  /** The next attempts, the earliest first. */
   nextAttempts: (Owner & {
     deliveryId: string;
     event: string;
@@ -25,7 +25,7 @@ export interface Overview extends Backlog {
     at: Date;
     lastError: string;
   })[];
-  /** Requests that failed in the last minutes, by what they failed of, the most frequent first. */
+  /** Requests that failed in the last minutes, by error, the most frequent first. */
   recentErrors: (Partial<Owner> & {
     route: string;
     error: string;
@@ -35,22 +35,22 @@ export interface Overview extends Backlog {
   })[];
   /** Live wallets that are nearly empty. */
   lowWallets: (Owner & { balance: number; daysLeft: number | null })[];
-  /** Warnings to partners that are not over. */
+  /** Warnings to partners that are still open. */
   warnings: (Owner & { kind: string; text: string; since: Date })[];
-  /** Wallets whose cap is reached in the present minute or hour. */
+  /** Wallets that have reached their cap in the current minute or hour. */
   cappedWallets: (Owner & { bucket: 'minute' | 'hour'; limit: number })[];
 }
 
 const day = 86_400_000;
-/** Minutes that the errors of requests are shown for. */
+/** How far back the page shows the errors of requests, in minutes. */
 export const recentMinutes = 15;
-/** A live wallet below this, in cents, is nearly empty. */
+/** A live wallet with a balance below this, in cents, is nearly empty. */
 const lowBalanceCents = 1_000;
 const mostRows = 20;
-/** Documents that one figure of the page may go through. */
+/** The most documents that are read for one figure of the page. */
 const mostRead = 10_000;
 
-/** Kept by the wallets' own feature; some seconds old. */
+/** A summary of a wallet, which the feature `wallets` writes. It may be some seconds old. */
 interface WalletSummary {
   _id: string;
   balance: number;
@@ -58,7 +58,7 @@ interface WalletSummary {
   capped?: { bucket: 'minute' | 'hour'; limit: number };
 }
 
-/** The error of a delivery's last attempt, in words. */
+/** The expression for the error text of a delivery's last attempt. */
 const lastError = { $ifNull: ['$last.detail', { $ifNull: ['$last.error', ''] }] };
 
 type Unnamed<T> = Omit<T, 'partner'>;
@@ -80,8 +80,8 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
     const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const stages = [{ $match: late }, { $limit: mostRead }, { $group: { _id: '$mode', count: { $sum: 1 } } }];
     const groups = await deliveries.aggregate<{ _id: Mode; count: number }>(stages).toArray();
-    const of = (mode: Mode) => groups.find(({ _id }) => _id === mode)?.count ?? 0;
-    return { live: of('live'), test: of('test') };
+    const countOf = (mode: Mode) => groups.find(({ _id }) => _id === mode)?.count ?? 0;
+    return { live: countOf('live'), test: countOf('test') };
   }
 
   const readFailing = (at: Date) =>
@@ -116,7 +116,13 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
           { $set: { last: { $last: '$attempts' } } },
           {
             $project: {
-              ...{ _id: 0, deliveryId: '$_id', event: '$type', partnerId: 1, mode: 1, attempt: 1, lastError },
+              _id: 0,
+              deliveryId: '$_id',
+              event: '$type',
+              partnerId: 1,
+              mode: 1,
+              attempt: 1,
+              lastError,
               at: '$nextAttemptAt',
             },
           },
@@ -127,7 +133,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
 
   const readErrors = (at: Date) => {
     const since = new Date(at.getTime() - recentMinutes * minute);
-    const found: Document[] = [
+    const stages: Document[] = [
       { $match: { at: { $gt: since }, status: { $gte: 400 } } },
       { $sort: { at: -1, _id: -1 } },
       { $limit: mostRead },
@@ -144,12 +150,18 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       { $set: { client: { $first: '$client' } } },
       {
         $project: {
-          ...{ _id: 0, route: '$_id.route', status: '$_id.status', count: 1, requestId: 1 },
-          ...{ error: { $ifNull: ['$_id.error', ''] }, partnerId: '$client.partnerId', mode: '$client.mode' },
+          _id: 0,
+          route: '$_id.route',
+          status: '$_id.status',
+          count: 1,
+          requestId: 1,
+          error: { $ifNull: ['$_id.error', ''] },
+          partnerId: '$client.partnerId',
+          mode: '$client.mode',
         },
       },
     ];
-    return requests.aggregate<Part<'recentErrors'>[number]>(found, { hint: byFailure }).toArray();
+    return requests.aggregate<Part<'recentErrors'>[number]>(stages, { hint: byFailure }).toArray();
   };
 
   async function readLowWallets(): Promise<Part<'lowWallets'>> {
@@ -160,7 +172,8 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       .limit(mostRows)
       .toArray();
     return found.map(({ _id, balance, spentPerDay = 0 }) => ({
-      ...{ ...ownerOf(_id), balance },
+      ...ownerOf(_id),
+      balance,
       daysLeft: spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null,
     }));
   }
@@ -184,7 +197,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       .project<Part<'warnings'>[number]>({ _id: 0, partnerId: 1, mode: 1, kind: 1, text: 1, since: 1 })
       .toArray();
 
-  /** Gives each row the name of its partner. */
+  /** Returns a function that adds the partner's name to a row. */
   async function namesOf(rows: readonly { partnerId?: string | undefined }[]) {
     const ids = [...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))];
     const found = await db
@@ -211,16 +224,18 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         readCappedWallets(at),
         readWarnings(),
       ]);
-      const named = await namesOf([...failing, ...next, ...errors, ...low, ...capped, ...warnings]);
+      const withName = await namesOf([...failing, ...next, ...errors, ...low, ...capped, ...warnings]);
       return {
         ...waiting,
         lateByMode,
-        failingEndpoints: failing.map(named),
-        nextAttempts: next.map(named),
-        recentErrors: errors.map(({ partnerId, ...row }) => (partnerId ? named({ ...row, partnerId }) : row)),
-        lowWallets: low.map(named),
-        cappedWallets: capped.map(named),
-        warnings: warnings.map(named),
+        failingEndpoints: failing.map(withName),
+        nextAttempts: next.map(withName),
+        recentErrors: errors.map(({ partnerId, ...row }) =>
+          partnerId ? withName({ ...row, partnerId }) : row,
+        ),
+        lowWallets: low.map(withName),
+        cappedWallets: capped.map(withName),
+        warnings: warnings.map(withName),
       };
     },
   };

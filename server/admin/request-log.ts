@@ -23,9 +23,9 @@ interface Dependencies {
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
-  /** Milliseconds for which requests are collected. */
+  /** How long requests are collected before they are written, in milliseconds. */
   flushEvery: number;
-  /** Owners of those names that exist. */
+  /** Returns the owner of each given name that exists. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
 }
 
@@ -34,14 +34,14 @@ interface Noted {
   names: Names;
 }
 
-/** Rows kept of one flush. Under load, successes are sampled more than failures. */
+/** The most rows that one flush writes. Under load, a smaller share of successes is kept than of failures. */
 const mostSuccesses = 50;
 const mostFailures = 200;
 
-/** Bits of an address that are kept: they identify a network, not a person. */
-const kept = { ipv4: 24, ipv6: 48 };
+/** How many bits of an address are kept. They identify a network, not a person. */
+const keptBits = { ipv4: 24, ipv6: 48 };
 
-/** Notes what each request of a listener did, for `svcadmin request ID` and the metrics. */
+/** Records the requests of a listener for `svcadmin request ID`, and counts them for the metrics. */
 export function createRequestLog({ store, metrics, clock, log, flushEvery, existing }: Dependencies) {
   let waiting: Noted[] = [];
   let room = { failures: mostFailures, successes: mostSuccesses };
@@ -50,11 +50,11 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
     const batch = waiting;
     waiting = [];
     room = { failures: mostFailures, successes: mostSuccesses };
-    await keep(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
+    await write(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
   }
 
-  /** Only requests that name a known client, key, integration or session are kept. */
-  async function keep(batch: readonly Noted[]): Promise<void> {
+  /** Writes the requests that name a known client, key, integration or session. */
+  async function write(batch: readonly Noted[]): Promise<void> {
     if (batch.length === 0) return;
     const known = await existing(listsOf(batch.map(({ names }) => names)));
     await store.add(
@@ -71,11 +71,11 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
     const names = namesIn(request, reply);
     if (allOf(names).length === 0) return;
     room[kind] -= 1;
-    waiting.push({ record: record(request, reply, names), names });
+    waiting.push({ record: recordOf(request, reply, names), names });
     if (waiting.length === 1) setTimeout(() => void flush(), flushEvery).unref();
   }
 
-  function record(request: FastifyRequest, reply: FastifyReply, names: Names): RequestRecord {
+  function recordOf(request: FastifyRequest, reply: FastifyReply, names: Names): RequestRecord {
     const now = clock.now();
     const error = failureOf(request);
     const retryAfter = Number(reply.getHeader('retry-after'));
@@ -90,13 +90,13 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
       ...storedNames(names),
       ...(error && sentIn(request)),
       ...(retryAfter > 0 && { retryAfter }),
-      address: networkOf(request.ip, kept),
+      address: networkOf(request.ip, keptBits),
       purgeAt: new Date(now + requestRetentionMs),
     };
   }
 
   return {
-    /** Call this before the routes of a listener are registered. */
+    /** Adds the hook to a listener. Call this before the routes of the listener are registered. */
     observe(app: FastifyInstance): void {
       app.addHook('onResponse', (request, reply, done) => {
         const error = failureOf(request);

@@ -3,7 +3,7 @@ import { sha256 } from '../platform/ids.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
 import { maskedAddress } from '../platform/telemetry/sent-text.ts';
 
-/** Identifiers in a request, as the caller wrote them. No record needs to have them. */
+/** Identifiers in a request, as the caller wrote them. They need not exist. */
 export interface Names {
   clientId?: string | undefined;
   sessionId?: string | undefined;
@@ -12,7 +12,7 @@ export interface Names {
   keyHash?: string | undefined;
 }
 
-/** Names of several requests. */
+/** The names in several requests, by kind. */
 export type NameLists = Record<'clientIds' | 'sessionIds' | 'integrationIds' | 'keyHashes', string[]>;
 
 /** Owner of a name. `keyId` is set if the name is the secret of an API key. */
@@ -21,11 +21,11 @@ export interface NameOwner {
   keyId?: string;
 }
 
-const text = (value: unknown): string | undefined =>
+const shortText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
 
-function named(source: unknown, field: string): string | undefined {
-  return text(sentText(source, field));
+function nameIn(source: unknown, field: string): string | undefined {
+  return shortText(sentText(source, field));
 }
 
 function sentText(source: unknown, field: string): string | undefined {
@@ -34,40 +34,41 @@ function sentText(source: unknown, field: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The user of a Basic header. */
+/** Returns the user name of a Basic `Authorization` header. */
 function basicUser(authorization: string): string | undefined {
   const [, credentials] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
-  return credentials && text(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);
+  return credentials && shortText(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);
 }
 
-/** The client id in an access token. The endpoint has verified the signature. */
+/** Returns the client id in an access token. The endpoint has verified the signature. */
 function clientOfToken(token: string): string | undefined {
   const [, payload] = token.split('.', 2);
   try {
-    return named(JSON.parse(Buffer.from(payload ?? '', 'base64url').toString('utf8')), 'client_id');
+    return nameIn(JSON.parse(Buffer.from(payload ?? '', 'base64url').toString('utf8')), 'client_id');
   } catch {
     return undefined;
   }
 }
 
-/** The session that a redirect leads to: `/verify/start` makes it. */
-function sessionAhead(location: unknown): string | undefined {
+/** Returns the session that a redirect of `/verify/start` leads to. */
+function sessionOfRedirect(location: unknown): string | undefined {
   return /\/verify\/(?:session|phone)\/(ses_[0-9A-Za-z]{22})/.exec(String(location))?.[1];
 }
 
+/** Returns the identifiers in a request and in its response. */
 export function namesIn({ body, query, params, headers }: FastifyRequest, reply: FastifyReply): Names {
   const { authorization = '' } = headers;
   const [, bearer] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
-  const clientId = named(body, 'client_id') ?? named(query, 'client_id') ?? basicUser(authorization);
+  const clientId = nameIn(body, 'client_id') ?? nameIn(query, 'client_id') ?? basicUser(authorization);
   return {
     clientId: clientId ?? (bearer && clientOfToken(bearer)),
-    sessionId: named(params, 'session_id') ?? sessionAhead(reply.getHeader('location')),
-    integrationId: text(headers['x-svc-integration-id']),
+    sessionId: nameIn(params, 'session_id') ?? sessionOfRedirect(reply.getHeader('location')),
+    integrationId: shortText(headers['x-svc-integration-id']),
     keyHash: bearer && sha256(bearer),
   };
 }
 
-/** What may be stored of the names. */
+/** Returns the names that may be stored. Secrets in them are masked. */
 export function storedNames({ clientId, sessionId, integrationId }: Names) {
   return {
     ...(clientId && { clientId: maskSecrets(clientId) }),
@@ -76,7 +77,7 @@ export function storedNames({ clientId, sessionId, integrationId }: Names) {
   };
 }
 
-/** What a refused request sent that a partner may have mistyped, masked: it may be anything. */
+/** Returns the redirect URI and the shop of a refused request, which a partner may have mistyped. Secrets are masked. */
 export function sentIn({ body, query }: FastifyRequest): { redirectUri?: string; shop?: string } {
   const redirectUri = sentText(body, 'redirect_uri') ?? sentText(query, 'redirect_uri');
   const shop = sentText(body, 'shop_domain');
@@ -96,7 +97,7 @@ export const listsOf = (names: readonly Names[]): NameLists => ({
   keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
 });
 
-/** Owner of a request: its client, else its sender. Undefined if none of the names exists. */
+/** Returns the owner of the client of a request, or else of its sender. Undefined if none of the names exists. */
 export function ownerOf(names: Names, known: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
   const { clientId, keyHash, integrationId, sessionId } = names;
   const owners = [clientId, keyHash, integrationId, sessionId].flatMap((name) => known.get(name ?? '') ?? []);

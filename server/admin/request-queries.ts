@@ -19,7 +19,7 @@ import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
-/** A request as an operator of this role sees it. */
+/** Returns a request as an operator of this role sees it. */
 function viewRequest(role: Role, { _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
   const {
     error = null,
@@ -37,8 +37,18 @@ function viewRequest(role: Role, { _id, at, purgeAt: _purgeAt, ...record }: Requ
   } = record;
   return {
     ...rest,
-    ...{ id: _id, at: at.toISOString(), error, description, partnerId, keyId, clientId, sessionId },
-    ...{ integrationId, address, retryAfter, shop },
+    id: _id,
+    at: at.toISOString(),
+    error,
+    description,
+    partnerId,
+    keyId,
+    clientId,
+    sessionId,
+    integrationId,
+    address,
+    retryAfter,
+    shop,
     redirectUri:
       redirectUri === undefined ? null : seesPeople(role) ? redirectUri : withoutQuery(redirectUri),
   };
@@ -48,14 +58,15 @@ interface Sources {
   requests: RequestStore;
   audit: Pick<AuditStore, 'ofRequest'>;
   clock: Pick<Clock, 'now'>;
-  /** What partners are called, by their ids. */
+  /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
 }
 
-/** `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
+/** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
 export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
-  /** Older rows may still exist until they are deleted. */
+  /** The earliest time that a list reaches back to. Older rows exist until the database deletes them. */
   const oldest = () => new Date(clock.now() - requestRetentionMs).toISOString();
+  /** Returns the later of a wanted time and the earliest possible time. */
   const from = (since: string | undefined): string => {
     const first = oldest();
     return since !== undefined && since > first ? since : first;

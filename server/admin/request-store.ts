@@ -11,7 +11,7 @@ import {
 } from '../platform/database/look-through.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 
-/** One request as it is kept: who, what, how it ended. */
+/** A stored request: who sent it, what it asked for and how it ended. */
 export interface RequestRecord {
   _id: string;
   at: Date;
@@ -27,43 +27,43 @@ export interface RequestRecord {
   sessionId?: string;
   integrationId?: string;
   retryAfter?: number;
-  /** The redirect URI and the shop of a request that was refused, as they were sent, secrets masked. */
+  /** The redirect URI and the shop of a refused request, as they were sent, with secrets masked. */
   redirectUri?: string;
   shop?: string;
-  /** The network it came from; taken out where the session's user is erased. */
+  /** The network that the request came from. Removed when the user of the session is erased. */
   address?: string;
   purgeAt: Date;
 }
 
-/** Milliseconds after which a request is deleted. */
+/** How long a request is kept, in milliseconds. */
 export const requestRetentionMs = 7 * 86_400_000;
 
 const collection = 'requestLog';
 const failures = { status: { $gte: 400 } };
-/** Index of requests that failed, the newest first. */
+/** The index of failed requests, the newest first. */
 export const byFailure = { at: -1, _id: -1, status: 1 } as const;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
   { collection, key: { sessionId: 1 }, sparse: true },
   { collection, key: { at: -1, _id: -1 } },
   { collection, key: { partnerId: 1, at: -1, _id: -1 } },
-  // Failures, which are few among successes.
+  // Indexes of failures, which are few among successes.
   { collection, key: byFailure, partialFilterExpression: failures },
   { collection, key: { partnerId: 1, at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
 ];
-/** Ids are random. Lists for operators ask all shards. */
+/** Requests are spread by their random ids. Lists for operators read all shards. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** Endpoints that exchange something for claims, and bill it. */
+/** Endpoints that exchange a code or a token for claims, and bill the exchange. */
 const exchangeRoutes = [
   '/api/oauth/token',
   '/api/integrations/storefront/verify/exchange',
   '/api/checkbox/resolve',
 ];
-/** Refused exchanges that one count goes through. */
+/** The most failed requests that one count reads. */
 const mostCounted = 50_000;
 
-/** Exchanges of one partner that were refused for one reason. */
+/** The exchanges of one partner that were refused for one reason. */
 interface Refused {
   partnerId?: string;
   error: string;
@@ -75,7 +75,7 @@ interface Refused {
 }
 
 export type RequestFilter = Unpaged<ListRequests>;
-/** Exchanges of one caller that were refused because the balance was too low. */
+/** The exchanges of one caller that were refused because the balance was too low. */
 export interface UnpaidExchanges
   extends Pick<RequestRecord, 'partnerId' | 'clientId' | 'integrationId' | 'keyId'> {
   count: number;
@@ -84,7 +84,7 @@ export interface UnpaidExchanges
 
 type Wanted = RequestFilter & { limit: number; after?: RequestRecord | undefined };
 
-/** `4xx` as a range, `404` as itself. */
+/** Returns the condition of a status: `4xx` is a range, `404` is a single status. */
 function statusCondition(status: string | undefined): Document {
   if (status === undefined) return {};
   if (!status.endsWith('xx')) return { status: Number(status) };
@@ -92,17 +92,17 @@ function statusCondition(status: string | undefined): Document {
   return { status: { $gte: lowest, $lt: lowest + 100 } };
 }
 
-/** Failures are apart; a session has few requests. */
+/** Chooses the index of a search. Failures have indexes of their own. A session has few requests. */
 function indexFor({ partnerId, sessionId }: RequestFilter, onlyFailures: boolean): Document {
   if (sessionId) return { sessionId: 1 };
   const order = { at: -1, _id: -1, ...(onlyFailures ? { status: 1 } : {}) };
   return partnerId ? { partnerId: 1, ...order } : order;
 }
 
-/** Texts that begin so, without a regular expression made of the caller's text. */
+/** Returns the condition that a text begins with `text`, without a regular expression from the caller's input. */
 const beginsWith = (text: string): Document => ({ $gte: text, $lt: `${text}\u{10ffff}` });
 
-/** The conditions of a search, and the index that serves some of them. */
+/** Returns the conditions of a search, and the index that serves those in `indexed`. */
 function conditionsOf({ partnerId, sessionId, clientId, status, path, error, since, until }: RequestFilter) {
   const onlyFailures = !sessionId && /^[45]/.test(status ?? '');
   return {
@@ -123,13 +123,13 @@ function conditionsOf({ partnerId, sessionId, clientId, status, path, error, sin
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 export function createRequestStore(db: Db) {
-  // Written without the journal: a lost line is acceptable, and no answer waits for it.
+  // Writes do not wait for the journal, because the loss of a row is acceptable.
   const requests = db.collection<RequestRecord>(collection, { writeConcern: { w: 1, journal: false } });
   return {
     async add(records: RequestRecord[]): Promise<void> {
       if (records.length > 0) await requests.insertMany(records, { ordered: false });
     },
-    /** Takes out where requests of these sessions came from, and what they sent. */
+    /** Removes the addresses, redirect URIs and shops from the requests of these sessions. */
     async forgetAddresses(sessionIds: readonly string[]): Promise<void> {
       await requests.updateMany(
         { sessionId: { $in: [...sessionIds] } },
@@ -142,7 +142,7 @@ export function createRequestStore(db: Db) {
       return (await requests.findOne({ _id: id, purgeAt: { $gt: now } })) ?? undefined;
     },
 
-    /** Newest first. */
+    /** Returns requests, the newest first. */
     list({ limit, after, ...wanted }: Wanted): Promise<Found<RequestRecord>> {
       const from = after && { _id: after._id, at: after.at };
       return lookThrough(requests, { ...conditionsOf(wanted), by: 'at', limit, after: from });
@@ -150,7 +150,7 @@ export function createRequestStore(db: Db) {
 
     count: (wanted: RequestFilter): Promise<Total> => countThrough(requests, conditionsOf(wanted)),
 
-    /** Exchanges that a wallet could not pay for since a time, by the caller's names. */
+    /** Counts the exchanges since a time that a wallet could not pay for, by caller. */
     unpaid: (since: Date): Promise<UnpaidExchanges[]> =>
       requests
         .aggregate<UnpaidExchanges>(
@@ -175,7 +175,10 @@ export function createRequestStore(db: Db) {
         )
         .toArray(),
 
-    /** Refused exchanges by partner and reason, the most frequent first. */
+    /**
+     * Counts refused exchanges by partner and reason, the most frequent first. `countedSince` is later than `since` if the
+     * limit of counted requests was reached.
+     */
     async refused({
       partnerId,
       since,
@@ -184,7 +187,7 @@ export function createRequestStore(db: Db) {
       const refusals = { ...givenFields({ partnerId }), at: { $gte: new Date(since) }, ...failures };
       const newestFirst = { at: -1, _id: -1 } as const;
       const hint = indexFor({ partnerId }, true);
-      const [rows, beyond] = await Promise.all([
+      const [rows, firstUncounted] = await Promise.all([
         requests
           .aggregate<Refused>(
             [
@@ -230,7 +233,7 @@ export function createRequestStore(db: Db) {
           .limit(1)
           .next(),
       ]);
-      return { rows, countedSince: beyond?.at ?? new Date(since) };
+      return { rows, countedSince: firstUncounted?.at ?? new Date(since) };
     },
   };
 }

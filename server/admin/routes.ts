@@ -11,14 +11,14 @@ import { noteFailure } from '../platform/http/answer-log.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Authenticate } from './authentication.ts';
 
-/** Bytes of a request: the largest one carries a logo in base64. */
+/** The most bytes of a request body. The largest request carries a logo in base64. */
 const largestBody = 384 * 1024;
 
-/** Milliseconds before a token expires in which each answer says so. */
+/** How long before the expiry of a token each response warns of it, in milliseconds. */
 const warnedBeforeMs = 7 * 86_400_000;
 
 interface Dependencies {
-  /** Goes with every answer to an operator, so that `svcadmin` can warn of a live server. */
+  /** Sent with every response to an operator, so that `svcadmin` can warn of a live server. */
   environment: StatusView['environment'];
   router: AnyRouter;
   authenticate: Authenticate;
@@ -27,8 +27,8 @@ interface Dependencies {
 }
 
 /**
- * The admin API at `/trpc`. To be registered as a plugin of its own: tRPC replaces the JSON parser of its scope.
- * One request carries one procedure, so that a request id names one change.
+ * Returns the admin API at `/trpc`. Register it as a separate plugin, because tRPC replaces the JSON parser of its scope.
+ * A request calls one procedure only, so that a request id identifies one change.
  */
 export function adminRoutes({
   environment,

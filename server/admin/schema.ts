@@ -8,7 +8,7 @@ const viewState = <S extends UpgradeState>({ oldestBuild, bothUntil, ...state }:
   bothUntil: bothUntil?.toISOString() ?? null,
 });
 
-/** `svcadmin schema …`, and what `svcadmin doctor` asks about the cluster. */
+/** The procedures of `svcadmin schema …`, and the one that `svcadmin doctor` calls to check the cluster. */
 export function createSchemaProcedures(
   { show, finish }: Pick<Upgrade, 'show' | 'finish'>,
   shards: () => Promise<ShardsView>,

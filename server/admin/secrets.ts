@@ -5,18 +5,18 @@ import { ApiError } from '../platform/errors.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { firstOperator } from './authentication.ts';
 
-/** A secret that something has. */
+/** A secret that a record has. */
 export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
-  /** Why it does not work now; undefined where it does. */
+  /** Why the secret does not work now; undefined if it works. */
   inactive: string | undefined;
-  /** Whether it can never work again. */
+  /** Whether the secret can never work again. */
   ended: boolean;
   expiresAt?: Date | undefined;
 }
 
 interface Dependencies {
   find: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
-  /** SVC_ADMIN_TOKEN, of which no record is kept; undefined where it is retired. */
+  /** The value of SVC_ADMIN_TOKEN, which has no record. Undefined if the token is retired. */
   firstToken: string | undefined;
 }
 
@@ -33,11 +33,15 @@ const remedies: Readonly<Record<OwnedSecretKind, readonly [path: string, command
 const firstTokenRemedy =
   'set SVC_ADMIN_TOKEN to another value, or to off, and replace the processes of the role admin';
 
-/** `svcadmin secrets find`: a leaked secret leads to its owner. It is asked for by its hash, and stays where it is. */
+/** The procedure of `svcadmin secrets find`: it finds the owner of a leaked secret. The CLI sends only the secret's hash. */
 export function createSecretProcedures({ find, firstToken }: Dependencies) {
-  const first: FoundSecret = {
-    ...{ id: firstOperator.id, partnerId: null, partnerName: null, mode: null },
-    ...{ inactive: undefined, ended: false },
+  const firstSecret: FoundSecret = {
+    id: firstOperator.id,
+    partnerId: null,
+    partnerName: null,
+    mode: null,
+    inactive: undefined,
+    ended: false,
   };
   const isFirst = ({ kind, hash }: FindSecret) =>
     kind === 'operatorToken' && firstToken !== undefined && sameText(hash, sha256(firstToken));
@@ -47,7 +51,7 @@ export function createSecretProcedures({ find, firstToken }: Dependencies) {
       .input(FindSecret)
       .output(SecretOwner)
       .query(async ({ input, ctx }) => {
-        const found = isFirst(input) ? first : await find(input);
+        const found = isFirst(input) ? firstSecret : await find(input);
         if (!found)
           throw new ApiError('not_found', {
             description:
@@ -56,7 +60,7 @@ export function createSecretProcedures({ find, firstToken }: Dependencies) {
         const { ended, inactive, expiresAt, ...owner } = found;
         const [path, command] = remedies[input.kind];
         const next =
-          found === first
+          found === firstSecret
             ? firstTokenRemedy
             : adviseCommand(ctx.operator.role, path, `svcadmin ${command} ${found.id}`);
         return {

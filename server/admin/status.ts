@@ -22,13 +22,13 @@ const viewProcess = ({
 export interface StatusSources {
   about: Pick<StatusView, 'version' | 'contract' | 'environment' | 'baseUrl'>;
   clock: Clock;
-  /** Deliveries not yet finished; rejects when the database is away. */
+  /** Reads how many deliveries are not yet finished. Rejects if the database is away. */
   readQueue: () => Promise<{ pending: number; oldestDueAt?: Date | undefined }>;
-  /** Processes that were seen lately; rejects when the database is away. */
+  /** Reads the processes that reported lately. Rejects if the database is away. */
   readProcesses: Processes['list'];
 }
 
-/** What the database is asked for. */
+/** The figures that are read from the database. */
 type Figures = { [Name in 'processes' | 'queue']: NonNullable<StatusView[Name]> };
 
 interface Dependencies extends StatusSources {
@@ -36,7 +36,7 @@ interface Dependencies extends StatusSources {
   log: Pick<Logger, 'warn'>;
 }
 
-/** `svcadmin status`: answers also where the database does not. */
+/** The procedure of `svcadmin status`. It answers even if the database is away. */
 export function createStatusProcedure(dependencies: Dependencies) {
   const { about, clock, readQueue, readProcesses } = dependencies;
 

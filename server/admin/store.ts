@@ -6,7 +6,7 @@ import { createOperatorStore, type OperatorStore, indexes as operatorIndexes } f
 import { createOverviewStore, type OverviewStore } from './overview-store.ts';
 import { createRequestStore, type RequestStore, indexes as requestIndexes } from './request-store.ts';
 
-/** What the admin listener keeps. */
+/** The stores of this feature. */
 export interface AdminStores {
   operators: OperatorStore;
   audit: AuditStore;

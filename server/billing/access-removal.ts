@@ -9,7 +9,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Removes grants from the ledger: those of erased people, and those that were kept long enough. The charges stay. */
+/** Removes the grants of erased people, and grants whose retention has ended, from the ledger. The charges stay. */
 export function createAccessRemoval({ grants, revocations, clock }: Dependencies) {
   const retention: Sweep = {
     name: 'old grants',
@@ -19,7 +19,7 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
   return {
     retention,
 
-    /** Revokes a person's accesses, then removes their grants. Idempotent. @returns how many there were */
+    /** Revokes a person's accesses, then removes their grants. Idempotent. @returns the number of removed grants */
     async erase(traces: Traces): Promise<number> {
       const ids = (await grants.ofPerson(traces)).map(({ id }) => id);
       if (ids.length === 0) return 0;
@@ -29,8 +29,8 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
     },
 
     /**
-     * Revokes what the charges with these ids and, up to a time, the checkboxes of the enrollments have bought, and what has not
-     * expired. The grants stay. Idempotent.
+     * Revokes the accesses of the given charges, and those that checkboxes of the enrollments bought until `chargedBy`. Expired
+     * accesses are skipped. The grants stay. Idempotent.
      */
     async end(traces: Traces, chargedBy: Date): Promise<void> {
       const now = new Date(clock.now());

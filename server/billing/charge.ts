@@ -25,26 +25,26 @@ interface Settings {
   revocations: Pick<RevocationStore, 'has' | 'add'>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
-  /** Cents of a billable event, for partners without a price of their own. */
+  /** The price of a billable event in cents, for partners without an individual price. */
   standardPrice: number;
 }
 
-/** The price in cents that is in force for one billable event. */
+/** Returns the price of one billable event in cents. */
 export const priceOf = (kind: BillableKind, prices: Prices | undefined, standard: number): number =>
   prices?.[kind] ?? standard;
 
-/** What an entry grants; undefined where it is no charge, or its grant was erased or is too old. */
+/** Returns the access that an entry grants. Undefined if the entry is not a charge, or if its grant was removed. */
 function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
   if (!grant || !isBillable(kind)) return undefined;
   const { salt: _salt, ...access } = grant;
   return { id, kind, at, ...access };
 }
 
-/** Charges, and the accesses that they grant. Three endpoints share them. */
+/** Makes charges and finds the accesses that they grant. The three billable endpoints share it. */
 export function createCharges(settings: Settings) {
   const { writer, store, revocations, clock, idKey, standardPrice } = settings;
 
-  /** An access never changes, because pages do not. Its revocation is read each time. */
+  /** Accesses by charge id. They can be cached because they never change. Revocations are read each time. */
   const known = new LRUCache<string, Access>({ max: cacheSizes.accesses });
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
@@ -106,10 +106,10 @@ export function createCharges(settings: Settings) {
   return {
     ...charging,
 
-    /** The id that the charge of a cause has. */
+    /** Returns the id of the charge of a cause. */
     idOf: chargeIdOf,
 
-    /** An access that was not revoked, by the partner and mode that paid for it. The caller checks whether it has expired. */
+    /** Returns an access of a partner and mode, unless it was revoked. The caller checks whether it has expired. */
     async access({ partnerId, mode }: Omit<Cause, 'cause'>, id: string): Promise<Access | undefined> {
       const walletId = walletIdOf(partnerId, mode);
       const load = async () => {

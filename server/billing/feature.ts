@@ -19,7 +19,7 @@ import { openingPage } from './page-builder.ts';
 import { createPublishing } from './publishing.ts';
 import type { BillingStores } from './store.ts';
 
-/** The other processes, and what is noted of them. */
+/** The other processes, and the functions that report about them. */
 export interface PeerSettings
   extends Pick<WriterSettings, 'isWriter' | 'onPeers'>,
     Pick<HandOverSettings, 'onPosting' | 'onBatch'> {
@@ -34,14 +34,14 @@ interface Dependencies {
   publish: Publish;
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
-  /** Called with each page that was written. */
+  /** Called with each page after it was written. */
   onWritten?: (page: LedgerPage) => void;
-  /** Called for each page that another process was first with. */
+  /** Called each time another process wrote a page first. */
   onConflict?: () => void;
-  /** Cents of a billable event, for partners without a price of their own. */
+  /** The price of a billable event in cents, for partners without an individual price. */
   standardPrice: number;
   logger: Logger;
-  /** The other processes; undefined where each process writes for itself. */
+  /** The other processes. Undefined if each process writes all wallets itself. */
   peers?: PeerSettings | undefined;
 }
 
@@ -49,7 +49,7 @@ type Peers = PeerSettings &
   Pick<WriterSettings, 'logger'> &
   Pick<HandOverSettings, 'local' | 'store' | 'clock' | 'uptime' | 'pause'> & { idKey: Uint8Array };
 
-/** The port to the processes that write wallets: `write` as that of the ledger writer. */
+/** Makes the connection to the processes that write wallets. Its `write` has the same contract as that of the ledger writer. */
 function createPeers({ processes, idKey, ...dependencies }: Peers) {
   const { send, close } = createPeerLink();
   const base = { ...dependencies, self: processes.id, keys: keysOf(idKey) };
@@ -65,7 +65,7 @@ function createPeers({ processes, idKey, ...dependencies }: Peers) {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** The ledgers of all wallets: the charges of the three billable endpoints, and the money that operators move. */
+/** Makes the feature that writes the ledgers of all wallets: charges of the billable endpoints and entries of operators. */
 export function createBillingFeature(dependencies: Dependencies) {
   const { stores, clock, idKey, publish, record, standardPrice, onConflict, logger, peers } = dependencies;
   const { ledger: store, grants, revocations } = stores;
@@ -89,7 +89,7 @@ export function createBillingFeature(dependencies: Dependencies) {
     endAccesses: removal.end,
     sweeps: [publishing.sweep, removal.retention],
 
-    /** Call this when the database's primary has changed or is away. */
+    /** Clears the cached last pages. Call this when the database's primary has changed or is away. */
     forgetHeads: heads.clear,
 
     /** Opens both wallets of a partner. Idempotent. */
@@ -98,7 +98,7 @@ export function createBillingFeature(dependencies: Dependencies) {
       await store.insert(Mode.options.map((mode) => openingPage(walletIdOf(partnerId, mode), at)));
     },
 
-    /** Finishes the work under way, for a graceful stop. */
+    /** Waits until the work in progress has ended. Call this when the process stops. */
     async drain(): Promise<void> {
       await local.drain();
       await publishing.drain();

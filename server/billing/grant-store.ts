@@ -2,7 +2,7 @@ import type { Db, Filter } from 'mongodb';
 import type { Grant, LedgerEntry, LedgerPage } from './ledger-page.ts';
 import { among } from './ledger-store.ts';
 
-/** Grants of a user in one wallet's ledger. */
+/** The keys that find a user's grants in one wallet's ledger. */
 export interface Traces {
   walletId: string;
   /** Charges that the person's codes paid for. */
@@ -15,12 +15,12 @@ const isGranting = (entry: LedgerEntry): entry is Granting => entry.grant !== un
 
 const pagesAtOnce = 500;
 
-/** The grants in the `ledger` collection, which alone of its entries are ever removed. */
+/** Reads and removes grants in the `ledger` collection. Nothing else is ever removed from a ledger. */
 export function createGrantStore(db: Db) {
   const ledger = db.collection<LedgerPage>('ledger');
 
   return {
-    /** The entries that grant something to a person. */
+    /** Returns the entries that grant an access to a person. */
     async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<Granting[]> {
       const concerned: Filter<LedgerPage>[] = [
         { walletId, 'entries.id': { $in: [...ids] } },
@@ -35,6 +35,7 @@ export function createGrantStore(db: Db) {
       return [...new Map(theirs.map((entry) => [entry.id, entry])).values()];
     },
 
+    /** Removes the grants of these entries. */
     async remove(walletId: string, ids: readonly string[]): Promise<void> {
       await ledger.updateMany(
         { walletId, 'entries.id': { $in: [...ids] } },
@@ -43,7 +44,7 @@ export function createGrantStore(db: Db) {
       );
     },
 
-    /** Removes grants that were kept long enough, of 500 pages at most. */
+    /** Removes the grants of pages whose retention has ended, in at most 500 pages. */
     async removeOld(now: Date): Promise<void> {
       const old = await ledger
         .find({ purgeGrantsAt: { $lt: now } }, { projection: { walletId: 1 }, limit: pagesAtOnce })

@@ -5,19 +5,19 @@ import { type LedgerPage, pageVersion } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { WalletState } from './wallet-rules.ts';
 
-/** The last page of a wallet that this process knows. */
+/** The last page of a wallet, as far as this process knows. */
 export interface Head {
   n: number;
   at: Date;
   digest: string;
   state: WalletState;
-  /** A time at which it was certainly the last one, on the monotonic clock of the process in milliseconds. */
+  /** A time when this was certainly the last page, in milliseconds of the process's monotonic clock. */
   asOf: number;
 }
 
 /**
- * The last page of each wallet. It comes only from an acknowledged insert of this process or from a majority read.
- * Any failure clears it: a page on top of an unconfirmed one would leave a gap.
+ * Caches the last page of each wallet. A page is cached only after an acknowledged insert of this process or a majority read.
+ * Any failure clears the cache, because a page on top of an unconfirmed page would leave a gap.
  */
 export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => number) {
   const heads = new LRUCache<string, Head>({ max: cacheSizes.heads });
@@ -25,7 +25,7 @@ export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => numb
   return {
     get: (walletId: string): Head | undefined => heads.get(walletId),
 
-    /** @param asOf when the page was sent or asked for */
+    /** Caches a page. @param asOf when the insert or the read of the page began */
     set(page: Pick<LedgerPage, 'walletId' | 'n' | 'at' | 'digest' | 'state'>, asOf: number): Head {
       const { n, at, digest, state } = page;
       const head = { n, at, digest, state, asOf };
@@ -34,9 +34,8 @@ export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => numb
     },
 
     /**
-     * Reads it from the database.
-     * @throws ApiError not_found for a wallet that was never opened; service_unavailable where a newer build has written
-     * the page
+     * Reads the last page from the database.
+     * @throws ApiError `not_found` if the wallet was never opened; `service_unavailable` if a newer build has written the page
      */
     async load(walletId: string): Promise<Head> {
       const asOf = uptime();
@@ -50,7 +49,7 @@ export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => numb
 
     delete: (walletId: string): void => void heads.delete(walletId),
 
-    /** Call this when a write failed or the database's primary has changed. */
+    /** Clears the cache. Call this when a write failed or the database's primary has changed. */
     clear: (): void => heads.clear(),
   };
 }

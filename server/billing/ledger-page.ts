@@ -7,26 +7,26 @@ import type { WalletState } from './wallet-rules.ts';
 /** The layout of a page. A process never writes on top of a page of a newer version. */
 export const pageVersion = 1;
 
-/** Most entries in one page. */
+/** The most entries in one page. */
 export const largestPage = 128;
 
-/** Why money moved without an access. */
+/** The reason of an entry that is not a charge. */
 export interface Memo {
   reference?: string;
   reason?: string;
   actor?: string;
-  /** The charge that a refund gives back. */
+  /** Id of the charge that a refund gives back. */
   of?: string;
   /** The spend caps that a `caps` entry sets. */
   caps?: Partial<WalletState['caps']>;
-  /** The operator's act, for the audit log. */
+  /** The entry for the audit log about the operator's action. */
   audit?: AuditEntry;
 }
 
-/** What a charge grants, as it is stored in its entry. Erasure and retention remove it. */
+/** The access that a charge grants, as stored in the entry. It is removed by an erasure or when its retention ends. */
 export interface Grant extends AccessTerms {
   expiresAt: Date;
-  /** Random; the key of `LedgerEntry.grantSeal`. Without it, the seal does not reveal the claims. */
+  /** A random text, the key of `LedgerEntry.grantSeal`. Without the salt, the seal does not reveal the claims. */
   salt: string;
 }
 
@@ -40,9 +40,9 @@ export interface LedgerEntry {
   seq?: number;
   at: Date;
   memo?: Memo;
-  /** The trace of the request that its event is sent with. The digest does not cover it. */
+  /** The trace context of the request, which the entry's event carries too. The digest does not cover it. */
   traceparent?: string;
-  /** HMAC-SHA256 of the grant under its salt, base64url. */
+  /** HMAC-SHA256 of the grant with its salt as the key, in base64url. */
   grantSeal?: string;
   grant?: Grant;
 }
@@ -51,22 +51,22 @@ export interface LedgerEntry {
 export interface LedgerPage {
   _id: string;
   walletId: string;
-  /** 0, 1, 2 … without gaps. */
+  /** The page's number in the ledger: 0, 1, 2 … without gaps. */
   n: number;
   version: number;
-  /** Random id of the insert. After a lost reply it distinguishes our page from another process's. */
+  /** Random id of the insert. After a lost reply, it tells our page from a page of another process. */
   attempt: string;
-  /** Never earlier than that of the page before. */
+  /** The time of the page, never earlier than the time of the page before. */
   at: Date;
   entries: LedgerEntry[];
   state: WalletState;
-  /** An event or an audit entry must follow. */
+  /** Set until the page's events and audit entries are written. */
   unpublished?: true;
   /** When the grants of this page are removed. */
   purgeGrantsAt?: Date;
-  /** Digest of the page before; empty for page 0. */
+  /** The digest of the page before; empty for page 0. */
   previous: string;
-  /** SHA-256 of everything but `grant`, `traceparent`, `unpublished` and `purgeGrantsAt`, base64url. */
+  /** SHA-256 of the page without `grant`, `traceparent`, `unpublished` and `purgeGrantsAt`, in base64url. */
   digest: string;
 }
 
@@ -74,17 +74,17 @@ export const walletIdOf = (partnerId: string, mode: Mode) => `${partnerId}:${mod
 
 export const pageIdOf = (walletId: string, n: number) => `${walletId}/${String(n).padStart(10, '0')}`;
 
-/** Interface section 6: a returning user's code was exchanged at the token endpoint. That is an event, `vae.resolved`. */
+/** Whether a charge is the exchange of a returning user's code, which causes the event `vae.resolved` (interface section 6). */
 export const isVerifiedAccess = ({ kind, grant }: LedgerEntry): boolean =>
   kind === 'token' && grant?.returning === true;
 
-/** `-amount` without a negative zero, which would not be stored as an integer. */
+/** Returns `-amount`, but never a negative zero, which would not be stored as an integer. */
 export const opposite = (amount: number) => (amount === 0 ? 0 : -amount);
 
-/** A charge has one refund at most, and they share this id. */
+/** Returns the id of the refund of a charge. A charge can have only one refund, because all refunds would share this id. */
 export const refundIdOf = (chargeId: string) => `rev_${chargeId}`;
 
-/** `terms` with a salt, fresh where none is given, and the seal over both. */
+/** Returns `terms` with a salt, and the seal over both. Without a given salt, a new one is made. */
 export function sealedGrant(
   terms: Omit<Grant, 'salt'>,
   salt: string = randomUUID(),
@@ -97,7 +97,7 @@ export function grantSealOf(grant: Grant): string {
   return createHmac('sha256', grant.salt).update(JSON.stringify(grant)).digest('base64url');
 }
 
-/** What a page's digest covers, in a fixed order. */
+/** Returns the values that a page's digest covers, in a fixed order. */
 function digested(page: Omit<LedgerPage, 'digest'>): unknown[] {
   const { _id, walletId, n, version, attempt, at, entries, state, previous } = page;
   const { balance, seq, minute, hour, caps } = state;
@@ -117,7 +117,7 @@ function digested(page: Omit<LedgerPage, 'digest'>): unknown[] {
   ];
 }
 
-/** SHA-256, base64url. Links each page to the one before, which its `previous` names. */
+/** Returns the SHA-256 of a page in base64url. It covers `previous`, and so links the page to the page before. */
 export function digestOf(page: Omit<LedgerPage, 'digest'>): string {
   return createHash('sha256')
     .update(JSON.stringify(digested(page)))

@@ -10,13 +10,13 @@ import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 const collection = 'ledger';
 
 export const indexes: IndexDeclaration[] = [
-  // One entry of an id in a wallet, over all its pages: exactly-once.
+  // An id occurs once in all pages of a wallet. This makes charges exactly-once.
   { collection, key: { walletId: 1, 'entries.id': 1 }, unique: true },
   { collection, key: { unpublished: 1, at: 1 }, partialFilterExpression: { unpublished: true } },
   { collection, key: { purgeGrantsAt: 1 }, sparse: true },
-  // All wallets, by their first page.
+  // Finds all wallets by their first page.
   { collection, key: { n: 1, walletId: 1 }, partialFilterExpression: { n: 0 } },
-  // Accesses that no code leads to, for erasure.
+  // Finds accesses of checkboxes, which have no code, for erasure.
   {
     collection,
     key: { walletId: 1, 'entries.grant.enrollmentId': 1 },
@@ -24,17 +24,17 @@ export const indexes: IndexDeclaration[] = [
   },
 ];
 
-/** A wallet is whole on one shard: its pages follow each other, and its entries are unique there. */
+/** All pages of a wallet are on one shard, because only there the unique index covers all of its entries. */
 export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 
 /** The result of one page of an insert. */
 export type Inserted =
   | 'inserted'
-  /** Another page has this number. */
+  /** The wallet already has a page with this number. */
   | 'page exists'
-  /** At least one of the page's ids has an entry already; the server does not say which. */
+  /** At least one id of the page already has an entry. The server does not say which one. */
   | 'entry exists'
-  /** The database has refused it: now, or always because of a fault of this build. */
+  /** The database has refused the page: for now, or always because of a fault of this build. */
   | Error;
 
 interface InsertReply {
@@ -43,7 +43,7 @@ interface InsertReply {
 
 const int64 = (value: number) => Long.fromNumber(value);
 
-/** int64 for every number that is summed, also for small ones. */
+/** Converts every number that is summed to int64, also small ones, which the driver would store as int32. */
 function stored(page: LedgerPage): Document {
   const entries = page.entries.map((entry) => ({
     ...entry,
@@ -63,20 +63,20 @@ function outcomeOf(error: NonNullable<InsertReply['writeErrors']>[number]): Inse
   return refusal;
 }
 
-/** The pages of one wallet: their ids, in order, lie between these. '0' follows '/' in ASCII. */
+/** Returns the filter for the pages of one wallet. Their ids begin with the wallet id and '/'. '0' follows '/' in ASCII. */
 const chainOf = (walletId: string) => ({
   walletId,
   _id: { $gte: `${walletId}/`, $lt: `${walletId}0` },
 });
 
 const byOpening = { n: 1, walletId: 1 };
-/** The first pages of all wallets, or of those of a mode. */
+/** Returns the filter for the first pages of all wallets, or of all wallets of a mode. */
 const openingsOf = (mode: Mode | undefined): Document => ({
   n: 0,
   ...(mode ? { walletId: { $regex: `:${mode}$` } } : {}),
 });
 
-/** A filter for these pages, which names their shards. */
+/** Returns the filter for these pages. It contains the shard key, so that only their shards are asked. */
 export const among = (pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]) => ({
   walletId: { $in: [...new Set(pages.map(({ walletId }) => walletId))] },
   _id: { $in: pages.map(({ _id }) => _id) },
@@ -97,13 +97,13 @@ const entriesAmong = (ids: readonly string[]): Document => ({
   $filter: { input: '$entries', cond: { $in: ['$$this.id', ids] } },
 });
 
-/** The `ledger` collection. Pages are inserted and read; only grants and outbox marks are ever changed. */
+/** The `ledger` collection. Pages are inserted and read. Only grants and the `unpublished` mark are ever changed. */
 export function createLedgerStore(db: Db) {
   const ledger = db.collection<LedgerPage>(collection);
-  // A bare command takes nothing from the connection's options.
+  // `db.command` ignores the write concern of the connection.
   const writeConcern = { w: db.writeConcern?.w ?? 1, j: true };
 
-  /** Just the entries asked for, never whole pages: these can be large. */
+  /** Reads only the wanted entries of pages, because whole pages can be large. */
   async function entriesOf(
     walletIds: readonly string[],
     ids: readonly string[],
@@ -133,10 +133,10 @@ export function createLedgerStore(db: Db) {
 
   return {
     /**
-     * Inserts pages of different wallets in one durable command. The driver's `insertMany` would drop the key pattern of a
-     * refusal. A driver that sends the command again by itself would hide a lost reply.
-     * @returns the result of each page, in their order
-     * @throws where the command was turned away, or the result of a page is unknown
+     * Inserts pages of different wallets in one durable command. The driver's `insertMany` is not used: it drops the key pattern
+     * of a refusal, and hides a lost reply by sending the command again.
+     * @returns the result of each page, in the order of `pages`
+     * @throws if the server rejected the whole command, or if the result of a page is unknown
      */
     async insert(pages: readonly LedgerPage[]): Promise<Inserted[]> {
       const reply = (await db.command(
@@ -149,9 +149,9 @@ export function createLedgerStore(db: Db) {
     },
 
     /**
-     * The last page of a wallet without its entries; undefined where the wallet was never opened. It is durable: a later page on
-     * top of one that is lost would leave a gap. A lone server also shows what its journal does not have yet, so an update
-     * without effect waits for the journal.
+     * Returns the last page of a wallet without its entries; undefined if the wallet was never opened. The page is durable,
+     * because a page on top of a lost page would leave a gap. A server without a replica set also returns data that are not yet
+     * in its journal. There, an update without effect waits for the journal.
      */
     async head(walletId: string): Promise<Omit<LedgerPage, 'entries'> | undefined> {
       if (writeConcern.w !== 'majority') {
@@ -171,20 +171,20 @@ export function createLedgerStore(db: Db) {
       return found ?? undefined;
     },
 
-    /** One page by its number. */
+    /** Returns a page by its number. */
     async page(walletId: string, n: number): Promise<LedgerPage | undefined> {
       return (
         (await ledger.findOne({ walletId, _id: pageIdOf(walletId, n) }, { hint: { _id: 1 } })) ?? undefined
       );
     },
 
-    /** A page without its entries. */
+    /** Returns a page by its number, without its entries. */
     async summary(walletId: string, n: number): Promise<Omit<LedgerPage, 'entries'> | undefined> {
       const filter = { walletId, _id: pageIdOf(walletId, n) };
       return (await ledger.findOne(filter, { hint: { _id: 1 }, projection: { entries: 0 } })) ?? undefined;
     },
 
-    /** Pages `from` to `to`, both included, in order. */
+    /** Reads the pages from number `from` to number `to`, both included, in order. */
     pages: (walletId: string, { from, to }: { from: number; to: number }): AsyncIterable<LedgerPage> =>
       ledger
         .find({ walletId, _id: { $gte: pageIdOf(walletId, from), $lte: pageIdOf(walletId, to) } })
@@ -192,12 +192,12 @@ export function createLedgerStore(db: Db) {
         .hint({ _id: 1 })
         .batchSize(100),
 
-    /** One entry; lookups of the same moment are one read. */
+    /** Returns an entry by wallet and id. Simultaneous calls share one read. */
     findEntry,
 
     /**
-     * An entry that no crash takes back, for answers that rely on it. A lone server also shows what its journal does not have
-     * yet, so an update of the page without effect waits for the journal.
+     * Returns an entry that no crash can undo. Use this if a response depends on the entry. A server without a replica set also
+     * returns data that are not yet in its journal. There, an update without effect waits for the journal.
      */
     async findDurableEntry(key: EntryKey): Promise<LedgerEntry | undefined> {
       const found = await findEntry(key);
@@ -210,7 +210,7 @@ export function createLedgerStore(db: Db) {
       return page?.entries[0];
     },
 
-    /** Which of `keys` have an entry. */
+    /** Returns those of `keys` that have an entry, each as wallet id, '/' and entry id. */
     async existing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(
         [...groupBy(keys, ({ walletId }) => walletId)].map(([walletId, ofWallet]) =>
@@ -223,7 +223,7 @@ export function createLedgerStore(db: Db) {
       return new Set(found.flatMap((entries) => [...entries.keys()]));
     },
 
-    /** An entry of whichever wallet. `walletIds` are tried in groups. */
+    /** Finds an entry by its id in any of the wallets, which are searched in groups of 1,000. */
     async findAnywhere(
       id: string,
       walletIds: readonly string[],
@@ -235,7 +235,7 @@ export function createLedgerStore(db: Db) {
       return undefined;
     },
 
-    /** Ids of all wallets, or of those of a mode, in order, after `after`. */
+    /** Returns the ids of all wallets, or of those of a mode, in order, beginning after the id `after`. */
     async walletIds({ after = '', limit, mode }: Range): Promise<string[]> {
       const first = await ledger
         .find({ $and: [openingsOf(mode), { walletId: { $gt: after } }] }, { projection: { walletId: 1 } })
@@ -246,11 +246,11 @@ export function createLedgerStore(db: Db) {
       return first.map(({ walletId }) => walletId);
     },
 
-    /** How many wallets there are, or are of a mode. */
+    /** Counts all wallets, or the wallets of a mode. */
     countWallets: (mode: Mode | undefined): Promise<number> =>
       ledger.countDocuments(openingsOf(mode), { hint: byOpening }),
 
-    /** Pages whose event or audit entry must follow, the oldest first. */
+    /** Returns pages whose events and audit entries are not written yet, the oldest first. */
     unpublished: (before: Date, limit: number): Promise<LedgerPage[]> =>
       ledger
         .find({ unpublished: true, at: { $lt: before } })

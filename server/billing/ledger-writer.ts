@@ -15,22 +15,22 @@ import type { Refusal } from './wallet-rules.ts';
 
 type Outcome =
   | { outcome: 'written'; entry: LedgerEntry }
-  /** An entry of this id exists. */
+  /** An entry with this id exists. */
   | { outcome: 'used' }
   | Refusal;
 
-/** The result of a posting. `used`: an entry of this id exists, and no crash takes it back. */
+/** The result of a posting. `used` means that a durable entry with this id exists already. */
 export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
 export interface Options {
-  /** Once it is aborted, a posting leaves the queue and is not sent. */
+  /** A posting whose signal is aborted leaves the queue and is not sent. */
   signal: Waiting;
-  /** Called while the page is on its way; again where it has to go with a later page. */
+  /** Called with the entry while its page is being inserted. Called again if the entry moves to a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }
 
 interface Ticket extends Posting, Options {
-  /** When it arrived, on the clock of `uptime`. */
+  /** When the posting arrived, on the clock of `uptime`. */
   since: number;
   resolve: (outcome: Outcome) => void;
   reject: (reason: unknown) => void;
@@ -42,39 +42,39 @@ interface Settings {
   clock: Pick<Clock, 'now' | 'trusted'>;
   /** Called with each inserted page. */
   onWritten: (page: LedgerPage) => void;
-  /** Called for each page that another process was first with. */
+  /** Called each time another process wrote a page first. */
   onConflict?: (() => void) | undefined;
-  /** Milliseconds; only ever goes forward. */
+  /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime: () => number;
-  /** Milliseconds between tries. */
+  /** Waits for some milliseconds between two tries. */
   pause: (ms: number) => Promise<void>;
 }
 
 type Drafted = Draft<Ticket> & { head: Head };
 
-/** A page of another process may exist before a majority read shows it. Milliseconds. */
+/** How long to wait for a page of another process that a majority read does not show yet, in milliseconds. */
 const catchUpDelayMs = () => 2 + Math.random() * 3;
 const retryAfterMs = 10;
 
 /**
- * Writes entries into the ledgers of all wallets. One command of this process is in flight; what arrives while it is goes with the
- * next. Inserting page n + 1 is a compare-and-swap: it decides balance, spend caps and exactly-once over all processes.
+ * Writes entries into the ledgers of all wallets. The process sends one command at a time. Postings that arrive meanwhile go with
+ * the next command. The insert of page n + 1 is a compare-and-swap: balance, spend caps and exactly-once hold over all processes.
  */
 export function createLedgerWriter(settings: Settings) {
   const { store, heads, clock, onWritten, onConflict, uptime, pause } = settings;
   const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause });
-  /** Ids that are known to exist. Such an id would cause the refusal of its whole page. */
+  /** Ids that are known to have an entry. Such an id would make the database refuse the whole page. */
   const used = new LRUCache<string, true>({ max: cacheSizes.usedIds });
   const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;
   let queue: Ticket[] = [];
   const window = createBatchWindow(() => queue.length);
   let running: Promise<void> | undefined;
 
-  const again = (tickets: readonly Ticket[]) => {
+  const requeue = (tickets: readonly Ticket[]) => {
     queue = [...tickets, ...queue];
   };
 
-  /** Tickets that still wait and are not known as used. */
+  /** Returns the tickets that are still to be written. Resolves or rejects the others. */
   function due(tickets: readonly Ticket[]): Ticket[] {
     return tickets.filter((ticket) => {
       const { signal } = ticket;
@@ -85,7 +85,7 @@ export function createLedgerWriter(settings: Settings) {
     });
   }
 
-  /** Refuses, unless the id was used: that comes first (docs/choices.md). */
+  /** Refuses postings. If the id of a posting was used, that result takes precedence (docs/choices.md). */
   async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
     try {
       const existing = await store.existing(refused.map(({ posting }) => posting));
@@ -97,14 +97,14 @@ export function createLedgerWriter(settings: Settings) {
     }
   }
 
-  /** The page that its wallet's postings are to follow; undefined where it cannot be read now. */
+  /** Returns the last page of a wallet. If it cannot be read now, queues the tickets again and returns undefined. */
   async function headFor(walletId: string, tickets: readonly Ticket[]): Promise<Head | undefined> {
     try {
       return heads.get(walletId) ?? (await heads.load(walletId));
     } catch (error) {
       if (isUnavailable(error)) {
         await pause(retryAfterMs);
-        again(tickets);
+        requeue(tickets);
       } else for (const ticket of tickets) ticket.reject(error);
       return undefined;
     }
@@ -115,13 +115,13 @@ export function createLedgerWriter(settings: Settings) {
     const drafted = draftPage(head, tickets, clock.now());
     if (drafted.placed.length > 0) return { ...drafted, head };
 
-    // Nothing proves that this head is the last one: only one that is newer than the request may refuse it.
+    // The head may be outdated. Only a head that is newer than the request may be the reason of a refusal.
     const isFresh = ({ posting }: Drafted['refused'][number]) => posting.since <= head.asOf;
     const fresh = drafted.refused.filter(isFresh);
     if (fresh.length > 0) void refuse(fresh);
     if (fresh.length < drafted.refused.length) {
       heads.delete(walletId);
-      again(drafted.refused.filter((refused) => !isFresh(refused)).map(({ posting }) => posting));
+      requeue(drafted.refused.filter((refused) => !isFresh(refused)).map(({ posting }) => posting));
     }
     return undefined;
   }
@@ -134,10 +134,10 @@ export function createLedgerWriter(settings: Settings) {
       posting.resolve({ outcome: 'written', entry });
     }
     if (refused.length > 0) void refuse(refused);
-    again(later);
+    requeue(later);
   }
 
-  /** Another process was first, or an id of the page exists: checks the remaining postings again. */
+  /** Queues the postings again after another process wrote the page first, or an id of the page existed. */
   async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
     let progress = true;
@@ -154,7 +154,7 @@ export function createLedgerWriter(settings: Settings) {
       heads.delete(page.walletId);
       await pause(catchUpDelayMs());
     }
-    again([...postings, ...refused.map(({ posting }) => posting), ...later]);
+    requeue([...postings, ...refused.map(({ posting }) => posting), ...later]);
   }
 
   async function finish(drafted: Drafted, fate: Fate, sentAt: number): Promise<void> {
@@ -167,10 +167,10 @@ export function createLedgerWriter(settings: Settings) {
 
   function fail({ placed, refused, later }: Drafted, error: unknown): void {
     for (const { posting } of placed) posting.reject(isUnavailable(error) ? unavailable(error) : error);
-    again([...refused.map(({ posting }) => posting), ...later]);
+    requeue([...refused.map(({ posting }) => posting), ...later]);
   }
 
-  /** Prepares the answer. After a failure, it is prepared again when the page is inserted. */
+  /** Lets the caller prepare its response. If that fails, the caller prepares it again after the insert. */
   function place(posting: Ticket, entry: LedgerEntry): void {
     try {
       posting.onPlaced?.(entry);
@@ -208,7 +208,7 @@ export function createLedgerWriter(settings: Settings) {
   async function usedEntry({ walletId, id }: Posting): Promise<Written> {
     const entry = await store.findDurableEntry({ walletId, id });
     if (entry) return { outcome: 'used', entry };
-    // Another process's page is not yet on a majority of the members, or a restored database has lost it.
+    // The page of another process is not yet on a majority of the members, or was lost when a backup was restored.
     used.delete(usedKey({ walletId, id }));
     throw unavailable(new Error(`the entry ${id} is being written by another process`));
   }
@@ -218,7 +218,7 @@ export function createLedgerWriter(settings: Settings) {
       await window.wait();
       const tickets = queue;
       queue = [];
-      // A fault of this code must not leave a caller without an answer.
+      // A fault of this code must not leave a caller waiting forever.
       await writeAll(tickets).catch((error: unknown) => {
         const answered = new Set(tickets);
         queue = queue.filter((ticket) => !answered.has(ticket));
@@ -230,10 +230,10 @@ export function createLedgerWriter(settings: Settings) {
 
   return {
     /**
-     * Writes one entry, once for its id.
-     * @throws ApiError not_found for a wallet that was never opened
-     * @throws ApiError service_unavailable where the clock is not trusted, or the signal is aborted, or nothing told in time
-     *   what became of the page
+     * Writes one entry. An id is written only once.
+     * @throws ApiError `not_found` if the wallet was never opened
+     * @throws ApiError `service_unavailable` if the clock is not trusted, if the signal is aborted, or if the result of the
+     *   insert stays unknown
      */
     async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
@@ -245,7 +245,7 @@ export function createLedgerWriter(settings: Settings) {
       return result.outcome === 'used' ? usedEntry(posting) : result;
     },
 
-    /** Resolves when nothing is under way; for a graceful stop. */
+    /** Resolves when no write is in progress. Call this when the process stops. */
     async drain(): Promise<void> {
       while (running) await running;
     },

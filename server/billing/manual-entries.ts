@@ -11,28 +11,28 @@ interface Settings {
   writer: Pick<LedgerWriter, 'write'>;
   store: Pick<LedgerStore, 'findAnywhere' | 'walletIds'>;
   idKey: Uint8Array;
-  /** As `AbortSignal.timeout`. */
+  /** Returns a signal that aborts after some milliseconds, like `AbortSignal.timeout`. */
   timeout: (ms: number) => Pick<AbortSignal, 'aborted' | 'reason'>;
 }
 
-/** An entry, and whether it stood before this call. */
+/** The entry of a call. `repeated` says that an earlier call has written it. */
 export interface Moved {
   entry: LedgerEntry & { walletId: string };
   repeated: boolean;
 }
 
-/** The reason of an entry, and its operator. */
+/** The reason of an entry, with the audit entry of the operator. */
 export interface Reasons extends Memo {
   audit: AuditEntry;
 }
 
-/** Milliseconds within which an entry must be written. */
+/** How long the write of an entry may take, in milliseconds. */
 const writeTimeoutMs = 3_000;
 const allWallets = 1_000_000;
 
 /**
- * Money that an operator moves: funding, adjustments, refunds, and changes of the spend caps. Each id follows from its cause, so
- * that a repeated command moves nothing twice.
+ * Writes the entries that operators make: funding, adjustments, refunds and changes of the spend caps. The id of an entry is
+ * derived from its cause, so that a repeated command does not move money twice.
  */
 export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
   async function write(posting: Posting): Promise<Moved> {
@@ -44,14 +44,14 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
-  function sameAmount(moved: Moved, amount: number): Moved {
+  function requireAmount(moved: Moved, amount: number): Moved {
     if (moved.entry.amount === amount) return moved;
     throw new ApiError('conflict', {
       description: `This reference was used for another amount, in entry ${moved.entry.id}`,
     });
   }
 
-  /** An entry of any wallet. @throws ApiError not_found */
+  /** Finds an entry of any wallet. @throws ApiError `not_found` */
   async function find(id: string): Promise<LedgerEntry & { walletId: string }> {
     const entry = await store.findAnywhere(id, await store.walletIds({ limit: allWallets }));
     if (!entry) throw new ApiError('not_found', { description: `No ledger entry ${id}` });
@@ -62,26 +62,27 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     find,
 
     /**
-     * Adds prepaid money. The same reference and amount twice is one funding.
-     * @param amount cents, at least 5000 @throws ApiError conflict for a reference used with another amount
+     * Adds prepaid money. A call with the same reference and amount repeats the earlier funding and changes nothing.
+     * @param amount cents, at least 5000
+     * @throws ApiError `conflict` if the reference was used with another amount
      */
     async fund(walletId: string, amount: number, memo: Reasons & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['funding', walletId, memo.reference]);
-      return sameAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
+      return requireAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
     },
 
     /**
-     * Corrects a balance by signed cents. The same reference and amount twice is one adjustment.
-     * @throws ApiError refused where the balance would fall below zero; conflict as for funding
+     * Corrects a balance by signed cents. A call with the same reference and amount changes nothing.
+     * @throws ApiError `refused` if the balance would fall below zero; `conflict` if the reference was used with another amount
      */
     async adjust(walletId: string, amount: number, memo: Reasons & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['adjustment', walletId, memo.reference]);
-      return sameAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
+      return requireAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
     },
 
     /**
-     * Gives one charge back. Idempotent.
-     * @throws ApiError not_found for an unknown charge; refused for anything but a charge that cost money
+     * Gives a charge back. Idempotent.
+     * @throws ApiError `not_found` if the entry is unknown; `refused` if it is not a charge that cost money
      */
     async refund(chargeId: string, memo: Reasons): Promise<Moved> {
       const { walletId, kind, amount } = await find(chargeId);
@@ -98,7 +99,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
       });
     },
 
-    /** Changes the spend caps that are given, in all processes at the same moment. */
+    /** Changes the given spend caps. The change takes effect in all processes at the same time. */
     async setCaps(walletId: string, caps: Partial<WalletState['caps']>, audit: AuditEntry): Promise<void> {
       const id = deriveId(idKey, 'entry', ['caps', walletId, audit.id]);
       await write({ walletId, id, kind: 'caps', amount: 0, memo: { actor: audit.operatorId, caps, audit } });

@@ -29,21 +29,21 @@ export interface Posting {
   /** Signed cents. */
   amount: number;
   memo?: Memo | undefined;
-  /** What a charge grants. A salt that is given tells later whose posting the entry is. */
+  /** The access that a charge grants. A given salt identifies the posting of an entry later. */
   grant?: { terms: AccessTerms; lifetimeSeconds: number; salt?: string } | undefined;
-  /** The trace of the request; kept for the event. */
+  /** The trace context of the request, which is kept for the event. */
   traceparent?: string | undefined;
 }
 
-/** Milliseconds for which a grant is kept: longer than codes and tokens are valid. */
+/** How long a grant is kept, in milliseconds. This is longer than codes and tokens are valid. */
 export const grantRetentionMs = 30 * 86_400_000;
 
-/** What one page makes of the postings of a wallet, in their order. */
+/** The next page of a wallet, and what becomes of each posting. */
 export interface Draft<P extends Posting> {
   page: LedgerPage;
   placed: { posting: P; entry: LedgerEntry }[];
   refused: { posting: P; refusal: Refusal }[];
-  /** Postings for a later page: those with the same id as a placed one, and those that do not fit. */
+  /** Postings for a later page: those whose id is placed already, and those for which the page has no room. */
   later: P[];
 }
 
@@ -58,7 +58,7 @@ function entryOf(posting: Posting, state: WalletState, at: Date): LedgerEntry {
   return Object.assign(entry, sealedGrant({ ...grant.terms, expiresAt }, grant.salt));
 }
 
-/** The page after `head`, or the first one. */
+/** Returns the page after `head`, or page 0 if there is no head. */
 function pageAfter(
   head: Head | undefined,
   walletId: string,
@@ -77,13 +77,13 @@ function pageAfter(
   return { ...page, digest: digestOf(page) };
 }
 
-/** Page 0: a wallet with nothing in it. */
+/** Returns page 0, which opens an empty wallet. */
 export function openingPage(walletId: string, at: Date): LedgerPage {
   const entry = { id: 'opening', kind: 'opening' as const, amount: 0, balanceAfter: 0, at };
   return pageAfter(undefined, walletId, { at, entries: [entry], state: newWallet });
 }
 
-/** A page that takes the place of `lost`, so that a late arrival of it is refused. */
+/** Returns a page with the number of `lost`, so that the database refuses `lost` if it arrives late. */
 export function fencePage(lost: LedgerPage, head: Head): LedgerPage {
   const { walletId, at } = lost;
   const id = `fence_${lost.attempt}`;
@@ -92,8 +92,8 @@ export function fencePage(lost: LedgerPage, head: Head): LedgerPage {
 }
 
 /**
- * Folds postings of one wallet into its next page.
- * @param now milliseconds; the page's time is never earlier than that of the page before
+ * Makes the next page of a wallet from its postings, in their order.
+ * @param now milliseconds since the epoch. The time of the page is never earlier than the time of the page before
  */
 export function draftPage<P extends Posting>(head: Head, postings: readonly P[], now: number): Draft<P> {
   const time = Math.max(now, head.at.getTime());

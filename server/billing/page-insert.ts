@@ -4,40 +4,46 @@ import type { LedgerPage } from './ledger-page.ts';
 import type { Inserted, LedgerStore } from './ledger-store.ts';
 import { fencePage } from './page-builder.ts';
 
-/** The final result of a page. After `fenced` it can never stand. An error: it was refused, or its fate is unknown. */
+/**
+ * The final result of a page. `fenced`: it was not inserted and never will be. An error: it was refused, or its fate is
+ * unknown.
+ */
 export type Fate = Inserted | 'fenced';
 
 interface Settings {
   store: Pick<LedgerStore, 'insert' | 'page'>;
-  /** Called before anything else after a failed insert. */
+  /** Clears the cached last pages. Called first after a failed insert. */
   forgetHeads: () => void;
-  /** Milliseconds; only ever goes forward. */
+  /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime: () => number;
   pause: (ms: number) => Promise<void>;
 }
 
-/** A page with the head that it was built on. */
+/** A page with the head that it follows. */
 interface Draft {
   page: LedgerPage;
   head: Head;
 }
 
-/** Milliseconds in which pages with an unknown result are sent again. */
+/** How long pages with an unknown result are sent again, in milliseconds. */
 const resendWindowMs = 1_500;
 const resendAfterMs = 10;
 
 /**
- * Inserts pages until the fate of each is known. After a lost reply the same pages are sent again, and their `attempt` tells
- * whether it is ours that stands. When the time is up, a fence takes their place.
+ * Inserts pages until the fate of each is known. After a lost reply, the same pages are sent again. The `attempt` of the existing
+ * page tells whether it is ours. When the time is up, fence pages with the same numbers are inserted instead.
  */
 export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings) {
-  /** Our page may exist although the insert was refused, because an earlier insert succeeded. */
+  /**
+   * Returns the fate of a page after an insert. The page may exist although this insert was refused: an earlier one may
+   * have succeeded.
+   */
   async function fateOf({ page }: Draft, result: Inserted, fenced: boolean): Promise<Fate | 'unknown'> {
     if (result === 'inserted') return fenced ? 'fenced' : 'inserted';
-    // A refusal for now says nothing about the earlier insert.
+    // A temporary refusal says nothing about the earlier insert.
     if (result instanceof Error) return isUnavailable(result) ? 'unknown' : result;
     const existing = await store.page(page.walletId, page.n);
-    // It may exist without a majority.
+    // The page may exist, but not yet on a majority of the members.
     if (!existing) return 'unknown';
     return existing.attempt === page.attempt ? 'inserted' : 'page exists';
   }
@@ -46,7 +52,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
     const until = uptime() + resendWindowMs;
     const fates: (Fate | 'unknown')[] = drafts.map(() => 'unknown');
     const open = () => [...drafts.entries()].filter(([n]) => fates[n] === 'unknown');
-    /** Pages whose insert is unlikely to succeed, because an id of theirs exists: a fence decides immediately. */
+    /** Pages with an id that exists already. Their insert is unlikely to succeed, so the next try sends a fence. */
     const hopeless = new Set<number>();
     for (let last = false; open().length > 0 && !last; ) {
       await pause(resendAfterMs);
@@ -64,13 +70,13 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
           }),
         );
       } catch {
-        // An earlier insert may have succeeded. Only a reply or a fence decides.
+        // An earlier insert may have succeeded. Only a reply or a fence tells.
       }
     }
     return fates.map((fate) => (fate === 'unknown' ? (cause as Error) : fate));
   }
 
-  /** @returns the fate of each page, in their order */
+  /** @returns the fate of each page, in the order of `drafts` */
   return async function insertPages(drafts: readonly Draft[]): Promise<Fate[]> {
     try {
       return await store.insert(drafts.map(({ page }) => page));

@@ -15,13 +15,13 @@ interface Settings {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Milliseconds that the process that wrote a page has to publish it, before the sweep does. */
+/** How long the process that wrote a page may take to publish it before the sweep does, in milliseconds. */
 const gracePeriodMs = 10_000;
 const perSweep = 500;
-/** Pages are published together: the first of a batch waits this long for others. */
+/** Pages are published in batches. The first page of a batch waits up to `ms` milliseconds for `items` pages. */
 const flushAfter = { ms: 50, items: 32 };
 
-/** Erased users get no event. */
+/** Returns the events of an entry. An entry whose user was erased has no events. */
 function eventsOf(entry: LedgerEntry): EventDraft[] {
   const { id, at, grant, traceparent } = entry;
   if (!grant || !isVerifiedAccess(entry)) return [];
@@ -35,8 +35,8 @@ function eventsOf(entry: LedgerEntry): EventDraft[] {
 }
 
 /**
- * What follows a page, after the answer: its events and audit entries, then the page's mark is removed. Idempotent; the sweep
- * publishes what a crash left.
+ * Writes the events and audit entries of a page after the response, and then removes the mark of the page. Idempotent. The sweep
+ * publishes pages that a crash left unpublished.
  */
 export function createPublishing({ store, publish, record, clock, logger }: Settings) {
   const underway = new Set<Promise<unknown>>();
@@ -79,7 +79,7 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
       void work.finally(() => underway.delete(work));
     },
 
-    /** Resolves when the publications under way have ended; for a graceful stop. */
+    /** Resolves when the publications in progress have ended. Call this when the process stops. */
     async drain(): Promise<void> {
       await Promise.all(underway);
     },

@@ -7,8 +7,8 @@ import { defaultCaps, type Refusal } from './wallet-rules.ts';
 const length = { minute, hour };
 
 /**
- * Interface 7.4 and section 8: the answer where no money was moved. `RateLimit` fields as in
- * draft-ietf-httpapi-ratelimit-headers: the bucket, what remains of it, seconds until it resets.
+ * Returns the error for a refused charge (interface 7.4 and section 8). The `RateLimit` headers follow
+ * draft-ietf-httpapi-ratelimit-headers: the bucket, the remaining quota, and the seconds until the bucket resets.
  */
 export function refusalOf(refusal: Refusal): ApiError {
   switch (refusal.outcome) {
@@ -28,7 +28,7 @@ export function refusalOf(refusal: Refusal): ApiError {
   }
 }
 
-/** The refusal that a sandbox user asks for; nothing is read or written. `now` in milliseconds. */
+/** Returns the refusal that a sandbox user stands for. Nothing is read or written. @param now milliseconds since the epoch */
 export function rehearsedRefusal(rehearsal: Rehearsal, kind: BillableKind, now: number): ApiError {
   const capped = (bucket: 'minute' | 'hour', limit: number): ApiError => {
     const retryAfter = secondsUntilRollover(windowStart(now, length[bucket]), length[bucket], now);

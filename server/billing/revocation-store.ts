@@ -8,7 +8,7 @@ import { updateEach } from '../platform/database/write-groups.ts';
 
 const collection = 'revocations';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
-/** Ids of charges are keyed hashes. */
+/** Revocations are spread by the ids of charges, which are keyed hashes. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 interface Revocation {
@@ -17,21 +17,21 @@ interface Revocation {
   purgeAt: Date;
 }
 
-/** Milliseconds for which a revocation is kept. */
+/** How long a revocation is kept, in milliseconds, by its reason. */
 export const revocationRetentionMs = {
-  /** 10 minutes longer than a token lives: processes expire tokens by clocks of their own. */
+  /** 10 minutes longer than a token is valid, because the clocks of processes differ. */
   token: (accessTokenLifetimeSeconds + 600) * 1_000,
-  /** An hour longer than the answer of a checkbox can be repeated: no access lives longer. */
+  /** An hour longer than the response of a checkbox can be repeated. No access is valid for longer. */
   'withdrawn consent': (storedAnswerLifetimeSeconds + 3_600) * 1_000,
-  /** Longer than grants are kept: until then an audit asks why this one is missing. */
+  /** Longer than grants are kept. Until then, an audit looks up why a grant is missing. */
   'removed grant': 31 * 86_400_000,
 };
 
-/** The `revocations` collection: accesses that ended before they expired, by the id of their charge. */
+/** The `revocations` collection: accesses that were revoked before they expired, by the id of their charge. */
 export function createRevocationStore(db: Db) {
   const revocations = db.collection<Revocation>(collection);
 
-  /** When an access was revoked; undefined where it was not. Concurrent look-ups share one read. Never from a cache. */
+  /** Returns when an access was revoked; undefined if it was not. Simultaneous calls share one read. Nothing is cached. */
   const at = createGroupCommit<string, Date | undefined>({
     async run(ids) {
       const found = await revocations
@@ -50,7 +50,7 @@ export function createRevocationStore(db: Db) {
 
     /**
      * Revokes accesses. Idempotent.
-     * @param of what ends: tokens alone, accesses of any kind, or accesses whose grants are removed too
+     * @param of the reason, which decides how long the revocation is kept
      */
     async add(ids: readonly string[], at: Date, of: keyof typeof revocationRetentionMs): Promise<void> {
       const purgeAt = new Date(at.getTime() + revocationRetentionMs[of]);

@@ -5,7 +5,7 @@ import { createRevocationStore, indexes as revocationIndexes } from './revocatio
 
 export const indexes = [...ledgerIndexes, ...revocationIndexes];
 
-/** What this feature keeps: the ledgers of all wallets, and which accesses were revoked. */
+/** The stores of this feature: the ledgers of all wallets, and the revocations of accesses. */
 export const createBillingStores = (db: Db) => ({
   ledger: createLedgerStore(db),
   grants: createGrantStore(db),

@@ -1,14 +1,14 @@
 import type { BillableKind, EntryKind } from '../../contracts/charge.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 
-/** The rules of a wallet as pure functions. Amounts are signed integer cents: a charge is negative, funding positive. */
+/** The rules of a wallet as pure functions. Amounts are signed integer cents. A charge is negative, a funding is positive. */
 
 export interface SpendWindow {
   start: Date;
   used: number;
 }
 
-/** A wallet after one page of its ledger. Balance in cents; caps in billable events. */
+/** The state of a wallet after a page of its ledger. The balance is in cents, the caps are in billable events. */
 export interface WalletState {
   balance: number;
   /** The sequence number of the last entry that has one. */
@@ -30,7 +30,7 @@ export type Refusal =
   | { outcome: 'capped'; bucket: 'minute' | 'hour'; limit: number; retryAfter: number }
   | { outcome: 'insufficient' };
 
-/** Billable events a partner (interface section 8). */
+/** The default spend caps, in billable events of one wallet (interface section 8). */
 export const defaultCaps = { perMinute: 60, perHour: 1000 };
 
 /** A new wallet is empty and has the default caps. */
@@ -44,7 +44,7 @@ export const newWallet: WalletState = {
 
 type Counting = 'charge' | 'money' | 'note';
 
-/** Whether an entry counts in the spend windows, only moves money, or moves none. */
+/** Returns whether an entry counts in the spend windows (`charge`), only moves money, or moves no money (`note`). */
 export function countingOf(kind: EntryKind): Counting {
   switch (kind) {
     case 'token':
@@ -65,13 +65,13 @@ export function countingOf(kind: EntryKind): Counting {
 /** Whether an entry of this kind is a charge, which grants an access. */
 export const isBillable = (kind: EntryKind): kind is BillableKind => countingOf(kind) === 'charge';
 
-/** A window as it stands at `at` (ms). It only ever moves forward. */
+/** Returns the spend window at the time `at` (ms). A window never moves back. */
 export function windowAt(window: SpendWindow, length: number, at: number): SpendWindow {
   const start = windowStart(at, length);
   return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
 }
 
-/** Interface section 8; where both buckets are full the hour is named (docs/choices.md). */
+/** Returns the refusal by a full bucket (interface section 8). If both are full, it names the hour (docs/choices.md). */
 function fullBucket(state: WalletState, at: number): Refusal | undefined {
   const buckets = [
     { bucket: 'hour', window: windowAt(state.hour, hour, at), limit: state.caps.perHour, length: hour },
@@ -93,7 +93,7 @@ function fullBucket(state: WalletState, at: number): Refusal | undefined {
   };
 }
 
-/** Why `movement` may not be written at `at` (ms), in the order of the contract: caps, then balance. */
+/** Returns why `movement` may not be written at the time `at` (ms). Caps are checked before the balance (contract). */
 export function checkMovement(state: WalletState, movement: Movement, at: number): Refusal | undefined {
   const full = countingOf(movement.kind) === 'charge' ? fullBucket(state, at) : undefined;
   if (full) return full;
@@ -101,7 +101,7 @@ export function checkMovement(state: WalletState, movement: Movement, at: number
   return overdrawn ? { outcome: 'insufficient' } : undefined;
 }
 
-/** The wallet after `movement` at `at` (ms). */
+/** Returns the state of the wallet after `movement` at the time `at` (ms). */
 export function admit(state: WalletState, movement: Movement, at: number): WalletState {
   const counting = countingOf(movement.kind);
   if (counting === 'note') return { ...state, caps: { ...state.caps, ...movement.caps } };

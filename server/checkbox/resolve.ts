@@ -18,7 +18,7 @@ import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
-/** Who asks: an API key, with its active partner. Prices are cents per billable event. */
+/** The caller: an API key with its active partner. Prices are in cents per billable event. */
 export interface KeyHolder {
   key: { _id: string; partnerId: string; mode: Mode };
   partner: { _id: string; prices?: { checkbox?: number } };
@@ -42,7 +42,7 @@ interface Enrolled {
   freshClaims: Claims;
 }
 
-/** The enrollment with the client that it belongs to. */
+/** An enrollment with its client. */
 interface Facts {
   enrolled: Enrolled;
   client: CallingClient;
@@ -57,7 +57,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Only claims that the user consented to there, that the client may see, and that are still fresh. */
+/** Returns the requested claims that the user has consented to, that the client may see and that are still fresh. */
 function snapshotOf({ claims }: CheckboxRequest, { enrolled, client }: Facts): ClaimsSnapshot {
   const permitted = claims
     .filter(isClaimName)
@@ -68,7 +68,7 @@ function snapshotOf({ claims }: CheckboxRequest, { enrolled, client }: Facts): C
   return snapshot;
 }
 
-/** A user enrolled with a client of this key; another key's enrollment is answered as unknown. */
+/** Checks that an enrollment belongs to a client of this key. An enrollment of another key is reported as unknown. */
 function requireOwn(facts: Facts | undefined, key: KeyHolder['key']): Facts {
   if (facts?.client.keyId !== key._id) throw new ApiError('enrollment_not_found');
   if (facts.client.status !== 'active')
@@ -80,7 +80,7 @@ function requireOwn(facts: Facts | undefined, key: KeyHolder['key']): Facts {
 const conflict = (description?: string) =>
   new ApiError('idempotency_conflict', description === undefined ? {} : { description });
 
-/** The stored answer, for the same body and 24 hours. */
+/** Returns the stored answer of an earlier request with the same body, for 24 hours. */
 function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
   if (access && access.fingerprint !== fingerprint) throw conflict();
   if (access && !revoked && access.expiresAt.getTime() > now) return access;
@@ -89,7 +89,7 @@ function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now:
   );
 }
 
-/** The terms of the charge. */
+/** Returns the terms of the charge. */
 function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) {
   const snapshot = snapshotOf(request, facts);
   const { enrolled } = facts;
@@ -109,7 +109,7 @@ function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) 
   };
 }
 
-/** `POST /api/checkbox/resolve` (provisional; interface 4.8): claims of a user who is not there. */
+/** `POST /api/checkbox/resolve` (provisional; interface 4.8): returns claims of a user who is not present. */
 export function createCheckboxResolve(dependencies: Dependencies) {
   const { findEnrolled, findClient, charges, admitUnbilled, clock } = dependencies;
 
@@ -131,7 +131,7 @@ export function createCheckboxResolve(dependencies: Dependencies) {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
     const cause = sha256(JSON.stringify(['checkbox', key._id, idempotencyKey]));
 
-    /** An answer that was stored is not billed, and limited for that. */
+    /** Returns the stored answer. It is not billed, so the number of such requests is limited. */
     async function replayed(past: PastCharge): Promise<Access> {
       const access = storedAnswer(past, fingerprint, clock.now());
       await admitUnbilled(key._id);

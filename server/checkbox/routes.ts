@@ -20,7 +20,7 @@ interface Dependencies {
   pace: Deadline;
 }
 
-/** `/api/checkbox`: who asks is judged before what they ask. */
+/** The routes under `/api/checkbox`. The caller is authenticated before the request is checked. */
 export function checkboxRoutes({
   authenticate,
   admitUnbilled,

@@ -1,10 +1,10 @@
 import { ApiError } from '../platform/errors.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 
-/** Answers a minute of one API key that cost nothing: refusals, and stored answers sent again. */
+/** The limit of unbilled responses per minute and API key: refusals, and stored answers that are sent again. */
 const unbilledPerMinute = 120;
 
-/** Counts an answer that is not billed. @throws ApiError rate_limited in its place, once there were too many */
+/** Returns a function that counts an unbilled response of an API key. It throws ApiError `rate_limited` above the limit. */
 export function createUnbilledLimit(limit: RequestLimit) {
   return async function admitUnbilled(keyId: string): Promise<void> {
     const { allowed, retryAfter } = await limit('checkbox-unbilled', keyId, unbilledPerMinute);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { TRPCClientError } from '@trpc/client';
 import type { AdminApi, DemoClaim } from './admin-api.ts';
 
-/** What the demo's partner was given when it was set up; kept between runs, 0600. */
+/** The credentials of the demo's partner. They are kept in a file with mode 0600 between runs. */
 export interface Account {
   partnerId: string;
   keyId: string;
@@ -11,7 +11,7 @@ export interface Account {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
-  /** Who verifies its users; the sandbox where absent. */
+  /** The verification source of the client. The sandbox if absent. */
   source?: string | null;
   webhookUrl: string;
   signingSecret: string;
@@ -30,7 +30,7 @@ const shop = {
   purpose: 'We may sell wine to adults only, and only in some countries.',
 };
 const claims: DemoClaim[] = ['age_18_plus', 'country', 'identity_verified'];
-/** Cents. Topped up when less is left than a few verifications cost. */
+/** How much is added to the wallet, in cents, if the balance is low. */
 const fundsCents = 5_000;
 const lowBalanceCents = 500;
 
@@ -50,8 +50,8 @@ async function exists(record: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * The demo's partner: set up through the admin API as support would, in test mode. Existing records are reused,
- * missing ones are created, and lost secrets are rotated.
+ * Sets up the demo's partner in test mode through the admin API, as support would. Existing records are reused, missing records
+ * are created, and lost secrets are rotated.
  */
 export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependencies) {
   let account = read(file);
@@ -85,7 +85,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
   async function ensureClient(partnerId: string, keyId: string): Promise<void> {
     const { clientId } = account;
     if (!clientId) {
-      const made = await admin.clients.create.mutate({
+      const client = await admin.clients.create.mutate({
         partnerId,
         keyId,
         name: 'Demo shop',
@@ -94,7 +94,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
         brandColor: shop.color,
         purpose: shop.purpose,
       });
-      keep({ clientId: made.id, clientSecret: made.clientSecret, redirectUri });
+      keep({ clientId: client.id, clientSecret: client.clientSecret, redirectUri });
     } else if (account.redirectUri !== redirectUri) {
       await admin.clients.update.mutate({ clientId, redirectUris: [redirectUri] });
       keep({ redirectUri });
@@ -116,7 +116,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
   }
 
   return {
-    /** Sets the source of the client; null is the sandbox. */
+    /** Sets the verification source of the client. Null is the sandbox. */
     async verifyBy(source: string | null): Promise<void> {
       const { clientId } = account;
       if (!clientId || (account.source ?? null) === source) return;
@@ -124,7 +124,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
       keep({ source });
     },
 
-    /** The account, ready to serve a verification. @throws what the admin API throws */
+    /** Makes the account ready for a verification and returns it. @throws errors of the admin API */
     async ensure(): Promise<Account> {
       const partnerId = await ensurePartner();
       const keyId = await ensureKey(partnerId);
@@ -136,7 +136,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
 
     signingSecret: () => account.signingSecret,
 
-    /** Balance of the partner's wallet in cents, from the admin API: the public API does not have it. */
+    /** Returns the balance of the partner's wallet in cents, from the admin API. */
     async balance(): Promise<number> {
       const { partnerId = '' } = account;
       return (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance;

@@ -32,7 +32,7 @@ interface ClientChanges {
 }
 type WalletId = PartnerId & { mode: 'test' };
 
-/** The procedures of the admin API that the demo calls. A tRPC client of the service has them. */
+/** The procedures of the admin API that the demo calls. A tRPC client of the service implements them. */
 export interface AdminApi {
   partners: {
     show: Query<PartnerId, unknown>;

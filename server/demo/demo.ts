@@ -12,11 +12,11 @@ import { createVerifications } from './verification-client.ts';
 
 interface Settings {
   port: number;
-  /** Where the service is, as partners know it. */
+  /** The base URL of the service. */
   baseUrl: string;
-  /** With the rights of this machine's operator. */
+  /** A client of the admin API with the first operator's token. */
   admin: AdminApi;
-  /** Where the demo keeps what its partner was given. */
+  /** The directory in which the demo keeps its partner's credentials. */
   dataDir: string;
   logger: FastifyBaseLogger;
 }
@@ -27,7 +27,7 @@ export interface Demo {
   close(): Promise<void>;
 }
 
-function portOfLastTime(file: string): number {
+function lastReceiverPort(file: string): number {
   try {
     const { webhookUrl } = JSON.parse(readFileSync(file, 'utf8')) as { webhookUrl?: string };
     return webhookUrl ? Number(new URL(webhookUrl).port) : 0;
@@ -37,15 +37,15 @@ function portOfLastTime(file: string): number {
 }
 
 /**
- * A small shop that verifies the age of its visitors: a partner of this service as any other, on ports of its
- * own. It speaks the public API; the admin API stands in for support, which would set a partner up.
- * @throws where its port is taken
+ * Starts a small shop that verifies the age of its visitors. It is a normal partner of this service, on separate ports. It uses
+ * the public API. Through the admin API it only sets up its account, which support does for other partners.
+ * @throws Error if the port is taken
  */
 export async function startDemo(settings: Settings): Promise<Demo> {
   const { port, baseUrl, admin, dataDir, logger } = settings;
   const app = fastify({ loggerInstance: logger, forceCloseConnections: 'idle' });
   const file = join(dataDir, 'demo.json');
-  const receiver = await startReceiver(portOfLastTime(file), () => account.signingSecret());
+  const receiver = await startReceiver(lastReceiverPort(file), () => account.signingSecret());
   const url = `http://localhost:${port}`;
   const account = createAccount({
     file,

@@ -1,11 +1,11 @@
 import type { Account } from './account.ts';
 
-/** One call of the public API, as it was made and as a reader can repeat it. */
+/** A call of the public API, with a command that repeats it. */
 export interface Call {
-  /** A shell command; secrets are left to variables. */
+  /** A shell command that repeats the call. It reads secrets from variables. */
   curl: string;
   status: number;
-  /** JSON, or undefined where the answer had no body. */
+  /** The parsed JSON body; undefined if the response had no body. */
   body: Record<string, unknown> | undefined;
 }
 
@@ -29,7 +29,7 @@ const formCurl = (url: string, fields: Record<string, string>, secret: string) =
     ),
   ].join(' \\\n');
 
-/** What a partner's server calls (interface, section 4), at `baseUrl`. */
+/** Makes the calls of a partner's server (interface, section 4) to the service at `baseUrl`. */
 export function createPublicApi(baseUrl: string) {
   async function postForm(path: string, fields: Record<string, string>, secret: string): Promise<Call> {
     const url = `${baseUrl}${path}`;
@@ -44,7 +44,7 @@ export function createPublicApi(baseUrl: string) {
   }
 
   return {
-    /** Where the user's browser is sent. */
+    /** Returns the URL to which the user's browser is sent. */
     startUrl(
       { clientId, redirectUri }: Account,
       verification: { state: string; codeChallenge: string; scope: string },

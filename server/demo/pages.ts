@@ -6,7 +6,7 @@ import type { Received } from './receiver.ts';
 import type { ShopError, ShopErrorCode } from './shop-error.ts';
 import type { Verification } from './verification-client.ts';
 
-/** Beside this file, in the source tree and in the build alike. */
+/** The directory of the templates, which is next to this file in the sources and in the build. */
 const views = fileURLToPath(new URL('./pages', import.meta.url));
 
 export const assets = {
@@ -58,7 +58,7 @@ function decoded(token: unknown): unknown {
   return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
-/** Long secrets of the verification are shown by their beginning. */
+/** Shortens long texts, such as secrets, to their beginning. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string' && value.length > 96) return `${value.slice(0, 60)}…`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -67,7 +67,7 @@ function shortened(value: unknown): unknown {
 
 const json = (value: unknown) => JSON.stringify(shortened(value), null, 2);
 
-/** The result of the verification, for the headline of the page. */
+/** Returns the result of the verification, for the headline of the page. */
 function verdictOf({
   returned,
   userinfo,
@@ -106,7 +106,7 @@ export function createPages(baseUrl: string) {
       });
     },
 
-    /** `home` is absolute: the error may be that this site was opened by another name. */
+    /** Renders an error page. `home` is an absolute URL, because the site may have been opened under another host name. */
     problem: (error: ShopError, home: string) =>
       eta.render('./problem', { ...problems[error.code], error, home }),
   };

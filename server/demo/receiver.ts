@@ -7,11 +7,11 @@ export interface Received {
   at: Date;
   event: string;
   body: Record<string, unknown>;
-  /** Whether `X-SVC-Signature` fits the raw body (interface 5.5). */
+  /** Whether `X-SVC-Signature` matches the raw body (interface 5.5). */
   verified: boolean;
 }
 
-const kept = 100;
+const mostKept = 100;
 const longestBody = 256 * 1024;
 
 function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boolean {
@@ -22,8 +22,8 @@ function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boo
 }
 
 /**
- * The webhook receiver of the demo's partner, on a port of its own.
- * @param port the one of the last time, so that the registered URL still fits; another where it is taken
+ * Starts the webhook receiver of the demo's partner on a separate port.
+ * @param port the port of the last run, so that the registered URL stays valid. If it is taken, another port is used
  */
 export async function startReceiver(port: number, signingSecret: () => string | undefined) {
   const events = new Map<string, Received>();
@@ -44,15 +44,15 @@ export async function startReceiver(port: number, signingSecret: () => string | 
         const body = JSON.parse(raw.toString()) as Record<string, unknown>;
         const id = String(body['event_id']);
         if (!events.has(id)) events.set(id, { at: new Date(), event: String(body['event']), body, verified });
-        for (const oldest of [...events.keys()].slice(0, -kept)) events.delete(oldest);
+        for (const oldest of [...events.keys()].slice(0, -mostKept)) events.delete(oldest);
       }
       response.writeHead(verified ? 204 : 401).end();
     });
   });
-  const listen = (at: number) =>
+  const listen = (wantedPort: number) =>
     new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(at, '127.0.0.1', () => {
+      server.listen(wantedPort, '127.0.0.1', () => {
         server.off('error', reject);
         resolve();
       });
@@ -62,7 +62,7 @@ export async function startReceiver(port: number, signingSecret: () => string | 
 
   return {
     port: actual,
-    /** Those that arrived since then, in the order of their arrival. */
+    /** Returns the events that arrived since a time, in the order of arrival. */
     since: (at: Date): Received[] => [...events.values()].filter((event) => event.at >= at),
     async close(): Promise<void> {
       server.closeAllConnections();

@@ -12,9 +12,9 @@ interface Dependencies {
   verifications: Verifications;
   account: DemoAccount;
   pages: ReturnType<typeof createPages>;
-  /** Where the service is. */
+  /** The base URL of the service. */
   baseUrl: string;
-  /** Where this site is. */
+  /** The URL of this site. */
   url: string;
 }
 
@@ -34,7 +34,7 @@ function policy(baseUrl: string): string {
   ].join('; ');
 }
 
-/** Parameters of the redirect. */
+/** Returns the parameters of the redirect. */
 function returnedBy({ url }: FastifyRequest): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(url.split('?')[1]));
 }
@@ -48,7 +48,7 @@ function acceptForms(app: FastifyInstance): void {
   );
 }
 
-/** The source that a form names; the sandbox where it names none. */
+/** Returns the verification source that a form names; null, the sandbox, if it names none. */
 function sourceIn(body: unknown): string | null {
   const { data, success } = Choice.safeParse(body);
   if (!success)
@@ -56,7 +56,7 @@ function sourceIn(body: unknown): string | null {
   return data?.source ?? null;
 }
 
-/** The demo's site: a page with a button, the callback, and what came of it. */
+/** Returns the routes of the demo's site: a page with a button, the callback, and the page with the result. */
 export function demoRoutes({
   verifications,
   account,
@@ -78,14 +78,14 @@ export function demoRoutes({
     await app.register(helmet, {
       contentSecurityPolicy: false,
       strictTransportSecurity: false,
-      // With `no-referrer`, browsers would send our own forms with `Origin: null`.
+      // With `no-referrer`, browsers would send the forms of this site with `Origin: null`.
       referrerPolicy: { policy: 'same-origin' },
     });
     await app.register(cookie);
     acceptForms(app);
     app.addHook('onRequest', async ({ headers, method }, reply) => {
       void reply.header('content-security-policy', policy(baseUrl)).header('cache-control', 'no-store');
-      // It holds credentials of this machine: no other site may use it through a name or a form of its own.
+      // The demo has credentials of this machine, so other sites must not reach it by a host name or a form of theirs.
       if (headers.host !== host) throw new ShopError('route_not_found', `This site is ${url}`);
       if (method === 'POST' && headers.origin !== undefined && headers.origin !== url)
         throw new ShopError('cross_site_request', `The form was sent from ${headers.origin}`);

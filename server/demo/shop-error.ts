@@ -24,7 +24,7 @@ export class ShopError extends Error {
   }
 }
 
-/** The page for any error: a request that Fastify refuses is the visitor's, all else is the shop's. */
+/** Converts any error. A request that Fastify refuses is the visitor's fault, every other error is the shop's. */
 export function toShopError(error: unknown): ShopError {
   if (error instanceof ShopError) return error;
   const { message, statusCode = 500 } = error as Error & { statusCode?: number };

@@ -3,7 +3,7 @@ import type { Account, DemoAccount } from './account.ts';
 import type { Call, PublicApi } from './exchange.ts';
 import type { Received, Receiver } from './receiver.ts';
 
-/** One person's way through the demo, as the partner's server remembers it. */
+/** A verification of a visitor, as the partner's server remembers it. */
 export interface Verification {
   id: string;
   at: Date;
@@ -13,7 +13,7 @@ export interface Verification {
   /** Cents in the wallet before and after. */
   before: number;
   after?: number;
-  /** What the redirect brought. */
+  /** The parameters of the redirect. */
   returned?: Record<string, string>;
   token?: Call;
   userinfo?: Call;
@@ -26,12 +26,12 @@ interface Dependencies {
   account: DemoAccount;
   api: PublicApi;
   receiver: Receiver;
-  /** `iss` that the redirect has to name (RFC 9207). */
+  /** The `iss` that the redirect must have (RFC 9207). */
   issuer: string;
 }
 
 const scope = 'age_18_plus country';
-const kept = 50;
+const mostKept = 50;
 const random = () => randomBytes(24).toString('base64url');
 
 const textOf = (call: Call | undefined, name: string) => {
@@ -39,17 +39,17 @@ const textOf = (call: Call | undefined, name: string) => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** What the demo's partner does about each verification: begin it, take the redirect, exchange, read, revoke. */
+/** Makes the partner's side of verifications: begins them, takes the redirect, exchanges the code, reads and revokes. */
 export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
   const verifications = new Map<string, Verification>();
 
-  /** Events are matched by time: the demo has one visitor. */
+  /** Returns the events of a verification. They are matched by time, because the demo has one visitor. */
   const eventsOf = (verification: Verification): Received[] => receiver.since(verification.at);
 
-  /** The session's identifier, which a partner learns from its events. */
+  /** Returns the id of the session, which a partner learns from its events. */
   function sessionOf(verification: Verification): string | undefined {
-    const told = eventsOf(verification).find(({ body }) => 'session_id' in body);
-    return told && String(told.body['session_id']);
+    const event = eventsOf(verification).find(({ body }) => 'session_id' in body);
+    return event && String(event.body['session_id']);
   }
 
   async function exchange(verification: Verification, owner: Account, code: string): Promise<void> {
@@ -81,14 +81,14 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
         before,
       };
       verifications.set(verification.id, verification);
-      for (const oldest of [...verifications.keys()].slice(0, -kept)) verifications.delete(oldest);
+      for (const oldest of [...verifications.keys()].slice(0, -mostKept)) verifications.delete(oldest);
       return verification;
     },
 
-    /** @returns whether the redirect was the one that this verification waited for */
+    /** Handles the redirect. @returns whether it belongs to this verification */
     async finish(verification: Verification, returned: Record<string, string>): Promise<boolean> {
-      const isMine = returned['state'] === verification.state && returned['iss'] === issuer;
-      if (!isMine) return false;
+      const isExpected = returned['state'] === verification.state && returned['iss'] === issuer;
+      if (!isExpected) return false;
       if (verification.returned) return true;
       verification.returned = returned;
       if (returned['code']) await exchange(verification, await account.ensure(), returned['code']);
@@ -96,7 +96,7 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
       return true;
     },
 
-    /** Asks for the session as soon as its events have named it. */
+    /** Queries the session once an event has named it. */
     async querySession(verification: Verification): Promise<void> {
       const sessionId = sessionOf(verification);
       if (sessionId && !verification.session)

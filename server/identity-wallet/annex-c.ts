@@ -34,18 +34,18 @@ function coseKeyOf(key: KeyObject): Map<number, unknown> {
   ]);
 }
 
-/** The nonce and the key that an answer is made for; the very text counts, in the transcript too. */
+/** Returns the nonce and the key for an answer, encoded. The transcript contains exactly this text. */
 export function encryptionInfoOf(nonce: Uint8Array, key: KeyObject): string {
   return base64url(encode([label, { nonce, recipientPublicKey: coseKeyOf(key) }]));
 }
 
 const Answer = z.object({ response: z.string().regex(/^[A-Za-z0-9_-]+$/) });
 
-/** Nothing is judged, and the request stays open. */
+/** Returns the error for an unreadable answer. It does not fail the session: the request stays open. */
 const unreadable = (why: string) =>
   new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 
-/** The `EncryptedResponse` in the JSON that the browser gave to the page. */
+/** Reads the `EncryptedResponse` from the JSON that the browser gave to the page. */
 function sealedIn(body: string) {
   try {
     const { response } = Answer.parse(parseJson(body));
@@ -59,7 +59,7 @@ function sealedIn(body: string) {
   }
 }
 
-/** ISO/IEC TS 18013-7, annex C: a device request by the Digital Credentials API, without OpenID4VP. */
+/** Makes device requests for the Digital Credentials API without OpenID4VP (ISO/IEC TS 18013-7, annex C). */
 export function createAnnexC({ settings, access, handles, origin }: Dependencies) {
   const nonceOf = (handle: Handle) => new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
   const infoOf = (handle: Handle) => encryptionInfoOf(nonceOf(handle), handles.hpkeKeyOf(handle));
@@ -81,7 +81,7 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
   return {
     handoverOf,
 
-    /** Undefined for a source without an mdoc. A device request has no alternatives: it asks for the preferred ones. */
+    /** Returns a request for the preferred elements, because it cannot have alternatives. Undefined if the source has no mdoc. */
     request(handle: Handle, session: AskedSession): DigitalRequest | undefined {
       const query = queryOf(session);
       if (!query) return undefined;
@@ -94,7 +94,7 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
       return { protocol: annexC, data };
     },
 
-    /** The device response that was encrypted for this request. @throws ApiError `invalid_request` */
+    /** Decrypts the device response to this request. @throws ApiError `invalid_request` */
     async open(handle: Handle, body: string): Promise<Uint8Array> {
       if (!settings.formats.includes('mso_mdoc')) throw unreadable('this source asks for no mdoc');
       const info = transcriptOf(handoverOf(handle));

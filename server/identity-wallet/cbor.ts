@@ -6,10 +6,10 @@ export { encode };
 
 export type CborMap = Map<unknown, unknown>;
 
-/** Text dates, large numbers, embedded CBOR, full dates, COSE_Sign1, CWT. Any other tag is refused. */
+/** The accepted tags: text dates, large numbers, COSE_Sign1, embedded CBOR, CWT, full dates. Other tags are refused. */
 const tags = Tagged.preserve(0, 2, 18, 24, 61, 1004);
 
-/** Decodes one item: definite lengths, no key twice; `Map` for maps. @throws PresentationRefused */
+/** Decodes one item. Maps become `Map`. Indefinite lengths and repeated keys are refused. @throws PresentationRefused */
 export function decodeCbor(bytes: Uint8Array): unknown {
   try {
     return decode(bytes, {
@@ -43,16 +43,16 @@ export function asBytes(value: unknown, what: string): Uint8Array {
   return value;
 }
 
-/** The bytes inside of embedded CBOR (RFC 8949 3.4.5.1). */
+/** Returns the bytes inside embedded CBOR (RFC 8949 3.4.5.1). */
 export function embedded(value: unknown, what: string): Uint8Array {
   demand(value instanceof Tagged && value.tag === 24, 'malformed', what);
   return asBytes(value.value, what);
 }
 
-/** Embedded CBOR, encoded; what is digested and signed is this. */
+/** Encodes bytes as embedded CBOR. Digests and signatures are made over the result. */
 export const embed = (bytes: Uint8Array): Uint8Array => encode(new Tagged(24, bytes));
 
-/** A text date (tag 0), in milliseconds since the epoch. */
+/** Returns a text date (tag 0) in milliseconds since the epoch. */
 export function dateOf(value: unknown, what: string): number {
   demand(value instanceof Tagged && value.tag === 0, 'malformed', what);
   const text = asText(value.value, what);
@@ -62,7 +62,7 @@ export function dateOf(value: unknown, what: string): number {
   return time;
 }
 
-/** The public key of a COSE_Key on P-256 (RFC 9053 7.1). */
+/** Returns the public key of a COSE_Key on P-256 (RFC 9053 7.1). */
 export function publicKeyOf(coseKey: CborMap): KeyObject {
   const [x, y] = [asBytes(coseKey.get(-2), 'device key'), asBytes(coseKey.get(-3), 'device key')];
   demand(coseKey.get(1) === 2 && coseKey.get(-1) === 1, 'malformed', 'device key: not on P-256');
@@ -82,12 +82,12 @@ export interface Sign1 {
   protectedBytes: Uint8Array;
   protectedHeaders: CborMap;
   unprotectedHeaders: CborMap;
-  /** Null where the payload is detached (RFC 9052 4.1). */
+  /** Null if the payload is detached (RFC 9052 4.1). */
   payload: Uint8Array | null;
   signature: Uint8Array;
 }
 
-/** ECDSA by curve (RFC 9053 2.1), under the fully specified names of RFC 9864 too. */
+/** ECDSA algorithms (RFC 9053 2.1), also by their fully specified identifiers (RFC 9864). */
 const curves = new Map([
   [-7, { curve: 'prime256v1', hash: 'sha256', length: 64 }],
   [-9, { curve: 'prime256v1', hash: 'sha256', length: 64 }],
@@ -96,9 +96,9 @@ const curves = new Map([
   [-36, { curve: 'secp521r1', hash: 'sha512', length: 132 }],
   [-52, { curve: 'secp521r1', hash: 'sha512', length: 132 }],
 ]);
-/** What the EU's profiles allow. */
+/** The algorithms that the EU's profiles allow. */
 export const onP256: readonly number[] = [-7, -9];
-/** What ISO/IEC 18013-5 allows, without the curves of Brainpool. */
+/** The algorithms that ISO/IEC 18013-5 allows, without the Brainpool curves. */
 export const onAnyCurve: readonly number[] = [...curves.keys()];
 
 const headers = { algorithm: 1, critical: 2, certificates: 33 };
@@ -119,22 +119,22 @@ export function parseSign1(value: unknown, what: string): Sign1 {
   };
 }
 
-/** The certificates of `x5chain` (RFC 9360 2), the signer's first. */
+/** Returns the certificates of `x5chain` (RFC 9360 2). The first is the signer's. */
 export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1): Uint8Array[] {
   const chain = unprotectedHeaders.get(headers.certificates) ?? protectedHeaders.get(headers.certificates);
-  return (Array.isArray(chain) ? chain : [chain]).map((each) => asBytes(each, 'x5chain'));
+  return (Array.isArray(chain) ? chain : [chain]).map((certificate) => asBytes(certificate, 'x5chain'));
 }
 
 interface Check {
   key: KeyObject;
   payload: Uint8Array;
-  /** ES256 where absent. */
+  /** The accepted algorithms. The default is ES256. */
   algorithms?: readonly number[] | undefined;
-  /** What a wrong signature means. */
+  /** The refusal for a wrong signature. */
   refusal: RefusalReason;
 }
 
-/** Checks the signature by the algorithm of its protected header, which has to suit the key. @throws PresentationRefused */
+/** Checks a signature. The algorithm in its protected header must match the key. @throws PresentationRefused */
 export function checkSign1(sign1: Sign1, { key, payload, refusal, algorithms = onP256 }: Check): void {
   const { protectedBytes, protectedHeaders, signature } = sign1;
   const algorithm = Number(protectedHeaders.get(headers.algorithm));

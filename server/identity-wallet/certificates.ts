@@ -14,26 +14,26 @@ import {
 } from '@peculiar/asn1-x509';
 import { PresentationRefused } from './refused.ts';
 
-/** ISO/IEC 18013-5, B.1.4: who may sign a mobile document. */
+/** The extended key usage of a certificate that may sign mobile documents (ISO/IEC 18013-5, B.1.4). */
 export const documentSigner = '1.0.18013.5.1.2';
 
-/** Digital signature, and content commitment (non-repudiation). */
+/** Key usages: `signs` is digital signature, `commits` is content commitment (non-repudiation). */
 export type Usage = 'signs' | 'commits';
 
-/** An X.509 certificate with what path validation (RFC 5280 6.1) needs of it. Times in milliseconds. */
+/** An X.509 certificate with the fields that path validation (RFC 5280 6.1) needs. Times in milliseconds since the epoch. */
 export interface Certificate {
   x509: X509Certificate;
   notBefore: number;
   notAfter: number;
   isAuthority: boolean;
-  /** Intermediate certificates that may follow it; undefined for any number. */
+  /** How many intermediate certificates may follow this one; undefined for any number. */
   pathLength: number | undefined;
-  /** Undefined where the certificate does not restrict them. */
+  /** The allowed key usages. Undefined if the certificate does not restrict them. */
   usages: Readonly<Record<Usage | 'issues', boolean>> | undefined;
-  /** Undefined where it has none (RFC 5280 4.2.1.2). */
+  /** The subject key identifier (RFC 5280 4.2.1.2). Undefined if the certificate has none. */
   keyIdentifier: Uint8Array | undefined;
   purposes: readonly string[];
-  /** Extensions that must be understood and are not. */
+  /** Critical extensions that this code does not know. */
   unknownCritical: readonly string[];
 }
 
@@ -56,7 +56,7 @@ const understood: readonly string[] = [
 const usageBits = { digitalSignature: 0x80, contentCommitment: 0x40, keyCertSign: 0x04 };
 const usageNames = { signs: 'digitalSignature', commits: 'contentCommitment' } as const;
 
-/** @throws where `der` is no certificate, or uses an algorithm that is not accepted */
+/** Parses a certificate. @throws Error if `der` is not a certificate, or uses an algorithm that is not accepted */
 export function parseCertificate(der: Uint8Array): Certificate {
   const x509 = new X509Certificate(der);
   const { tbsCertificate: tbs, signatureAlgorithm } = AsnConvert.parse(x509.raw, CertificateStructure);
@@ -90,11 +90,11 @@ export function parseCertificate(der: Uint8Array): Certificate {
   };
 }
 
-/** The country in the name of its owner, such as `DE`; undefined where there is none. */
+/** Returns the country in the name of the certificate's owner, such as `DE`. Undefined if there is none. */
 export const countryOf = ({ x509 }: Certificate): string | undefined =>
   /^C=([A-Z]{2})$/m.exec(x509.subject)?.[1];
 
-/** The certificates of PEM text, in their order. @throws for text without any */
+/** Returns the certificates in a PEM text, in their order. @throws Error if the text has none */
 export function parsePem(text: string): Certificate[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) throw new Error('it contains no PEM certificate');
@@ -104,12 +104,12 @@ export function parsePem(text: string): Certificate[] {
 const issues = (issuer: Certificate, subject: Certificate) =>
   subject.x509.checkIssued(issuer.x509) && subject.x509.verify(issuer.x509.publicKey);
 
-/** Whether it proves nothing but that its owner has the key. */
+/** Whether a certificate is signed with its own key. */
 export const isSelfSigned = ({ x509 }: Certificate): boolean => x509.verify(x509.publicKey);
 
-const same = (one: Certificate, other: Certificate) => one.x509.raw.equals(other.x509.raw);
+const same = (a: Certificate, b: Certificate) => a.x509.raw.equals(b.x509.raw);
 
-/** Whether `anchor` can be trusted for anything at all at `now`; the fault, where not. */
+/** Returns why a certificate cannot be a trust anchor at the time `now`; undefined if it can. */
 export function authorityFault(certificate: Certificate, now: number): string | undefined {
   if (!certificate.isAuthority) return 'not a certificate authority';
   if (!certificate.usages?.issues) return 'key usage without keyCertSign';
@@ -129,14 +129,14 @@ function signerFault(signer: Certificate, { purposes, usage = 'signs' }: Omit<Tr
   return suits ? undefined : `extended key usage without ${purposes.join(' or ')}`;
 }
 
-/** Certificates that a presentation may carry. */
+/** The most certificates that a presentation may contain. */
 const longestPath = 4;
 
 interface Trust {
   anchors: readonly Certificate[];
-  /** Extended key usages of which the signer must have one; undefined for any. */
+  /** The signer must have one of these extended key usages. Undefined if any is accepted. */
   purposes?: readonly string[] | undefined;
-  /** Key usage that the signer must have; digital signature where absent. */
+  /** The key usage that the signer must have. The default is digital signature. */
   usage?: Usage;
   now: number;
 }
@@ -153,8 +153,8 @@ function parsePath(path: readonly Uint8Array[]): Certificate[] {
 
 /**
  * Validates a path from the signer's certificate to one of the trust anchors (RFC 5280 6.1). Checks signatures, names,
- * validity, basic constraints, path length, key usage and extended key usage. Every certificate has to be in its
- * place; nothing is fetched.
+ * validity, basic constraints, path length, key usage and extended key usage. The path must be complete and in order, because
+ * no certificate is fetched.
  * @returns the signer's certificate
  * @throws PresentationRefused
  */
@@ -162,13 +162,13 @@ export function validatePath(path: readonly Uint8Array[], trust: Trust): Certifi
   const { anchors, now } = trust;
   const certificates = parsePath(path);
   const last = certificates.at(-1);
-  // A path may end with the anchor itself, which is not a link of its own.
+  // A path may end with the anchor itself, which is then removed from the path.
   if (certificates.length > 1 && last && anchors.some((anchor) => same(anchor, last))) certificates.pop();
   const [signer, ...authorities] = certificates;
   if (!signer) throw new PresentationRefused('issuer certificate unusable', 'no certificate');
   const top = authorities.at(-1) ?? signer;
   const issuers = anchors.filter((candidate) => issues(candidate, top));
-  // An authority that was renewed with the same key is there twice for a while.
+  // An authority that was renewed with the same key has two certificates for a while.
   const anchor = issuers.find((candidate) => !authorityFault(candidate, now)) ?? issuers[0];
   if (!anchor) throw new PresentationRefused('unknown issuer');
   const above = [...authorities, anchor];

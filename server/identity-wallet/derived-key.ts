@@ -1,10 +1,10 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import { keyed } from '../platform/ids.ts';
 
-/** The private key on P-256 that `cause` always leads to under `key`: all processes have the same one. */
+/** Derives a private key on P-256 from `key` and `cause`. All processes derive the same key. */
 export function deriveKeyPair(key: Uint8Array, cause: readonly (string | number)[]): KeyObject {
   const curve = createECDH('prime256v1');
-  // A scalar that is zero or too large has a probability of 2⁻³²; the next one then does.
+  // A scalar that is zero or too large (probability 2⁻³²) is invalid. Then the next round is tried.
   for (let round = 0; ; round += 1) {
     const scalar = keyed(key, ['key pair', ...cause, round]);
     try {

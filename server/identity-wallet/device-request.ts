@@ -2,14 +2,14 @@ import { type KeyObject, sign } from 'node:crypto';
 import { Tagged } from 'cborg';
 import { embed, encode } from './cbor.ts';
 
-/** The relying party that asks, with its private key on P-256. */
+/** The relying party that sends a request, with its private key on P-256. */
 export interface Reader {
   key: KeyObject;
-  /** In DER: the reader's certificate, then the intermediate ones. */
+  /** The certificates in DER: the reader's first, then the intermediate ones. */
   certificates: readonly Uint8Array[];
 }
 
-/** One document: elements by namespace. */
+/** A requested document, with its elements. */
 export interface AskedDocument {
   docType: string;
   elements: readonly (readonly [namespace: string, element: string])[];
@@ -19,10 +19,10 @@ export interface AskedDocument {
 const headers = { algorithm: 1, certificates: 33 };
 const es256 = -7;
 
-/** Encoded array of parts that are encoded already. */
+/** Encodes an array of parts that are encoded already. */
 const arrayOf = (...parts: Uint8Array[]) => Buffer.concat([Uint8Array.of(0x80 + parts.length), ...parts]);
 
-/** The derived claims are kept, so every element counts as retained (8.3.2.1.2.1). */
+/** Encodes the items request. Every element is marked as retained, because derived claims are stored (8.3.2.1.2.1). */
 function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
   const nameSpaces: Record<string, Record<string, true>> = {};
   for (const [namespace, element] of elements) {
@@ -31,7 +31,7 @@ function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
   return encode({ docType, nameSpaces });
 }
 
-/** ReaderAuth: a COSE_Sign1 with a detached payload (ISO/IEC 18013-5, 9.1.4). */
+/** Returns ReaderAuth: a COSE_Sign1 with a detached payload (ISO/IEC 18013-5, 9.1.4). */
 function readerAuthOf({ key, certificates }: Reader, transcript: Uint8Array, items: Uint8Array) {
   const authentication = arrayOf(encode('ReaderAuthentication'), transcript, embed(items));
   const protectedHeaders = encode(new Map([[headers.algorithm, es256]]));
@@ -42,8 +42,8 @@ function readerAuthOf({ key, certificates }: Reader, transcript: Uint8Array, ite
 }
 
 /**
- * A device request for one document, encoded (ISO/IEC 18013-5, 8.3.2.1.2.1).
- * @param transcript what a reader signs, besides the request
+ * Encodes a device request for one document (ISO/IEC 18013-5, 8.3.2.1.2.1).
+ * @param transcript the session transcript, which the reader signs together with the request
  */
 export function deviceRequestOf(
   document: AskedDocument,

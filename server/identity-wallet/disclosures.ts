@@ -5,32 +5,32 @@ import { demand, PresentationRefused } from './refused.ts';
 type Path = readonly (string | number)[];
 type Json = Readonly<Record<string, unknown>>;
 
-/** Deeper than any claim of an identity. */
-const deepest = 8;
-const most = 64;
+/** The deepest nesting of claims. Claims of a person are less deep. */
+const maxDepth = 8;
+const mostDisclosures = 64;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A disclosure by its digest: `[salt, name, value]` in objects, `[salt, value]` in arrays. */
+/** Parses a disclosure: `[salt, name, value]` for objects, `[salt, value]` for arrays. */
 function parseDisclosure(text: string): readonly unknown[] {
   try {
     const bytes = Buffer.from(text, 'base64url');
     const parsed = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (Array.isArray(parsed) && typeof parsed[0] === 'string') return parsed;
   } catch {
-    // Judged below, like everything else that is no disclosure.
+    // Refused below, like everything else that is not a disclosure.
   }
   throw new PresentationRefused('malformed', 'disclosure');
 }
 
 /**
- * Puts the disclosed values of an SD-JWT to their places (RFC 9901 7.1).
- * @returns the claims without digests, and where each disclosed value stands
- * @throws PresentationRefused for a disclosure that belongs nowhere, or to more than one place
+ * Replaces the digests in an SD-JWT by the disclosed values (RFC 9901 7.1).
+ * @returns the claims without digests, and the path of each disclosed value
+ * @throws PresentationRefused if the claims do not have the digest of a disclosure, or have it twice
  */
 export function applyDisclosures(payload: Json, disclosures: readonly string[]) {
-  demand(disclosures.length <= most, 'more than was asked for', 'disclosures');
+  demand(disclosures.length <= mostDisclosures, 'more than was asked for', 'disclosures');
   demand((payload['_sd_alg'] ?? 'sha-256') === 'sha-256', 'malformed', 'digest algorithm');
   const unused = new Map<string, readonly unknown[]>();
   for (const text of disclosures) {
@@ -51,7 +51,7 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
   }
 
   function unveil(value: unknown, path: Path): unknown {
-    demand(path.length <= deepest, 'malformed', 'claims');
+    demand(path.length <= maxDepth, 'malformed', 'claims');
     if (Array.isArray(value)) return unveilArray(value, path);
     return isObject(value) ? unveilObject(value, path) : value;
   }

@@ -5,9 +5,9 @@ import { demand } from './refused.ts';
 
 /** The contents of a presentation, in any format. */
 export interface Facts {
-  /** Whether they are so many years old or older. */
+  /** By number of years: whether the person is at least this old. */
   ages: ReadonlyMap<number, boolean>;
-  /** `2001-02-28`. */
+  /** The date of birth, such as `2001-02-28`. */
   birthdate?: string | undefined;
   countries?: readonly string[] | undefined;
   issuingCountry?: string | undefined;
@@ -20,12 +20,12 @@ function text(value: unknown): string | undefined {
   return value;
 }
 
-/** One name, or a list of names. */
+/** Returns a list of names. A single name becomes a list of one. */
 function texts(value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
-  return [value].flat().map((each) => {
-    demand(typeof each === 'string', 'malformed', 'claim');
-    return each;
+  return [value].flat().map((name) => {
+    demand(typeof name === 'string', 'malformed', 'claim');
+    return name;
   });
 }
 
@@ -64,13 +64,17 @@ export function factsOfSdJwt(claims: Readonly<Record<string, unknown>>): Facts {
   };
 }
 
-/** Who is 21 is 18 as well, and who is not 18 is not 21; null where neither follows. */
+/**
+ * Returns whether a person has reached an age, as far as the attested ages tell; null if they do not. A person who is 21 is also
+ * 18, and a person who is not 18 is not 21.
+ */
 export function ageFrom(ages: Facts['ages'], years: number): boolean | null {
   const known = [...ages];
   const yes = known.some(([age, reached]) => reached && age >= years);
   const no = known.some(([age, reached]) => !reached && age <= years);
   demand(!(yes && no), 'malformed', 'ages contradict each other');
-  return yes ? true : no ? false : null;
+  if (yes) return true;
+  return no ? false : null;
 }
 
 function countryOf({ countries, issuingCountry }: Facts): string | null {
@@ -91,7 +95,7 @@ const reached =
   ({ facts, now }: Basis): ClaimValue =>
     ageFrom(facts.ages, years) ?? isOfAge(facts.birthdate, years, new Date(now));
 
-/** How each claim follows from a presentation; null where it does not. */
+/** Derives the value of each claim from a presentation; null if the presentation does not tell. */
 const claimValues: Readonly<Record<ClaimName, (basis: Basis) => ClaimValue>> = {
   age_16_plus: reached(16),
   age_18_plus: reached(18),
@@ -101,7 +105,7 @@ const claimValues: Readonly<Record<ClaimName, (basis: Basis) => ClaimValue>> = {
   assurance_level: ({ isIdentity }) => (isIdentity ? 3 : null),
 };
 
-/** The claims that were asked for. Nothing else of a presentation is kept. */
+/** Returns the requested claims. Nothing else of a presentation is stored. */
 export function claimsFrom(basis: Basis, asked: readonly ClaimName[]): Claims {
   return Object.fromEntries(
     asked.map((name): [ClaimName, ClaimValue] => {

@@ -2,26 +2,26 @@ import type { Device } from '../../contracts/verification.ts';
 import { hmac, sameText } from '../platform/ids.ts';
 import { deriveKeyPair } from './derived-key.ts';
 
-/** One request to an identity wallet, by all that it belongs to. Nothing is stored for it. */
+/** The identity of a request to an identity wallet. Requests are not stored: everything is derived from these fields. */
 export interface Handle {
   source: string;
   sessionId: string;
   device: Device;
-  /** SHA-256 of the secret in the cookie of the browser that asks. */
+  /** SHA-256 of the secret in the cookie of the browser. */
   binding: string;
-  /** Requests of this session that were answered before. */
+  /** How many requests of this session were answered before. */
   number: number;
 }
 
 const shape = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.(\d{1,2})\.([A-Za-z0-9_-]{43})$/;
 
-/** The session and request in a token. A comparison verifies them. */
+/** Returns the session and the request that a token names. They are not verified: see `isTokenOf`. */
 export function destinationOfToken(token: string) {
   const [, sessionId, device, number] = shape.exec(token) ?? [];
   return sessionId ? { sessionId, device: device as Device, number: Number(number) } : undefined;
 }
 
-/** What the requests to identity wallets are made of, all of it derived from what they belong to. */
+/** Derives the tokens, nonces and keys of requests to identity wallets. */
 export function createHandles(key: Uint8Array) {
   const cause = ({ source, sessionId, device, binding, number }: Handle) => [
     'wallet request',
@@ -37,11 +37,11 @@ export function createHandles(key: Uint8Array) {
 
   return {
     tokenOf,
-    /** Ties the holder's proof to this request. */
+    /** Returns the nonce that binds the holder's proof to this request. */
     nonceOf: (handle: Handle) => derive(handle, 'nonce'),
-    /** Opens the encrypted answer to this request and to no other. */
+    /** Returns the key that decrypts the answer to this request only. */
     decryptionKeyOf: (handle: Handle) => deriveKeyPair(key, [...cause(handle), 'decryption']),
-    /** Opens the answer to this request by ISO/IEC TS 18013-7, annex C. */
+    /** Returns the key that decrypts the answer to this request by ISO/IEC TS 18013-7, annex C. */
     hpkeKeyOf: (handle: Handle) => deriveKeyPair(key, [...cause(handle), 'annex c']),
     isTokenOf: (handle: Handle, token: string) => sameText(tokenOf(handle), token),
   };

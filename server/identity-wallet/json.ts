@@ -1,27 +1,27 @@
-/** Levels of objects and lists: more than any answer, attestation or status list has. */
-const deepest = 16;
+/** The deepest nesting of objects and lists. Answers, attestations and status lists are less deep. */
+const maxDepth = 16;
 
-/** Without recursion: what is judged here may be nested without end. Text that is no JSON has any depth. */
+/** Whether a text is nested too deep. Does not use recursion, because the text can have any depth. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
     if (character === '"') inString = !inString;
-    else if (inString) at += character === '\\' ? 1 : 0;
+    else if (inString) index += character === '\\' ? 1 : 0;
     else if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
-    if (depth > deepest) return true;
+    if (depth > maxDepth) return true;
   }
   return false;
 }
 
 /**
- * Parses JSON of unknown origin. Its depth is bounded: code that walks through it may be recursive.
- * @throws SyntaxError that says what is wrong, without any part of the text
+ * Parses JSON of unknown origin. The depth is limited, so that later code may use recursion.
+ * @throws SyntaxError if the text is not JSON or too deep. The message contains no part of the text
  */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${deepest} levels`);
+  if (isTooDeep(text)) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
   try {
     return JSON.parse(text);
   } catch {

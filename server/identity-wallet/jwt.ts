@@ -9,7 +9,7 @@ interface Expected {
   refusal: RefusalReason;
 }
 
-/** The payload of an ES256 JWT of one type. @throws PresentationRefused */
+/** Verifies an ES256 JWT of a given type and returns its payload. @throws PresentationRefused */
 export async function readJwt(jwt: string, { type, key, refusal }: Expected): Promise<unknown> {
   demand(key.asymmetricKeyDetails?.namedCurve === 'prime256v1', refusal, 'the key is not on P-256');
   try {
@@ -22,7 +22,7 @@ export async function readJwt(jwt: string, { type, key, refusal }: Expected): Pr
   }
 }
 
-/** The certificates of a JWT's `x5c` header (RFC 7515 4.1.6), the signer's first. @throws PresentationRefused */
+/** Returns the certificates of a JWT's `x5c` header (RFC 7515 4.1.6). The first is the signer's. @throws PresentationRefused */
 export function certificatesOfJwt(jwt: string): Uint8Array[] {
   let header: ReturnType<typeof decodeProtectedHeader>;
   try {

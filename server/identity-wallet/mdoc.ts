@@ -19,20 +19,20 @@ import { type Certificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
 import type { StatusReference } from './status-list.ts';
 
-/** What an mdoc is judged by. */
+/** The requirements that an mdoc must meet. */
 export interface MdocExpectation {
   docType: string;
   anchors: readonly Certificate[];
-  /** COSE algorithms that the issuer may sign with; ES256 where absent. */
+  /** The COSE algorithms that the issuer may sign with. The default is ES256. */
   algorithms?: readonly number[] | undefined;
-  /** Extended key usages that make a document signer. */
+  /** The document signer must have one of these extended key usages. */
   purposes: readonly string[];
-  /** Encoded; see `transcriptOf`. */
+  /** The encoded session transcript; see `transcriptOf`. */
   transcript: Uint8Array;
   now: number;
 }
 
-/** Elements of a valid mdoc: namespace and element to value. */
+/** A verified mdoc. `elements` holds the values by namespace and element. */
 export interface VerifiedMdoc {
   elements: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
   statuses: readonly StatusReference[];
@@ -47,7 +47,7 @@ const digestAlgorithms = new Map<unknown, string>([
   ['SHA-512', 'sha512'],
 ]);
 
-/** The one document of a device response (ISO/IEC 18013-5, 8.3.2.1.2.2). */
+/** Returns the only document of a device response (ISO/IEC 18013-5, 8.3.2.1.2.2). */
 function documentOf(bytes: Uint8Array): CborMap {
   const response = asMap(decodeCbor(bytes), 'device response');
   demand(response.get('version') === '1.0' && response.get('status') === 0, 'malformed', 'device response');
@@ -56,7 +56,7 @@ function documentOf(bytes: Uint8Array): CborMap {
   return asMap(document, 'document');
 }
 
-/** What both mechanisms of ISO/IEC 18013-5, 12.3.6.2 have in common. */
+/** Reads the fields that both status mechanisms of ISO/IEC 18013-5, 12.3.6.2 have. */
 function listOf(info: CborMap): Pick<StatusReference, 'uri' | 'certificate'> {
   const [uri, certificate] = [asText(info.get('uri'), 'status list'), info.get('certificate')];
   demand(uri.length <= longestUri, 'malformed', 'status list');
@@ -73,15 +73,15 @@ function identifierIn(info: CborMap): StatusReference {
   return { kind: 'identifier', identifier: asBytes(info.get('id'), 'identifier'), ...listOf(info) };
 }
 
-/** Where it stands whether the attestation was revoked: every mechanism that its issuer names. */
+/** Returns the references to the attestation's status, one for each mechanism that its issuer uses. */
 function statusesOf(mso: CborMap): StatusReference[] {
   if (!mso.has('status')) return [];
   const status = asMap(mso.get('status'), 'status');
   const infoOf = (name: string) => (status.has(name) ? asMap(status.get(name), name) : undefined);
   const [byIndex, byIdentifier] = [infoOf('status_list'), infoOf('identifier_list')];
-  // A status by a mechanism that is not known here cannot be looked up: the attestation must not count as valid.
+  // A status by an unknown mechanism cannot be looked up, so the attestation must not count as valid.
   demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');
-  // The EU's reference issuer names a status list, and besides it an identifier in a form of its own.
+  // The EU's reference issuer names a status list, and also an identifier in a non-standard form.
   const isForeign = byIndex && !(byIdentifier?.get('id') instanceof Uint8Array);
   return [
     ...(byIndex ? [indexIn(byIndex)] : []),
@@ -99,7 +99,7 @@ function checkValidity(mso: CborMap, { now }: MdocExpectation, signer: Certifica
   demand(covered, 'issuer certificate unusable', 'not valid when the attestation was signed');
 }
 
-/** The elements of one namespace, each compared with the digest that the issuer signed. */
+/** Returns the elements of one namespace. Each is checked against the digest that the issuer signed. */
 function elementsOf(items: unknown, digests: CborMap, algorithm: string): Map<string, unknown> {
   const elements = new Map<string, unknown>();
   for (const item of asArray(items, 'issuer-signed items')) {
@@ -115,7 +115,7 @@ function elementsOf(items: unknown, digests: CborMap, algorithm: string): Map<st
   return elements;
 }
 
-/** What the issuer signed. @throws PresentationRefused */
+/** Verifies the data that the issuer signed. @throws PresentationRefused */
 export function verifyIssuerSigned(
   issuerSigned: CborMap,
   expected: Omit<MdocExpectation, 'transcript'>,
@@ -148,7 +148,7 @@ export function verifyIssuerSigned(
 
 /**
  * Verifies a device response with one document (ISO/IEC 18013-5, 9.3.1): issuer, digests, validity, type, and the
- * device's signature over this very request. Other ways to prove the device (a MAC) are not for remote use.
+ * device's signature over this request. A MAC of the device is refused, because it is not meant for remote use.
  * @throws PresentationRefused
  */
 export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): VerifiedMdoc {
@@ -164,7 +164,7 @@ export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): Verifi
   demand(proof !== undefined, 'holder proof wrong', 'no device signature');
   const signature = parseSign1(proof, 'device signature');
   demand(signature.payload === null, 'malformed', 'device signature');
-  // DeviceAuthentication (9.1.3.4), put together from parts that are encoded already.
+  // DeviceAuthentication (9.1.3.4), made from parts that are encoded already.
   const authentication = Buffer.concat([
     Uint8Array.of(0x84),
     encode('DeviceAuthentication'),

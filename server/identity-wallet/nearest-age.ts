@@ -7,28 +7,32 @@ const yearsIn = (name: string | null | undefined): number | undefined => {
 
 type Elements = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
-/** The age element that decides an age which is not attested: who is over 21 is over 18. */
+/** Returns an attested age element that decides an age that is not attested: a person over 21 is also over 18. */
 function decidingAge([namespace, name]: ClaimPath, elements: Elements): string | undefined {
   const years = yearsIn(name);
   if (years === undefined) return undefined;
-  const found = [...(elements.get(namespace ?? '') ?? [])].find(([other, value]) => {
-    const given = yearsIn(other);
-    return given !== undefined && (value === true ? given >= years : value === false && given <= years);
-  });
-  return found?.[0];
+  for (const [attested, value] of elements.get(namespace ?? '') ?? []) {
+    const attestedYears = yearsIn(attested);
+    if (attestedYears === undefined) continue;
+    if (value === true && attestedYears >= years) return attested;
+    if (value === false && attestedYears <= years) return attested;
+  }
+  return undefined;
 }
 
 /**
- * The paths that an mdoc shows, as they were asked for. An issuer attests some ages: asked for another one, a wallet
- * answers with the nearest that decides it (ISO/IEC 18013-5, 7.2.5).
+ * Returns the paths that an mdoc shows, in terms of the request. An issuer attests only some ages. If another age is requested,
+ * a wallet answers with the nearest one that decides it (ISO/IEC 18013-5, 7.2.5). The requested path then counts as shown.
  */
 export function pathsShown(elements: Elements, asked: readonly ClaimPath[]): ClaimPath[] {
-  const shown = [...elements].flatMap(([namespace, own]) => [...own.keys()].map((name) => [namespace, name]));
+  const shown = [...elements].flatMap(([namespace, values]) =>
+    [...values.keys()].map((name) => [namespace, name]),
+  );
   const isShown = ([namespace, name]: ClaimPath) => elements.get(namespace ?? '')?.has(name ?? '') ?? false;
   const answered = asked.filter((path) => !isShown(path) && decidingAge(path, elements) !== undefined);
   const standIns = answered.map((path) => decidingAge(path, elements));
   const isAsked = ([namespace, name]: ClaimPath) =>
-    asked.some((each) => each[0] === namespace && each[1] === name);
+    asked.some((path) => path[0] === namespace && path[1] === name);
   const rest = shown.filter((path) => isAsked(path) || !standIns.includes(path[1]));
   return [...rest, ...answered];
 }

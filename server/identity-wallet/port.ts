@@ -27,7 +27,7 @@ export { type FetchStatusList, type Proof, statusListTypes, type TestIdentityWal
 interface Dependencies {
   settings: readonly IdentityWalletSettings[];
   baseUrl: string;
-  /** Identifiers of repeatable steps: keys of requests and of the test issuer follow from it. */
+  /** The secret from which the keys of requests and of the test issuer are derived. */
   key: Uint8Array;
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;
@@ -39,7 +39,7 @@ const day = 86_400_000;
 function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
   const access = accessCertificate(key, now);
   return testIdentityWalletSources.map(({ name, label, profile }) => ({
-    // Its name is reserved for this one: the schema refuses it for others.
+    // The schema refuses the reserved names, so the name is set afterwards.
     ...SourceSchema.parse({
       name: 'reserved',
       label,
@@ -62,7 +62,7 @@ export function createIdentityWallets(dependencies: Dependencies) {
   const testIdentityWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testIdentityWallet}/status`;
 
-  /** Its certificates are made again each day: none expires while a server runs. */
+  /** The test issuer. It is made again each day, so that no certificate expires while a server runs. */
   let current: { issuer: TestIssuer; madeAt: number } | undefined;
   function testIssuer(): TestIssuer {
     const now = clock.now();
@@ -86,10 +86,10 @@ export function createIdentityWallets(dependencies: Dependencies) {
     check: createPresentationCheck(lists),
     testAnchors: () => parsePem(testIssuer().anchorPem),
   };
-  const builtIn = testSettings(key, clock.now()).map((each) =>
-    createVerifier(each, common, { trustAnchors: undefined }),
+  const builtIn = testSettings(key, clock.now()).map((source) =>
+    createVerifier(source, common, { trustAnchors: undefined }),
   );
-  const configured = settings.map((each) => createVerifier(each, common));
+  const configured = settings.map((source) => createVerifier(source, common));
 
   return {
     verifiers: [...builtIn, ...configured] as readonly Verifier[],

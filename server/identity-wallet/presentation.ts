@@ -19,7 +19,7 @@ import { verifySdJwt } from './sd-jwt.ts';
 import type { StatusLists, StatusReference } from './status-list.ts';
 import { audienceOf, type Handover, transcriptOf } from './transcript.ts';
 
-/** The part of a request that its answer is verified against. */
+/** The part of a request against which the answer is verified. */
 export interface Expectation {
   settings: IdentityWalletSettings;
   claims: readonly ClaimName[];
@@ -30,16 +30,16 @@ export interface Expectation {
 
 export interface Proven {
   claims: Claims;
-  /** A number that is always the same for the same person, with who gave it; undefined where there is none. */
+  /** A number that is always the same for a person, and the authority that issued it. Undefined if there is none. */
   person: { issuer: string; identifier: string } | undefined;
 }
 
 const Presentations = z.tuple([z.string().min(1)]);
 
-/** Where the two agree as far as both go; a list's elements are all alike. */
+/** Whether two paths are equal up to the length of the shorter one. Null stands for any element of a list. */
 function overlaps(path: readonly (string | number | null)[], asked: ClaimPath): boolean {
   const length = Math.min(path.length, asked.length);
-  return path.slice(0, length).every((part, at) => asked[at] === null || asked[at] === part);
+  return path.slice(0, length).every((part, index) => asked[index] === null || asked[index] === part);
 }
 
 function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
@@ -54,7 +54,7 @@ interface Shown {
   disclosed: readonly (readonly (string | number | null)[])[];
 }
 
-/** A presentation has to be one of the requested combinations: no more and no less. */
+/** Checks that a presentation is exactly one of the requested combinations. */
 function checkExtent({ options }: CredentialQuery, { has, disclosed }: Shown): void {
   const complete = options.filter((option) => option.every(has));
   demand(complete.length > 0, 'less than was asked for');
@@ -83,7 +83,7 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
   });
   const shown = pathsShown(elements, attestsSomeAges(settings) ? query.options.flat() : []);
   checkExtent(query, {
-    has: (path) => shown.some((each) => overlaps(each, path)),
+    has: (path) => shown.some((shownPath) => overlaps(shownPath, path)),
     disclosed: shown,
   });
   return { facts: factsOfMdoc(elements.get(namespaceOf(settings)) ?? new Map()), issuer, statuses };
@@ -102,19 +102,19 @@ async function readSdJwt(presentation: string, query: CredentialQuery, expected:
   return { facts: factsOfSdJwt(claims), issuer, statuses };
 }
 
-/** Who gave a number: certificates change, the country of their owner does not, nor the name of the authority in it. */
-function numbererOf({ issuingAuthority }: Facts, issuer: Certificate): string {
+/** Returns the issuer of a person's number by country and authority, which stay the same when certificates change. */
+function numberIssuerOf({ issuingAuthority }: Facts, issuer: Certificate): string {
   const state = countryOf(issuer) ?? issuer.x509.subject;
   return issuingAuthority === undefined ? state : `${state}: ${issuingAuthority}`;
 }
 
-/** An issuer speaks for its own country alone (ISO/IEC 18013-5, B.1.4). */
+/** Checks that an issuer names only the country of its certificate as issuing country (ISO/IEC 18013-5, B.1.4). */
 function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): void {
-  const isOwn = issuingCountry === undefined || issuingCountry.toUpperCase() === countryOf(issuer);
-  demand(isOwn, 'wrong issuing country', "the signer's certificate names another one");
+  const isRight = issuingCountry === undefined || issuingCountry.toUpperCase() === countryOf(issuer);
+  demand(isRight, 'wrong issuing country', "the signer's certificate names another one");
 }
 
-/** A device response is the answer to the one mdoc that was asked for. */
+/** Reads a device response, which answers the request for the mdoc. */
 function readDeviceResponse(response: Uint8Array, expected: Expectation): Read {
   const query = queryFor(expected.settings, expected.claims).find(({ format }) => format === 'mso_mdoc');
   demand(query, 'more than was asked for', 'an mdoc');
@@ -136,10 +136,10 @@ async function readPresented(presented: Presented, expected: Expectation): Promi
   return readMdoc(Buffer.from(presentation, 'base64url'), query, expected);
 }
 
-/** Judges answers of identity wallets. */
+/** Makes the check of answers of identity wallets. */
 export function createPresentationCheck(statusLists: StatusLists) {
   /**
-   * What an answer proves (OpenID4VP 1.0, section 8.6; ISO/IEC TS 18013-7, annex C).
+   * Verifies an answer and returns what it proves (OpenID4VP 1.0, section 8.6; ISO/IEC TS 18013-7, annex C).
    * @throws PresentationRefused
    */
   return async function check(presented: Presented, expected: Expectation): Promise<Proven> {
@@ -152,7 +152,7 @@ export function createPresentationCheck(statusLists: StatusLists) {
     const identifier = settings.stableIdentifier ? facts.identifier : undefined;
     return {
       claims: claimsFrom({ facts, isIdentity, now }, asked),
-      person: identifier ? { issuer: numbererOf(facts, issuer), identifier } : undefined,
+      person: identifier ? { issuer: numberIssuerOf(facts, issuer), identifier } : undefined,
     };
   };
 }

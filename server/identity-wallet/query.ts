@@ -2,25 +2,25 @@ import type { ClaimName } from '../../contracts/claims.ts';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { onAnyCurve, onP256 } from './cbor.ts';
 
-/** The path of a value in a credential; null for each element of a list. */
+/** The path of a value in a credential. Null stands for every element of a list. */
 export type ClaimPath = readonly (string | null)[];
 
-/** One credential that an identity wallet may present. Of its `options`, the first that the identity wallet has is what it shows. */
+/** A credential that an identity wallet may present. The wallet shows the first of the `options` that it has. */
 export interface CredentialQuery {
   id: string;
   format: 'mso_mdoc' | 'dc+sd-jwt';
   /** The document type, or the values of `vct`. */
   types: readonly string[];
-  /** Empty where only the credential itself is requested. */
+  /** Alternative sets of claims. Empty if only the credential itself is requested. */
   options: readonly (readonly ClaimPath[])[];
 }
 
-/** Alternative credentials. */
+/** Alternative credentials, of which the wallet presents one. */
 export type CredentialQueries = readonly CredentialQuery[];
 
 type Choice = readonly (readonly ClaimPath[])[];
 
-/** Every combination of one alternative of each choice, the preferred ones first. */
+/** Returns every combination of one alternative of each choice, the preferred ones first. */
 const combine = (choices: readonly Choice[]): Choice =>
   choices.reduce<Choice>(
     (sofar, choice) => sofar.flatMap((before) => choice.map((after) => [...before, ...after])),
@@ -29,7 +29,7 @@ const combine = (choices: readonly Choice[]): Choice =>
 
 const yearsOf = (name: ClaimName): number => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
 
-/** The ages that the claims of a scope are about. */
+/** Returns the ages that the claims of a scope ask for. */
 const agesIn = (claims: readonly ClaimName[]): number[] =>
   claims.map(yearsOf).filter((years) => !Number.isNaN(years));
 
@@ -37,7 +37,7 @@ function ageQuery({ docType }: IdentityWalletSettings, claims: readonly ClaimNam
   const ages = agesIn(claims);
   if (ages.length === 0) return [];
   const asked = ages.map((years) => [docType, `age_over_${years}`]);
-  // Every such attestation has this element (Annex A of the age verification profile). Others are optional.
+  // Every proof of age has this element (Annex A of the age verification profile). Other ages are optional.
   const usual = [[docType, 'age_over_18']];
   const options = ages.length === 1 && ages[0] === 18 ? [asked] : [asked, usual];
   return [{ id: 'proof_of_age', format: 'mso_mdoc', types: [docType], options }];
@@ -51,31 +51,31 @@ interface Names {
   identifier: ClaimPath;
 }
 
-/** Namespaces of profiles whose document type is not one. */
+/** Namespaces of profiles whose namespace differs from the document type. */
 const namespaces = { mdl: 'org.iso.18013.5.1', 'photo-id': 'org.iso.23220.1' } as const;
 
 const isIso = (profile: IdentityWalletSettings['profile']): profile is keyof typeof namespaces =>
   Object.hasOwn(namespaces, profile);
 
-/** Where the elements of an mdoc are. */
+/** Returns the namespace of the elements of an mdoc. */
 export const namespaceOf = ({ profile, docType }: IdentityWalletSettings): string =>
   isIso(profile) ? namespaces[profile] : docType;
 
-/** Whether a wallet answers for an age with another one that decides it (ISO/IEC 18013-5, 7.2.5). */
+/** Whether a wallet may answer with another age that decides the requested one (ISO/IEC 18013-5, 7.2.5). */
 export const attestsSomeAges = ({ profile }: IdentityWalletSettings): boolean => isIso(profile);
 
-/** COSE algorithms of issuers: the EU has one curve, the authorities of the world have several. */
+/** Returns the COSE algorithms of issuers. The EU uses one curve, other authorities use several. */
 export const issuerAlgorithmsOf = ({ profile }: IdentityWalletSettings): readonly number[] =>
   isIso(profile) ? onAnyCurve : onP256;
 
-/** A licence or photo ID attests ages as the EU's proof does, and its own country and number. */
+/** Returns the query for a driving licence or photo ID, which attests ages, the issuing country and a document number. */
 function documentQuery(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const { profile, docType, stableIdentifier } = settings;
-  const of = (name: string): ClaimPath => [namespaceOf(settings), name];
-  const asked = agesIn(claims).map((years) => of(`age_over_${years}`));
-  // An identity wallet presents only what has an element in it.
-  if (claims.includes('country') || asked.length === 0) asked.push(of('issuing_country'));
-  const number = [of('document_number'), of('issuing_authority')];
+  const pathOf = (name: string): ClaimPath => [namespaceOf(settings), name];
+  const asked = agesIn(claims).map((years) => pathOf(`age_over_${years}`));
+  // An identity wallet does not present a document without any element.
+  if (claims.includes('country') || asked.length === 0) asked.push(pathOf('issuing_country'));
+  const number = [pathOf('document_number'), pathOf('issuing_authority')];
   const options = stableIdentifier ? [[...asked, ...number], asked] : [asked];
   return [{ id: profile.replace('-', '_'), format: 'mso_mdoc', types: [docType], options }];
 }
@@ -85,7 +85,7 @@ function personOptions(names: Names, claims: readonly ClaimName[], identified: b
   const choices: Choice[] = [];
   if (ages.length > 0) choices.push([ages.map(names.age), [names.birthdate]]);
   if (claims.includes('country')) choices.push([[names.nationality], [names.issuingCountry]]);
-  // An identity wallet matches only sets with an element in them.
+  // An identity wallet does not match an empty set of claims.
   if (identified && choices.length === 0) choices.push([[names.issuingCountry]]);
   if (identified) choices.push([[names.identifier], []]);
   return combine(choices);
@@ -119,14 +119,14 @@ function personQuery(settings: IdentityWalletSettings, claims: readonly ClaimNam
   });
 }
 
-/** The minimal query for these claims; empty where the profile supports none of them. */
+/** Returns the smallest query for these claims. Empty if the profile supports none of them. */
 export function queryFor(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const { profile } = settings;
   if (isIso(profile)) return documentQuery(settings, claims);
   return profile === 'eu-age-verification' ? ageQuery(settings, claims) : personQuery(settings, claims);
 }
 
-/** Whether the credential of a source attests a claim: a proof of age has nothing but ages. */
+/** Whether the credential of a source attests a claim. A proof of age attests only ages. */
 export const attests = ({ profile }: IdentityWalletSettings, claim: ClaimName): boolean =>
   profile !== 'eu-age-verification' || !Number.isNaN(yearsOf(claim));
 
@@ -136,14 +136,14 @@ const idOf = (path: ClaimPath) =>
     .join('_')
     .replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
-/** What the certificates of trusted issuers have as the identifier of their authority's key, in base64url. */
+/** The key identifiers of the authorities that trusted issuers have their certificates from, in base64url. */
 export type AuthorityKeys = readonly string[];
 
 function toDcqlCredential({ id, format, types, options }: CredentialQuery, authorities: AuthorityKeys) {
   const isMdoc = format === 'mso_mdoc';
   const paths = new Map(options.flat().map((path) => [idOf(path), path]));
   const meta = isMdoc ? { doctype_value: types[0] } : { vct_values: types };
-  // The claims that are derived from an element are kept, which counts as retaining it (ISO/IEC 18013-5, 8.3.2.1.2.1).
+  // Claims that are derived from an element are stored, which counts as retention (ISO/IEC 18013-5, 8.3.2.1.2.1).
   const retained = isMdoc ? { intent_to_retain: true } : {};
   const claims = [...paths].map(([claim, path]) => ({
     ...(options.length > 1 ? { id: claim } : {}),
@@ -161,12 +161,12 @@ function toDcqlCredential({ id, format, types, options }: CredentialQuery, autho
 }
 
 /**
- * The query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
- * @param authorities only credentials of these are asked for; of any, where there are none
+ * Returns the query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
+ * @param authorities only credentials from these authorities are requested. If empty, from any
  */
 export function toDcql(query: CredentialQueries, authorities: AuthorityKeys) {
   return {
-    credentials: query.map((each) => toDcqlCredential(each, authorities)),
+    credentials: query.map((credential) => toDcqlCredential(credential, authorities)),
     ...(query.length > 1 ? { credential_sets: [{ options: query.map(({ id }) => [id]) }] } : {}),
   };
 }

@@ -1,6 +1,6 @@
 import type { FailureReason } from '../../contracts/verification.ts';
 
-/** Why a presentation proves nothing, in words for operators; each fails the session. */
+/** The reasons why a presentation proves nothing, each with the failure reason of the session. */
 const refusals = {
   malformed: 'document_rejected',
   'wrong type': 'document_rejected',
@@ -35,7 +35,7 @@ export class PresentationRefused extends Error {
     this.detail = detail;
   }
 
-  /** How the session ends. */
+  /** The failure reason of the session. */
   get reason(): 'document_rejected' | 'source_error' {
     return refusals[this.refusal];
   }

@@ -14,13 +14,13 @@ interface Dependencies {
   settings: IdentityWalletSettings;
   access: RelyingPartyAccess | undefined;
   handles: Handles;
-  /** The keys of the authorities that are trusted in a mode. */
+  /** Returns the key identifiers of the authorities that are trusted in a mode. */
   authorities: (mode: Mode) => AuthorityKeys;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }
 
-/** How an answer comes: posted by the identity wallet, or by the page that asked through the Digital Credentials API. */
+/** How an answer arrives: posted by the identity wallet, or by the page that used the Digital Credentials API. */
 export type Channel = 'response-uri' | 'digital-credentials' | 'annex-c';
 
 /** Media type of a signed request (RFC 9101 10.6). */
@@ -31,7 +31,7 @@ const formats = {
   'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] },
 };
 
-/** Requests of one source (OpenID4VP 1.0, section 5). */
+/** Makes the requests of one source (OpenID4VP 1.0, section 5). */
 export function createRequests({ settings, access, handles, authorities, baseUrl }: Dependencies) {
   const { name, scheme } = settings;
   const { origin } = new URL(baseUrl);
@@ -80,7 +80,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       .sign(key);
   }
 
-  /** The OpenID4VP request. It has no `response_uri`: the browser delivers the answer. */
+  /** Returns the OpenID4VP request. It has no `response_uri`, because the browser delivers the answer. */
   async function openIdRequest(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
     if (!access) {
       const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
@@ -100,18 +100,18 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
   return {
     openAnnexC: iso.open,
 
-    /** Whether the credential supports any of these claims. */
+    /** Whether the credential can answer any of these claims. */
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
-    /** The claims, of these, that the credential attests. */
+    /** Returns those of the claims that the credential attests. */
     answers: (claims: readonly ClaimName[]) => claims.filter((claim) => attests(settings, claim)),
 
-    /** What opens the identity wallet: the whole request, or where the signed one is. */
+    /** Returns the link that opens the identity wallet. It contains the whole request, or the address of the signed request. */
     linkOf(handle: Handle, session: AskedSession): string {
       if (access) {
         return link({
           client_id: access.clientId,
           request_uri: `${responseUriOf(handle)}/request`,
-          // Identity wallets that can are to send a nonce of their own. They learn what to say of themselves (5.1).
+          // With `post`, identity wallets can send a nonce and their metadata (5.1).
           request_uri_method: 'post',
           client_metadata: JSON.stringify({ vp_formats_supported: formatsSupported() }),
         });
@@ -125,7 +125,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       });
     },
 
-    /** The signed request (RFC 9101; HAIP 5.1); undefined for a source whose requests are not signed. */
+    /** Returns the signed request (RFC 9101; HAIP 5.1). Undefined if the source does not sign requests. */
     async signed(handle: Handle, session: AskedSession, walletNonce?: string) {
       if (!access) return undefined;
       return sign(access, {
@@ -137,7 +137,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       });
     },
 
-    /** The requests for the Digital Credentials API, the profile's own protocol first: for our own origin alone. */
+    /** Returns the requests for the Digital Credentials API, the profile's preferred protocol first. */
     async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest[]> {
       const openId = await openIdRequest(handle, session);
       const other = iso.request(handle, session);
@@ -145,7 +145,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       return settings.profile === 'eudi-pid' ? [openId, other] : [other, openId];
     },
 
-    /** What the answer has to be made over. */
+    /** Returns the handover that the holder's proof must cover. */
     async handoverOf(handle: Handle, channel: Channel): Promise<Handover> {
       if (channel === 'annex-c') return iso.handoverOf(handle);
       const { kid } = access ? await encryptionKey(handle) : { kid: undefined };

@@ -15,14 +15,14 @@ export type IdentityWalletResponse =
   | { kind: 'presented'; presented: Presented }
   | { kind: 'error'; error: string };
 
-/** What an identity wallet may answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4); what else it sends is ignored. */
+/** The fields of an answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4). Other fields are ignored. */
 const Fields = z.object({
   vp_token: z.unknown().optional(),
   response: z.string().optional(),
   error: z.string().max(64).optional(),
 });
 
-/** Nothing is judged, and the request stays open: everyone who knows its address can send such an answer. */
+/** Returns the error for an unreadable answer. The request stays open, because anyone who knows its address can send one. */
 const unreadable = (why: string) =>
   new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 
@@ -53,7 +53,7 @@ async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
   return parsed(Buffer.from(plaintext).toString(), 'what was encrypted');
 }
 
-/** A word that is safe to keep and to show. */
+/** Returns an error answer whose text is safe to store and to show. */
 const errorResponse = (error: string): IdentityWalletResponse => ({
   kind: 'error',
   error: /^[a-z_]{1,64}$/.test(error) ? error : 'an error',
@@ -66,8 +66,8 @@ function presented(vpToken: unknown): IdentityWalletResponse {
 }
 
 /**
- * The answer of an identity wallet. With a key it has to be encrypted for it; an error may be sent in clear.
- * @throws ApiError `invalid_request` for what is no answer to this request
+ * Reads the answer of an identity wallet. With a key, the answer must be encrypted for it, but an error may be sent in clear.
+ * @throws ApiError `invalid_request` if it is not an answer to this request
  */
 export async function readResponse(
   { channel, body }: IdentityWalletAnswer,

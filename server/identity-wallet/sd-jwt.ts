@@ -6,7 +6,7 @@ import { certificatesOfJwt, readJwt } from './jwt.ts';
 import { demand, PresentationRefused } from './refused.ts';
 import type { StatusReference } from './status-list.ts';
 
-/** What an SD-JWT VC is judged by. */
+/** The requirements that an SD-JWT VC must meet. */
 export interface SdJwtExpectation {
   types: readonly string[];
   anchors: readonly Certificate[];
@@ -24,12 +24,13 @@ export interface VerifiedSdJwt {
   issuer: Certificate;
 }
 
-/** Seconds by which the clock of a holder may differ, and for which a proof is fresh. */
+/** How many seconds the clock of a holder may be ahead. */
 const clockSkewSeconds = 60;
+/** How long a proof of the holder is accepted, in seconds. */
 const freshnessSeconds = 600;
 
 const seconds = z.number().finite().nonnegative();
-/** When a JWT is valid (RFC 7519 4.1.4, 4.1.5). */
+/** The claims that limit the validity of a JWT (RFC 7519 4.1.4, 4.1.5). */
 const validity = { exp: seconds.optional(), nbf: seconds.optional() };
 const Payload = z.looseObject({
   ...validity,
@@ -88,8 +89,9 @@ function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number):
 }
 
 /**
- * Verifies an SD-JWT VC with key binding (RFC 9901 7.3; SD-JWT VC 3.4) whose issuer has `key`: signature, type,
- * validity, disclosures, and the holder's proof over this very request.
+ * Verifies an SD-JWT VC with key binding (RFC 9901 7.3; SD-JWT VC 3.4): signature, type, validity, disclosures, and the
+ * holder's proof over this request.
+ * @param key the public key of the issuer
  * @throws PresentationRefused
  */
 export async function verifySigned(

@@ -3,33 +3,33 @@ import { parseCertificate } from './certificates.ts';
 import { demand, PresentationRefused } from './refused.ts';
 import { hex, type List, readStatusToken, type Trust } from './status-token.ts';
 
-/** Where the status of an attestation stands. */
+/** A reference to the status of an attestation. */
 export type StatusReference = {
   uri: string;
-  /** The authority that has to have certified the list's signer, in place of the trust anchors. */
+  /** The authority that must have certified the list's signer, instead of the trust anchors. */
   certificate?: Uint8Array | undefined;
 } & (
   | { kind: 'index'; index: number }
-  /** Revoked where the list has it. */
+  /** The attestation is revoked if the list contains this identifier. */
   | { kind: 'identifier'; identifier: Uint8Array }
 );
 
-/** Gets a status list token. Only public addresses, a bounded body, no redirects. */
+/** Fetches a status list token, only from public addresses, with a limited size and without redirects. */
 export type FetchStatusList = (uri: string) => Promise<{ type: string; body: Uint8Array }>;
 
 const mostLists = 50;
-/** Bytes of all lists that are kept. */
+/** The most bytes of all cached lists together. */
 const cacheBytes = 64 * 1024 * 1024;
 
-/** Statuses of attestations, from the lists that their issuers publish. */
+/** Checks the statuses of attestations in the lists that their issuers publish. */
 export function createStatusLists(fetchList: FetchStatusList) {
-  const known = new LRUCache<string, List>({
+  const cache = new LRUCache<string, List>({
     max: mostLists,
     maxSize: cacheBytes,
     sizeCalculation: ({ size }) => size,
   });
 
-  /** Cache key of a list: another source trusts other issuers. */
+  /** Returns the cache key of a list. It contains the trust anchors, because sources trust different issuers. */
   const nameOf = ({ kind, uri }: StatusReference, { anchors }: Trust) =>
     [kind, uri, ...anchors.map(({ x509 }) => x509.fingerprint256)].join(' ');
 
@@ -40,10 +40,10 @@ export function createStatusLists(fetchList: FetchStatusList) {
   async function load(reference: StatusReference, given: Trust): Promise<List> {
     const trust = trustFor(reference, given);
     const name = nameOf(reference, trust);
-    const found = known.get(name);
+    const found = cache.get(name);
     if (found && trust.now < found.until) return found;
     const list = await readStatusToken(await fetchList(reference.uri), reference, trust);
-    known.set(name, list);
+    cache.set(name, list);
     return list;
   }
 
@@ -64,7 +64,7 @@ export function createStatusLists(fetchList: FetchStatusList) {
   }
 
   return {
-    /** @throws PresentationRefused unless the list says that the attestation is valid; also where the list cannot be read */
+    /** @throws PresentationRefused unless the list can be read and says that the attestation is valid */
     async check(reference: StatusReference, trust: Trust): Promise<void> {
       const list = await find(reference, trust);
       if (reference.kind === 'identifier') {

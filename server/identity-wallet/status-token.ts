@@ -6,14 +6,14 @@ import { type Certificate, validatePath } from './certificates.ts';
 import { certificatesOfJwt, readJwt } from './jwt.ts';
 import { demand } from './refused.ts';
 
-/** Media types of what issuers publish of their attestations: status lists in JWT and in CWT, and identifier lists. */
+/** Media types of the lists that issuers publish: status lists as JWT and as CWT, and identifier lists. */
 export const statusListTypes = {
   jwt: 'application/statuslist+jwt',
   cwt: 'application/statuslist+cwt',
   identifiers: 'application/identifierlist+cwt',
 };
 
-/** Statuses by index (Token Status List, section 4), or the identifiers of what is revoked (ISO/IEC 18013-5, 12.3.6.4). */
+/** The kind of a list: statuses by index (Token Status List, 4), or revoked identifiers (ISO/IEC 18013-5, 12.3.6.4). */
 export type ListKind = 'index' | 'identifier';
 
 export interface Trust {
@@ -21,10 +21,11 @@ export interface Trust {
   now: number;
 }
 
-/** Bytes of a list: 64 million attestations. */
+/** The most bytes of a list: enough for 64 million attestations. */
 const largestListBytes = 8 * 1024 * 1024;
-/** Seconds that a list without a `ttl` is kept, and any list at most. */
+/** How long a list without a `ttl` is cached, in seconds. */
 const defaultLifetimeSeconds = 300;
+/** How long any list is cached at most, in seconds. */
 const longestLifetimeSeconds = 86_400;
 const clockSkewSeconds = 60;
 
@@ -41,19 +42,19 @@ const Statuses = z.object({
 });
 
 export type List = {
-  /** Milliseconds since the epoch. */
+  /** When the list expires, in milliseconds since the epoch. */
   until: number;
-  /** The size in bytes, roughly. */
+  /** The approximate size in bytes. */
   size: number;
 } & (
   | { kind: 'index'; bits: number; bytes: Buffer }
-  /** In hex. */
+  /** The revoked identifiers in hex. */
   | { kind: 'identifier'; identifiers: ReadonlySet<string> }
 );
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Claims of a token, and the list in it. */
+/** The claims of a token, and the list in it. */
 interface Said {
   claims: unknown;
   list: unknown;
@@ -95,10 +96,10 @@ async function statusesOf(list: unknown): Promise<Pick<Extract<List, { kind: 'in
 
 function identifiersOf(list: unknown): Set<string> {
   const named: CborMap = asMap(asMap(list, 'identifier list').get('identifiers'), 'identifiers');
-  return new Set([...named.keys()].map((each) => hex(asBytes(each, 'identifier'))));
+  return new Set([...named.keys()].map((identifier) => hex(asBytes(identifier, 'identifier'))));
 }
 
-/** How long the list may be used, in milliseconds since the epoch. */
+/** Checks the claims of a list. @returns until when the list may be used, in milliseconds since the epoch */
 function checkClaims(claims: unknown, kind: ListKind, { uri, now }: { uri: string; now: number }): number {
   const parsed = Claims.safeParse(claims);
   demand(parsed.success, 'status unknown', 'malformed list');
@@ -107,14 +108,14 @@ function checkClaims(claims: unknown, kind: ListKind, { uri, now }: { uri: strin
   demand(sub === uri, 'status unknown', 'list of another address');
   demand(iat <= seconds + clockSkewSeconds, 'status unknown', 'list from the future');
   demand(nbf === undefined || nbf <= seconds, 'status unknown', 'list not yet valid');
-  // ISO/IEC 18013-5, 12.3.6.3 demands an end.
+  // ISO/IEC 18013-5, 12.3.6.3 requires an expiry.
   demand(exp !== undefined || kind === 'index', 'status unknown', 'list without an end');
   demand(exp === undefined || seconds < exp, 'status unknown', 'list expired');
   const lifetime = Math.min(ttl, longestLifetimeSeconds, exp === undefined ? ttl : exp - seconds);
   return now + lifetime * 1000;
 }
 
-/** @throws PresentationRefused; other errors where what is compressed cannot be expanded */
+/** Verifies and reads a list. @throws PresentationRefused; another error if a compressed list cannot be expanded */
 export async function readStatusToken(
   { type, body }: { type: string; body: Uint8Array },
   { kind, uri }: { kind: ListKind; uri: string },

@@ -3,7 +3,7 @@ import { encode } from './cbor.ts';
 
 const digest = (value: unknown) => createHash('sha256').update(encode(value)).digest();
 
-/** How a request reached the identity wallet: what the holder's proof has to be made over. */
+/** The way a request reached the identity wallet. The holder's proof covers it. */
 export type Handover =
   /** OpenID4VP 1.0, B.2.6.1: answered at a response URI. */
   | {
@@ -11,7 +11,7 @@ export type Handover =
       clientId: string;
       nonce: string;
       responseUri: string;
-      /** RFC 7638 thumbprint of the key for the answer; undefined where that is not encrypted. */
+      /** RFC 7638 thumbprint of the key for the answer. Undefined if the answer is not encrypted. */
       thumbprint?: Uint8Array | undefined;
     }
   /** OpenID4VP 1.0, B.2.6.2: by the Digital Credentials API. */
@@ -34,9 +34,9 @@ function handoverOf(handover: Handover): [string, Uint8Array] {
   }
 }
 
-/** The session transcript, encoded (ISO/IEC 18013-5, 9.1.5.1). */
+/** Returns the encoded session transcript (ISO/IEC 18013-5, 9.1.5.1). */
 export const transcriptOf = (handover: Handover): Uint8Array => encode([null, null, handoverOf(handover)]);
 
-/** Who the holder's proof of an SD-JWT VC is for (OpenID4VP 1.0, B.3.6). */
+/** Returns the audience of the holder's proof of an SD-JWT VC (OpenID4VP 1.0, B.3.6). */
 export const audienceOf = (handover: Handover): string =>
   handover.kind === 'redirect' ? handover.clientId : `origin:${handover.origin}`;

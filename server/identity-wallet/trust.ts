@@ -4,11 +4,11 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { authorityFault, type Certificate, parsePem } from './certificates.ts';
 import { readVical, type Vical } from './vical.ts';
 
-/** Milliseconds between two checks of the files. */
+/** How often the files are checked for changes, in milliseconds. */
 export const checkEveryMs = 5_000;
 
 interface Dependencies {
-  /** Undefined for none. */
+  /** The configured trust anchors; undefined if there are none. */
   given: TrustAnchors | undefined;
   /** The type of the attestations. A VICAL also names authorities for other types. */
   docType: string;
@@ -18,7 +18,7 @@ interface Dependencies {
   uptime?: () => number;
 }
 
-/** What the anchors come from: its files, and how they are read. */
+/** The source of the trust anchors: its files, and a function that reads them. */
 interface Origin {
   files: readonly string[];
   read(now: number): Vical;
@@ -50,8 +50,8 @@ function stampOf(files: readonly string[]): string {
 }
 
 /**
- * The trust anchors of a source. Files are read again when they have changed; while they cannot be used, the anchors that
- * were read last stay. A VICAL that cannot be verified at the start gives no anchor, and is tried again.
+ * Makes the trust anchors of a source. Files are read again when they have changed. If a changed file cannot be used, the earlier
+ * anchors stay in use. A VICAL that cannot be verified at the start yields no anchors and is tried again.
  */
 export function createTrust(dependencies: Dependencies) {
   const { given, source, logger, clock, uptime = () => performance.now() } = dependencies;
@@ -70,7 +70,7 @@ export function createTrust(dependencies: Dependencies) {
     fault = undefined;
   }
 
-  function look(): void {
+  function readChanged(): void {
     try {
       const before = stamp;
       read();
@@ -85,18 +85,18 @@ export function createTrust(dependencies: Dependencies) {
     }
   }
 
-  if (isVical) look();
+  if (isVical) readChanged();
   else read();
 
   return {
     anchors(): readonly Certificate[] {
       if (origin.files.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
         lastCheckedAt = uptime();
-        look();
+        readChanged();
       }
       return current.authorities;
     },
-    /** Why the source cannot work with what it has, or soon will not; undefined where it can. */
+    /** Returns why the trust anchors cannot be used, or soon will not be usable; undefined if they can. */
     fault(now: number): string | undefined {
       const isUsable = this.anchors().some((anchor) => authorityFault(anchor, now) === undefined);
       if (fault !== undefined || !isUsable) {
@@ -112,8 +112,8 @@ export function createTrust(dependencies: Dependencies) {
 }
 
 /**
- * The key identifiers of authorities, in base64url. None where one of them has none: identity wallets would leave out the
- * credentials of its issuers.
+ * Returns the key identifiers of authorities in base64url. Empty if one of them has none, because identity wallets would leave
+ * out the credentials of its issuers.
  */
 export function keyIdentifiersOf(authorities: readonly Certificate[]): string[] {
   const found = authorities.flatMap(({ keyIdentifier }) =>

@@ -28,29 +28,29 @@ export interface VerifierDependencies {
   testAnchors: () => readonly Certificate[];
 }
 
-/** What a presentation proves: the claims, and the user where the attestation has a number for them. */
+/** What a presentation proves: the claims, and the user if the attestation has a number for the person. */
 export interface Proof {
   claims: Claims;
   subject: string | undefined;
 }
 
-/** A verifier of OpenID4VP: it asks identity wallets for the credentials of one source, and checks what they present. */
+/** An OpenID4VP verifier. It requests the credentials of one source from identity wallets, and checks presentations. */
 export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' | 'modes' | 'profile'> {
-  /** Whether it asks for a personal number, by which it recognises the user. */
+  /** Whether the verifier asks for a personal number, by which it recognises the user. */
   asksNumber: boolean;
-  /** Whether the credential supports any of these claims. */
+  /** Whether the credential can answer any of these claims. */
   suits(claims: readonly ClaimName[]): boolean;
-  /** The claims, of these, that the credential attests. */
+  /** Returns those of the claims that the credential attests. */
   answers(claims: readonly ClaimName[]): ClaimName[];
-  /** What opens the identity wallet, and the requests for the Digital Credentials API. */
+  /** Returns the link that opens the identity wallet, and the requests for the Digital Credentials API. */
   request(
     handle: Handle,
     session: AskedSession,
   ): Promise<{ url: string; digital: { token: string; requests: DigitalRequest[] } }>;
   tokenMatches(handle: Handle, token: string): boolean;
-  /** Undefined where requests of this source are not fetched. */
+  /** Returns the signed request. Undefined if the source does not sign requests. */
   signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
-  /** @throws ApiError `invalid_request` for what is no answer to this request */
+  /** Reads an answer. @throws ApiError `invalid_request` if it is not an answer to this request */
   read(handle: Handle, answer: IdentityWalletAnswer): Promise<IdentityWalletResponse>;
   /** @throws PresentationRefused */
   verifyPresentation(
@@ -60,11 +60,11 @@ export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' 
   ): Promise<Proof>;
   /** Certificates that the source depends on. */
   certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
-  /** Why it cannot work; undefined where it can. */
+  /** Returns why the verifier cannot work; undefined if it can. */
   fault(now: number): string | undefined;
 }
 
-/** The verifier of one source, by configuration alone. */
+/** Makes the verifier of one source from its configuration. */
 export function createVerifier(
   settings: IdentityWalletSettings,
   dependencies: VerifierDependencies,
@@ -116,7 +116,7 @@ export function createVerifier(
         anchors: anchorsFor(mode),
         now: clock.now(),
       });
-      // Derived here, so that the number itself is never stored.
+      // The subject is a keyed hash, so that the number itself is never stored.
       const subject = person && hmac(key, JSON.stringify(['wallet', person.issuer, person.identifier]));
       return { claims: proven, subject };
     },

@@ -14,10 +14,10 @@ import {
 import { type Certificate, parseCertificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
 
-/** ISO/IEC 18013-5, C.1.7: who may sign such a list. */
+/** The extended key usage of a certificate that may sign such a list (ISO/IEC 18013-5, C.1.7). */
 const vicalSigner = '1.0.18013.5.1.8';
 
-/** Most certificates in a list: the whole world has fewer authorities. */
+/** The most certificates in a list. There are fewer authorities in the world. */
 const mostCertificates = 2_000;
 
 interface Expected {
@@ -31,11 +31,11 @@ interface Expected {
 /** A verified list of issuing authorities. Times in milliseconds since the epoch. */
 export interface Vical {
   authorities: readonly Certificate[];
-  /** When its provider publishes the next one; undefined where it does not say. */
+  /** When the provider publishes the next list. Undefined if the list does not say. */
   nextUpdate: number | undefined;
 }
 
-/** Undefined for a certificate that cannot be used: one of them must not make the others useless. */
+/** Returns an authority of the list. Undefined if its certificate cannot be used, so that the others still can. */
 function authorityIn(info: unknown, docType: string): Certificate | undefined {
   const entry = asMap(info, 'certificate info');
   const docTypes = asArray(entry.get('docType'), 'docType');
@@ -59,8 +59,8 @@ function contentOf(bytes: Uint8Array, { providers, now }: Expected): CborMap {
 }
 
 /**
- * The authorities of a verified issuer certificate authority list (ISO/IEC 18013-5, annex C).
- * @throws PresentationRefused where the list is not one of these providers, or malformed
+ * Verifies a list of issuer certificate authorities, and returns the authorities (ISO/IEC 18013-5, annex C).
+ * @throws PresentationRefused if the list is not signed by one of these providers, or is malformed
  */
 export function readVical(bytes: Uint8Array, expected: Expected): Vical {
   const content = contentOf(bytes, expected);

@@ -6,7 +6,7 @@ import { sha256 } from '../platform/ids.ts';
 import { createSigner } from '../platform/keys/jws.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 
-/** What we read back out of our own tokens. */
+/** The claims that are read from a token of this service. */
 const Payload = z.object({ jti: EntryId, client_id: z.string(), exp: z.number() });
 
 interface TokenSettings {
@@ -31,7 +31,7 @@ interface Known {
   clientId: string;
   /** Seconds since the epoch. */
   exp: number;
-  /** The key that has signed it. */
+  /** Id of the key that has signed the token. */
   kid: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface OwnToken {
   isExpired: boolean;
 }
 
-/** Tokens of which a process remembers that they are ours, by their hash: some 5 MB. */
+/** The most genuine tokens that a process remembers, by their hash: about 5 MB. */
 const remembered = 20_000;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
@@ -54,18 +54,19 @@ const verifierOf = (published: Keyring['publicKeys']) => ({
   keys: createLocalJWKSet({ keys: [...published] }),
 });
 
-/** Access tokens: JWTs of RFC 9068 whose `jti` is the charge that paid for them. */
+/** Signs and verifies access tokens: JWTs of RFC 9068. Their `jti` is the id of the charge that paid for them. */
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   let verifier = verifierOf(keyring.publicKeys);
   const signed = createSigner(keyring, 'at+jwt');
-  /** Tokens that were signed or verified once are not verified again. */
+  /** Tokens that this process has signed or verified before. They are not verified again. */
   const ours = new LRUCache<string, Known>({ max: remembered });
 
-  function present() {
+  /** Returns a verifier with the keys that are published now. */
+  function currentVerifier() {
     if (verifier.published !== keyring.publicKeys) verifier = verifierOf(keyring.publicKeys);
     return verifier;
   }
-  const keys: JWTVerifyGetKey = (header, token) => present().keys(header, token);
+  const keys: JWTVerifyGetKey = (header, token) => currentVerifier().keys(header, token);
 
   const view = ({ id, clientId, exp }: Known): OwnToken => ({
     id,
@@ -83,12 +84,12 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
       return token;
     },
 
-    /** What a token of ours says, also after it has expired; undefined for anything else. */
+    /** Returns the content of a token of this service, also after it has expired. Undefined for anything else. */
     async verify(token: string): Promise<OwnToken | undefined> {
       const hash = sha256(token);
       const known = ours.get(hash);
-      // A key can be taken out while its tokens live: then they are not ours any more.
-      if (known && present().kids.has(known.kid)) return view(known);
+      // A key can be withdrawn while its tokens are valid. Then they are no longer accepted.
+      if (known && currentVerifier().kids.has(known.kid)) return view(known);
       try {
         const { payload, protectedHeader } = await jwtVerify(token, keys, {
           algorithms: ['ES256'],

@@ -1,6 +1,6 @@
 import { ApiError } from '../platform/errors.ts';
 
-/** Where a request has the client's credentials; `unreadable` in a header that holds none of ours. */
+/** Where a request has the client's credentials. `unreadable` is a header without credentials in the right form. */
 export type CredentialsPlace = 'body' | 'basic' | 'unreadable';
 
 interface Presented {
@@ -8,7 +8,7 @@ interface Presented {
   place: CredentialsPlace;
 }
 
-/** RFC 6749 2.3.1: both halves are form-url-encoded before they are joined. */
+/** Decodes one half of Basic credentials. Both halves are form-url-encoded before they are joined (RFC 6749 2.3.1). */
 function decodeForm(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
@@ -25,13 +25,13 @@ function parse(header: string): { id: string; secret: string } | undefined {
   }
 }
 
-/** Takes the place of credentials that cannot be read, so that the rest of the body is judged before them. */
+/** Replaces credentials that cannot be read, so that the rest of the body is checked before they are refused. */
 const placeholder = 'unreadable';
 
 /**
- * The body with the credentials of a Basic header written into it, as if they had been sent there.
- * A header of another scheme beside credentials in the body is ignored: shared HTTP clients send theirs everywhere.
- * @throws ApiError invalid_request where the body and a Basic header carry credentials
+ * Returns the body with the credentials of a Basic header in it, as if they had been sent in the body.
+ * If the body has credentials, a header of another scheme is ignored, because shared HTTP clients send it everywhere.
+ * @throws ApiError `invalid_request` if both the body and a Basic header have credentials
  */
 export function presentCredentials(header: string | undefined, body: unknown): Presented {
   if (!header || typeof body !== 'object' || body === null) return { body, place: 'body' };

@@ -5,7 +5,7 @@ import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { wrongKind } from '../platform/keys/credential-kinds.ts';
 
-/** What the OAuth endpoints need to know of a client. */
+/** The fields of a client that the OAuth endpoints need. */
 export interface OAuthClient {
   _id: string;
   partnerId: string;
@@ -19,7 +19,7 @@ export interface OAuthClient {
   userinfoRequestsPerMinute?: number;
 }
 
-/** … and of its partner. Prices are cents per billable event. */
+/** The fields of a partner that the OAuth endpoints need. Prices are in cents per billable event. */
 export interface OAuthPartner {
   _id: string;
   status: 'pending' | 'active' | 'suspended';
@@ -31,7 +31,10 @@ export interface Authenticated {
   partner: OAuthPartner;
 }
 
-/** Answers from a cache of 2 s. `fresh` reads the database, and `until` does where the cached answer does not satisfy it. */
+/**
+ * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, the database is read. With `until`, it is
+ * read if the cached records do not meet the condition.
+ */
 export type FindClient = (
   id: string,
   options?: { fresh?: boolean; until?: (found: Authenticated) => boolean },
@@ -39,7 +42,7 @@ export type FindClient = (
 
 interface Dependencies {
   findClient: FindClient;
-  /** Constant-time comparison with every secret that is valid now. */
+  /** Whether the secret is valid for the client now. The comparison takes constant time. */
   secretMatches: (client: OAuthClient, secret: string) => boolean;
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   limit: RequestLimit;
@@ -48,25 +51,25 @@ interface Dependencies {
 export interface Credentials {
   clientId: string;
   clientSecret: string;
-  /** Sent in a Basic header rather than in the body: decides the form of a 401. */
+  /** Whether the credentials were in a Basic header, not in the body. This decides the form of a 401. */
   basic: boolean;
   /** Remote address of the caller. */
   address: string;
-  /** Called with the partner, once the secret is known to be right. It may refuse the request. */
+  /** Called with the partner after the secret was found correct. It may refuse the request. */
   identified?: (partnerId: string) => Promise<void>;
 }
 
-/** Wrong secrets a minute, per client id and address, before 429 takes the place of 401. */
+/** How many wrong secrets a minute, per client id and address, get a 401 before the response is 429. */
 const wrongSecretsPerMinute = 20;
-/** Interface section 8. */
+/** The default limit of token requests per client (interface section 8). */
 const tokenRequestsPerMinute = 30;
 
-/** Sent with a 401 where a header was sent: RFC 6749 5.2. */
+/** The header of a 401 to a request with an `Authorization` header (RFC 6749 5.2). */
 export const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' };
 
-/** Interface 5.1: client credentials, as the token and the revocation endpoint check them. */
+/** Checks client credentials for the token endpoint and the revocation endpoint (interface 5.1). */
 export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {
-  /** Counted per address: knowing a public client id must not lock its owner out. */
+  /** Refuses wrong credentials. They are counted per address, so that nobody can lock out a client by its public id. */
   async function refuse({ clientId, clientSecret, address, basic }: Credentials): Promise<never> {
     const { allowed, retryAfter } = await limit(
       'wrong-secret',
@@ -91,29 +94,31 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
 
   const hasActiveKey = async ({ keyId }: OAuthClient) => (await keyStatus(keyId)) === 'active';
 
-  /** The client, read again if its key is revoked, because it may have another key. */
+  /** Returns the client. If its key is revoked, the client is read again, because it may have another key now. */
   async function withActiveKey(client: OAuthClient): Promise<OAuthClient> {
     if (await hasActiveKey(client)) return client;
-    const again = await findClient(client._id, { fresh: true });
-    if (again && (await hasActiveKey(again.client))) return again.client;
+    const reread = await findClient(client._id, { fresh: true });
+    if (reread && (await hasActiveKey(reread.client))) return reread.client;
     throw new ApiError('client_inactive', { description: 'The API key that owns this client is revoked' });
   }
 
   return {
     /**
-     * The client that these credentials belong to, with its partner.
-     * @throws ApiError invalid_client; rate_limited after too many wrong secrets; client_inactive
+     * Returns the client with these credentials, and its partner.
+     * @throws ApiError `invalid_client`; `rate_limited` after too many wrong secrets; `client_inactive`
      */
     async authenticate(credentials: Credentials): Promise<Authenticated> {
       const isRight = ({ client }: Authenticated) => secretMatches(client, credentials.clientSecret);
-      const found = await findClient(credentials.clientId, { until: (one) => isRight(one) && isActive(one) });
+      const found = await findClient(credentials.clientId, {
+        until: (cached) => isRight(cached) && isActive(cached),
+      });
       if (!found || !isRight(found)) return refuse(credentials);
       await credentials.identified?.(found.partner._id);
       if (isActive(found)) return found;
       throw new ApiError('client_inactive');
     },
 
-    /** The client, read again where its claims do not include `scope`. */
+    /** Returns the client. If its claims do not include `scope`, the client is read again from the database. */
     async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
       const hasClaims = ({ claims }: OAuthClient) => scope.every((name) => claims.includes(name));
       if (hasClaims(client)) return client;
@@ -121,9 +126,9 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     },
 
     /**
-     * Counts this request, and reads the status of its key at the same time, never from a cache.
-     * @returns the client with a key that is active
-     * @throws ApiError client_inactive where the key is revoked, then rate_limited (interface section 8, rule 5)
+     * Counts a request of the client, and at the same time reads the status of its key from the database.
+     * @returns the client, whose key is active
+     * @throws ApiError `client_inactive` if the key is revoked; else `rate_limited` above the limit (interface section 8, rule 5)
      */
     async admit(client: OAuthClient): Promise<OAuthClient> {
       const counting = limit('token', client._id, mostRequests(client));

@@ -1,10 +1,10 @@
 import { claimNames } from '../../contracts/claims.ts';
 import type { AuthorizationServerMetadata } from '../../contracts/oauth.ts';
 
-/** Seconds for which metadata and keys may be cached. */
+/** How long clients may cache metadata and keys, in seconds. */
 export const discoveryLifetimeSeconds = 300;
 
-/** RFC 8414: what client libraries discover. @param issuer the base URL, without a trailing slash */
+/** Returns the metadata that client libraries discover (RFC 8414). @param issuer the base URL, without a trailing slash */
 export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
   const authMethods: AuthorizationServerMetadata['token_endpoint_auth_methods_supported'] = [
     'client_secret_post',

@@ -5,13 +5,13 @@ import type { ClientAuthentication, Credentials } from './client-authentication.
 interface Dependencies {
   clients: Pick<ClientAuthentication, 'authenticate' | 'admit'>;
   tokens: Pick<AccessTokens, 'verify'>;
-  /** Revokes an access; once is enough, twice is harmless. */
+  /** Revokes an access. Idempotent. */
   revoke: (accessId: string) => Promise<void>;
 }
 
 /**
- * `POST /api/oauth/revoke` (interface 4.4, RFC 7009): a client ends its own token. Unknown, expired, revoked
- * and other clients' tokens change nothing and answer the same.
+ * `POST /api/oauth/revoke` (interface 4.4, RFC 7009): a client revokes one of its tokens. For a token that is unknown, expired,
+ * revoked or of another client, nothing changes and the response is the same.
  */
 export function createRevocation({ clients, tokens, revoke }: Dependencies) {
   return async (request: RevokeRequest, credentials: Credentials): Promise<void> => {

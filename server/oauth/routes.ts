@@ -35,19 +35,19 @@ interface Dependencies {
 const errors = <S extends number>(...statuses: S[]) =>
   Object.fromEntries(statuses.map((status) => [status, OAuthError])) as Record<S, typeof OAuthError>;
 
-/** The first of all checks: a grant of another type may have other parameters than ours. */
+/** Checks the grant type before everything else, because a grant of another type has other parameters. */
 async function requireGrantType({ body }: FastifyRequest): Promise<void> {
   const { grant_type: given } = (body ?? {}) as Record<string, unknown>;
   if (typeof given === 'string' && given !== '' && given !== grantType)
     throw new ApiError('unsupported_grant_type');
 }
 
-/** Reads the client's credentials wherever a request has them. */
+/** Reads the client's credentials from the body or from the header of a request. */
 function createCredentialsReader() {
   const places = new WeakMap<FastifyRequest, CredentialsPlace>();
 
   return {
-    /** Before the body is held against its schema: completes it with the credentials of a Basic header. */
+    /** Adds the credentials of a Basic header to the body. Runs before the body is checked against its schema. */
     async prepare(request: FastifyRequest): Promise<void> {
       const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '');
       if (isForm) requireOnce(request.body);
@@ -56,7 +56,7 @@ function createCredentialsReader() {
       places.set(request, place);
     },
 
-    /** @throws ApiError invalid_client where the header is not one of ours */
+    /** Returns the credentials. @throws ApiError `invalid_client` if the header does not have the right form */
     read(request: FastifyRequest, body: { client_id: string; client_secret: string }): Credentials {
       const place = places.get(request);
       if (place === 'unreadable') {
@@ -77,7 +77,7 @@ function createCredentialsReader() {
   };
 }
 
-/** `/api/oauth`: errors in the OAuth format; nothing is ever cached. */
+/** The routes under `/api/oauth`. Errors have the OAuth format, and no response may be cached. */
 export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies): FastifyPluginAsyncZod {
   const credentials = createCredentialsReader();
 
@@ -125,8 +125,8 @@ export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies):
 }
 
 /**
- * What a client library finds out by itself. Where the issuer has a path, the metadata are at the two addresses that
- * libraries try: RFC 8414 3.1 inserts the well-known part before the path, RFC 8414 5 appends it.
+ * The routes that client libraries discover. If the issuer has a path, the metadata are at two addresses, because libraries try
+ * both: RFC 8414 3.1 inserts the well-known part before the path, and RFC 8414 5 appends it.
  */
 export function discoveryRoutes({
   issuer,

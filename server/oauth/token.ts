@@ -15,7 +15,7 @@ interface Dependencies {
   charges: Charging;
   grants: {
     load(code: string): Promise<Grant | undefined>;
-    /** Resolves to the number of wrong verifiers, this one included. */
+    /** Counts a wrong verifier. Resolves to the number of wrong verifiers, this one included. */
     countWrongVerifier(sessionId: string): Promise<number>;
   };
   revoke: (accessId: string) => Promise<void>;
@@ -23,12 +23,12 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A code used again later than this after its first use has its token revoked (RFC 6749 4.1.2); milliseconds. */
+/** If a code is used again later than this after its first use, its token is revoked (RFC 6749 4.1.2). In milliseconds. */
 export const concurrentUseWindowMs = 10_000;
 
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
 
-/** Interface 7.4: unknown, another client's, dead or expired codes. */
+/** Returns the grant of a code. @throws ApiError `invalid_grant` if the code is unknown or of another client (interface 7.4) */
 function requireOwnCode(grant: Grant | undefined, code: string, client: OAuthClient): Grant {
   if (!grant || grant.clientId !== client._id)
     throw invalidGrant(wrongKind('code', code, 'code') ?? 'Unknown authorization code for this client');
@@ -38,22 +38,22 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: OAuthCli
   return grant;
 }
 
-/** The error names both values for test clients, so that developers see the difference. */
+/** Returns the error for a wrong redirect URI. For a test client, it names both values, so that developers see the difference. */
 function redirectFault(grant: Grant, { redirect_uri: sent }: TokenRequest, { mode }: OAuthClient): ApiError {
   const text = errorTable.invalid_redirect_uri.text;
   const both = `${text}: sent ${showSent(sent)}, used ${showSent(grant.redirectUri)}`;
   return new ApiError('invalid_redirect_uri', mode === 'test' ? { description: both } : {});
 }
 
-/** RFC 7636 4.6, S256. */
+/** Whether the `code_verifier` matches the challenge (RFC 7636 4.6, method S256). */
 function verifierMatches(grant: Grant, request: TokenRequest): boolean {
   return sameText(sha256(request.code_verifier), grant.codeChallenge);
 }
 
 /**
- * The fault of an unused code, in the order of docs/tokens-and-claims.md; undefined where it may be exchanged.
- * @param client as it is now: it may have lost a claim since the start
- * @param now milliseconds
+ * Returns why an unused code may not be exchanged; undefined if it may. The order is that of docs/tokens-and-claims.md.
+ * @param client the client as it is now. It may have lost a claim since the session began
+ * @param now milliseconds since the epoch
  */
 function codeFault(
   grant: Grant,
@@ -63,7 +63,7 @@ function codeFault(
   if (grant.wrongVerifiers >= maxWrongVerifiers)
     return invalidGrant('Too many wrong code_verifiers for this code');
   if (grant.expiresAt.getTime() <= now) return invalidGrant('The authorization code has expired');
-  // Byte for byte, including a trailing slash (interface 2.2).
+  // Compared byte for byte, including a trailing slash (interface 2.2).
   if (grant.redirectUri !== request.redirect_uri) return redirectFault(grant, request, client);
   if (!verifierMatches(grant, request)) return 'wrong verifier';
   const lost = grantedScope(grant).filter((name) => !client.claims.includes(name));
@@ -77,9 +77,12 @@ function codeFault(
   return grant.enrollment.status === 'active' ? undefined : new ApiError('access_denied');
 }
 
-/** `POST /api/oauth/token` (interface 4.2): exchanges a code for a charge and a token. The checks are in the order of docs/tokens-and-claims.md. */
+/**
+ * `POST /api/oauth/token` (interface 4.2): exchanges a code for a charge and a token. The checks are in the order of
+ * docs/tokens-and-claims.md.
+ */
 export function createTokenExchange({ clients, charges, grants, revoke, tokens, clock }: Dependencies) {
-  /** Two workers of one partner may race; a replay later than that may be a thief's. */
+  /** Returns the error for a used code. Two workers of a partner may send a code at once, but a later replay may be a theft. */
   async function usedCode({ id, at }: PastCharge): Promise<ApiError> {
     if (clock.now() - at.getTime() > concurrentUseWindowMs) await revoke(id);
     return invalidGrant(`Authorization code already used at ${at.toISOString()}; charge ${id}`);
@@ -113,7 +116,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
 
     const fault = codeFault(grant, request, { client, now: clock.now() });
     if (fault) {
-      // That a code was used comes before everything else about it.
+      // If the code was used, that error takes precedence over all others.
       const past = await charges.past({ ...caller.client, cause });
       if (past) throw await usedCode(past);
       throw fault === 'wrong verifier' ? await wrongVerifier(grant, request.code_verifier) : fault;

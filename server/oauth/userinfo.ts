@@ -9,22 +9,22 @@ import type { FindClient, OAuthClient } from './client-authentication.ts';
 
 interface Dependencies {
   tokens: Pick<AccessTokens, 'verify'>;
-  /** An access that was not revoked, by the client that bought it. */
+  /** Returns an access that the client bought, unless it was revoked. */
   findAccess: (client: OAuthClient, id: string) => Promise<Access | undefined>;
-  /** When an access was revoked; undefined where it was not, or long ago. */
+  /** Returns when an access was revoked. Undefined if it was not revoked, or if that was long ago. */
   revokedAt: (id: string) => Promise<Date | undefined>;
   findClient: FindClient;
   limit: RequestLimit;
   clock: { now(): number };
 }
 
-/** Requests a minute per client (docs/choices.md). */
+/** The default limit of requests per minute and client (docs/choices.md). */
 const userinfoRequestsPerMinute = 120;
 
 const unknownToken =
   'The access token is unknown: this service has not issued it, or what it stood for was removed';
 
-/** Which mistake it is, for a header without a token of ours. */
+/** Describes the mistake in a header that has no token of this service. */
 function describeForeign(authorization: string | undefined): string {
   if (!authorization) return 'No Authorization header: send Authorization: Bearer {access token}';
   const token = bearerToken(authorization);
@@ -32,7 +32,7 @@ function describeForeign(authorization: string | undefined): string {
   return wrongKind('The bearer token', token, 'accessToken') ?? unknownToken;
 }
 
-/** `GET /api/oauth/userinfo` (interface 4.3): the claims as they were when the token was issued. */
+/** `GET /api/oauth/userinfo` (interface 4.3): returns the claims as they were when the token was issued. */
 export function createUserinfo(dependencies: Dependencies) {
   const { tokens, findAccess, revokedAt, findClient, limit, clock } = dependencies;
 
@@ -44,7 +44,7 @@ export function createUserinfo(dependencies: Dependencies) {
     }
   }
 
-  /** `identified` is called with the partner, once the token is known to be ours. It may refuse the request. */
+  /** @param identified called with the partner after the token was verified. It may refuse the request */
   return async (
     authorization: string | undefined,
     identified?: (partnerId: string) => Promise<void>,

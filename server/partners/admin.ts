@@ -56,11 +56,11 @@ interface Dependencies {
   endpoints: Endpoints;
   clock: Pick<Clock, 'now'>;
   partnerNames: PartnerNames;
-  /** The pause of a key's webhooks has ended. */
+  /** Called when the pause of a key's webhooks has ended. */
   resumed: (keyId: string) => Promise<void>;
 }
 
-/** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
+/** Makes the procedures that `svcadmin partners`, `keys`, `clients` and `webhooks` call. */
 export function createPartnersProcedures(dependencies: Dependencies) {
   const { partners, search, logos, keys, clients, endpoints, clock, partnerNames } = dependencies;
   return {
@@ -207,7 +207,7 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNa
   });
 }
 
-/** Where a key's events go; sending and inspecting them is another feature's. */
+/** The procedures of webhook endpoints. The feature `webhooks` has the procedures of deliveries. */
 function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
   const view = (key: ApiKey) => viewEndpoint(key, clock.now());
   return router({

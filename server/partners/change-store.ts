@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 
-/** The last changes of partners and clients, in order. `version` counts all there ever were. */
+/** The ids of the partners and clients that changed last, in order. `version` is the number of all changes ever. */
 export interface Changes {
   version: number;
   ids: string[];
@@ -13,24 +13,31 @@ export interface ChangeStore {
   read(): Promise<Changes>;
 }
 
-/** Changes that the document lists. */
-const kept = 64;
+/** The most changes that the document lists. */
+const mostListed = 64;
 
-/** One document of `meta`: processes read it to learn which cached partners and clients are out of date. */
+/** Stores changes in one document of `meta`. Processes read it to learn which cached partners and clients are out of date. */
 export function createChangeStore(db: Db): ChangeStore {
   const meta = db.collection<Changes & { _id: 'directory' }>('meta');
 
   async function add(id: string): Promise<void> {
     await meta.updateOne(
       { _id: 'directory' },
-      { $inc: { version: 1 }, $push: { ids: { $each: [id], $slice: -kept } } },
+      { $inc: { version: 1 }, $push: { ids: { $each: [id], $slice: -mostListed } } },
       { upsert: true },
     );
   }
 
   return {
-    // Two processes that add the first change at once: one of the inserts is refused, and its repetition is an update.
-    add: (id) => add(id).catch((error: unknown) => (isDuplicateKey(error) ? add(id) : Promise.reject(error))),
+    async add(id) {
+      try {
+        await add(id);
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        // Another process inserted the document at the same time. The second try updates it.
+        await add(id);
+      }
+    },
     read: async () => (await meta.findOne({ _id: 'directory' })) ?? { version: 0, ids: [] },
   };
 }

@@ -1,48 +1,48 @@
 import { monotonicTime } from '../platform/clock.ts';
 import type { ChangeStore } from './change-store.ts';
 
-/** Milliseconds for which what was read of the changes counts. */
+/** How long the known changes may be used without another read, in milliseconds. */
 export const lifetimeMs = 2_000;
-/** What was read earlier is read again in the background. Milliseconds. */
+/** Changes that were read longer ago than this are read again in the background. In milliseconds. */
 const freshForMs = 1_000;
 
 interface Settings {
   read: ChangeStore['read'];
-  /** Called for each partner and client that has changed; without an id where any may have. */
+  /** Called for each partner and client that has changed. Called without an id if any of them may have changed. */
   onChange: (id?: string) => void;
-  /** Milliseconds that only go forward. */
+  /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime?: () => number;
 }
 
-/** Follows the changes that other processes make, while callers ask for them. */
+/** Reports the changes that other processes make. Reads them only when a caller asks. */
 export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Settings) {
-  let known: number | undefined;
+  let knownVersion: number | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
 
   async function update(): Promise<void> {
     const startedAt = uptime();
     const { version, ids } = await read();
-    const missed = version - (known ?? Number.NEGATIVE_INFINITY);
-    // A restored database counts less than before.
+    const missed = version - (knownVersion ?? Number.NEGATIVE_INFINITY);
+    // A restored database can have a lower version than before.
     if (missed < 0 || missed > ids.length) onChange();
     else for (const id of ids.slice(ids.length - missed)) onChange(id);
-    known = version;
+    knownVersion = version;
     readAt = startedAt;
   }
 
   /**
-   * Resolves when `onChange` was called for all changes that are older than 2 s.
+   * Resolves after `onChange` was called for all changes that are older than 2 s.
    * @throws what `read` throws
    */
-  return async function upToDate(): Promise<void> {
+  return async function catchUp(): Promise<void> {
     const age = uptime() - readAt;
     if (age < freshForMs) return;
     reading ??= update().finally(() => {
       reading = undefined;
     });
     if (age >= lifetimeMs) return reading;
-    // If it fails, the next caller after 2 s gets the error.
+    // If this background read fails, a caller after the lifetime reads again and gets the error.
     reading.catch(() => undefined);
   };
 }

@@ -14,43 +14,43 @@ import {
 export interface Client extends AuditedRecord {
   partnerId: string;
   keyId: string;
-  /** The mode of its key. */
+  /** The mode of the client's API key. */
   mode: Mode;
   kind: ClientKind;
   name: string;
   status: ClientStatus;
-  /** SHA-256 of each secret; those with `expiresAt` expire then. */
+  /** The client's secrets, each as a SHA-256 hash. */
   secrets: ClientSecret[];
-  /** Compared byte for byte. */
+  /** The registered redirect URIs. They are compared byte for byte. */
   redirectUris: string[];
-  /** What its sessions may ask for. */
+  /** The claims that the client's sessions may ask for. */
   claims: ClaimName[];
-  /** Name of the verification source, where it is not the mode's own; the first of `sources`. */
+  /** Name of the verification source, if it is not the default of the mode. The same as the first of `sources`. */
   source?: string;
-  /** Where users may choose from several, in order. */
+  /** Names of the verification sources in order, if users may choose from several. */
   sources?: string[];
-  /** What the hosted pages call the partner, where it is not the partner's own name. */
+  /** The name that the hosted pages show, if it is not the partner's name. */
   brandName?: string;
-  /** `#rrggbb`. */
+  /** Color of the hosted pages, as `#rrggbb`. */
   brandColor?: string;
-  /** What the answers are for, in the partner's words. */
+  /** The purpose of the answers, in the partner's words. */
   purpose?: string;
-  /** The partner's own privacy notice. */
+  /** Address of the partner's privacy notice. */
   privacyUrl?: string;
-  /** False where its users may not use passkeys. */
+  /** False if the client's users may not use passkeys. */
   passkeys?: boolean;
   maxVerificationAgeSeconds?: number;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }
 
-/** The names of the client's verification sources, in order; empty for that of its mode. */
+/** Returns the names of the client's verification sources, in order. Empty for the default of the client's mode. */
 export const sourcesOf = ({ source, sources }: Pick<Client, 'source' | 'sources'>): readonly string[] =>
   sources ?? (source === undefined ? [] : [source]);
 
 export interface ClientSecret {
   hash: string;
-  /** The last characters, to tell secrets apart, and when it was made; absent in those of older builds. */
+  /** The last characters, which tell secrets apart, and the creation time. Absent if an older build made the secret. */
   last4?: string;
   createdAt?: Date;
   lastUsedAt?: Date;
@@ -69,7 +69,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 export interface ClientStore extends RecordStore<Client> {
-  /** The client that has, or had until its next rotation, a secret with this hash. */
+  /** Returns the client that lists a secret with this hash, which may have expired. */
   findBySecretHash(hash: string): Promise<Client | undefined>;
 }
 

@@ -22,7 +22,7 @@ import type { PartnerStore } from './partner-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 import { newClientSecret, rotateSecrets } from './secrets.ts';
 
-const ofRedirectUris = { noun: 'redirect URI', most: mostRedirectUris };
+const redirectUriList = { noun: 'redirect URI', most: mostRedirectUris };
 
 interface Dependencies {
   store: ClientStore;
@@ -47,7 +47,7 @@ export interface FreshClient {
 
 export type Clients = ReturnType<typeof createClients>;
 
-/** What an update may set; undefined there is "back to the default". */
+/** The fields that an update may set. A field that is present and undefined goes back to its default. */
 type Settings = Partial<
   Pick<
     Client,
@@ -68,7 +68,7 @@ type Settings = Partial<
   >
 >;
 
-/** @throws ApiError refused for one that may not be registered in this mode */
+/** @throws ApiError `refused` if one of the URIs may not be registered in this mode */
 export function assertRedirectUris(uris: readonly string[], mode: Mode): void {
   for (const uri of uris) {
     const fault = redirectUriFault(uri, mode);
@@ -76,27 +76,33 @@ export function assertRedirectUris(uris: readonly string[], mode: Mode): void {
   }
 }
 
-/** docs/choices.md: a storefront exchange needs a claim that is true. */
+/**
+ * A storefront exchange needs a claim that is true (docs/choices.md).
+ * @throws ApiError `refused` if no claim of a storefront client can be true
+ */
 function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): void {
   if (kind !== 'storefront' || canBePositive(claims)) return;
   const description = `A storefront client needs a claim that can be true, such as age_18_plus; ${claims.join(', ')} cannot`;
   throw new ApiError('refused', { description });
 }
 
-/** As a client stores them: `source` is for builds that know one source alone. */
+/** Returns the stored fields for a list of sources. Older builds, which allow one source only, read `source`. */
 const storedSources = ([first = '', ...others]: readonly string[]): Pick<Client, 'source' | 'sources'> =>
   others.length === 0 ? { source: first } : { source: first, sources: [first, ...others] };
 
+/** @throws ApiError `refused` if no source with this name serves the mode. Without a list, any name passes. */
 function assertSource(sources: readonly Source[] | undefined, name: string, mode: Mode): void {
-  if (!sources || sources.some((each) => each.name === name && each.modes.includes(mode))) return;
-  const fitting = sources.filter(({ modes }) => modes.includes(mode)).map((each) => each.name);
+  if (!sources) return;
+  const fitting = sources.filter(({ modes }) => modes.includes(mode)).map((source) => source.name);
+  if (fitting.includes(name)) return;
   const description = `No verification source ${name} for ${mode} clients; there is ${fitting.join(', ') || 'none'}`;
   throw new ApiError('refused', { description });
 }
 
-/** Clients of partners. A client takes the mode of the key that owns it. All methods throw ApiError. */
+/** Manages the clients of partners. A client has the mode of its API key. The methods throw ApiError. */
 export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
-  async function keyOf(partnerId: string, keyId: string): Promise<ApiKey> {
+  /** Returns an active API key of this partner. */
+  async function requireKey(partnerId: string, keyId: string): Promise<ApiKey> {
     const [partner, key] = await Promise.all([partners.find(partnerId), keys.find(keyId)]);
     if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
     if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
@@ -119,7 +125,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
     return client;
   }
 
-  function move(clientId: string, to: Client['status'], actor: Actor): Promise<Client> {
+  function setStatus(clientId: string, to: Client['status'], actor: Actor): Promise<Client> {
     return change(clientId, ({ status }) => {
       if (status === to) return undefined;
       const target = { id: clientId, at: clock.now() };
@@ -132,7 +138,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
 
   return {
     async create({ partnerId, keyId, ...wanted }: CreateClient, actor: Actor): Promise<FreshClient> {
-      const { mode } = await keyOf(partnerId, keyId);
+      const { mode } = await requireKey(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
       assertExchangeable(wanted);
       for (const name of wanted.sources ?? []) assertSource(sources, name, mode);
@@ -177,7 +183,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
     count: ({ partnerId, keyId, mode, kind, status }: Unpaged<ListClients>): Promise<Total> =>
       store.count({ partnerId, keyId, mode, kind, status }),
 
-    /** Fields left out stay; null goes back to the default. */
+    /** Changes a client. A field that is left out stays as it is; null sets the default. */
     async update(
       { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted }: UpdateClient,
       actor: Actor,
@@ -186,14 +192,14 @@ export function createClients({ store, keys, partners, clock, directory, sources
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
       assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
       for (const name of wanted.sources ?? []) assertSource(sources, name, mode);
-      if (wanted.keyId && (await keyOf(partnerId, wanted.keyId)).mode !== mode) {
+      if (wanted.keyId && (await requireKey(partnerId, wanted.keyId)).mode !== mode) {
         throw new ApiError('refused', {
           description: `A ${mode} client cannot move to a key of the other mode`,
         });
       }
       const fields = Object.entries(wanted).filter(([, value]) => value !== undefined);
       return change(clientId, (current) => {
-        const redirectUris = changedList(current.redirectUris, { add, remove }, ofRedirectUris);
+        const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
         const isListChanged = !isDeepStrictEqual(redirectUris, current.redirectUris);
         const given: [string, unknown][] = isListChanged
           ? [...fields, ['redirectUris', redirectUris]]
@@ -217,7 +223,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       });
     },
 
-    /** The old secrets become invalid within 2 s, the lifetime of the caches, or after `keepOldSeconds`. */
+    /** Makes a new secret. The old secrets become invalid after `keepOldSeconds`, and at the earliest after 2 s (caches). */
     async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
       const { secret, stored } = newClientSecret(clock.now());
       const client = await change(clientId, ({ secrets }) => {
@@ -237,7 +243,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       return { client, clientSecret: secret };
     },
 
-    disable: (clientId: string, actor: Actor): Promise<Client> => move(clientId, 'disabled', actor),
-    enable: (clientId: string, actor: Actor): Promise<Client> => move(clientId, 'active', actor),
+    disable: (clientId: string, actor: Actor): Promise<Client> => setStatus(clientId, 'disabled', actor),
+    enable: (clientId: string, actor: Actor): Promise<Client> => setStatus(clientId, 'active', actor),
   };
 }

@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import { monotonicTime } from '../platform/clock.ts';
 
-/** Milliseconds after which a record is read again although no change of it is known. */
+/** How long a record is cached if no change of it becomes known, in milliseconds. */
 const lifetimeMs = 30_000;
 const mostEntries = 10_000;
 
 export interface DirectoryCache<T> {
-  /** `fresh` reads again, and remembers what it finds. */
+  /** Returns a record. With `fresh`, the record is loaded again and cached. */
   read(id: string, fresh: boolean): Promise<T | undefined>;
-  /** Forgets one entry, or all. */
+  /** Drops one entry, or all entries if no id is given. */
   forget(id?: string): void;
 }
 
 /**
- * Caches what `load` found, never that it found nothing. A read that was under way while an id was forgotten is answered, but not
- * cached: it may be older than the change.
- * @param uptime milliseconds that only go forward
+ * Caches the records that `load` finds, but not that a record is missing. If entries are dropped while a record is loaded, the
+ * record is returned but not cached, because it may be older than the change.
+ * @param uptime returns the time of a clock that never goes back, in milliseconds
  */
 export function createDirectoryCache<T>(
   load: (id: string) => Promise<T | undefined>,

@@ -10,9 +10,9 @@ import type { Partner, PartnerStore } from './partner-store.ts';
 import { isLive } from './secrets.ts';
 
 export interface Reading<T> {
-  /** Reads the database. */
+  /** Whether to read the database instead of the cache. */
   fresh?: boolean;
-  /** What the caller needs of the record. Where a cached record does not satisfy it, the database is read. */
+  /** A condition of the caller. If a cached record does not meet the condition, the database is read. */
   until?: (found: T) => boolean;
 }
 
@@ -21,7 +21,8 @@ interface ClientWithPartner {
   partner: Partner;
 }
 
-async function reading<T>(
+/** Reads a record, and reads it again from the database if a cached record does not meet the caller's condition. */
+async function readUntil<T>(
   read: (fresh: boolean) => Promise<T | undefined>,
   { fresh = false, until }: Reading<T>,
 ) {
@@ -30,19 +31,19 @@ async function reading<T>(
 }
 
 /**
- * Partners, clients and API keys. This process caches clients and partners; it learns within 2 s which of them another process has
- * changed. API keys are never cached.
+ * Finds partners, clients and API keys. Partners and clients are cached. This process learns within 2 s of the changes that other
+ * processes make. API keys are never cached.
  */
 export interface Directory {
   client(clientId: string, options?: Reading<ClientWithPartner>): Promise<ClientWithPartner | undefined>;
   partner(partnerId: string, options?: Reading<Partner>): Promise<Partner | undefined>;
-  /** The key with any status. */
+  /** Returns an API key, also if it is revoked. */
   apiKey(keyId: string): Promise<ApiKey | undefined>;
-  /** Whether the key is active or revoked, as the database has it now. */
+  /** Returns the present status of an API key, from the database. */
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
-  /** As `apiKey`, by a secret that is accepted now; a malformed one never reaches the database. */
+  /** Returns the API key that accepts this secret now. A malformed secret never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
-  /** Call this when a client or partner has changed: all processes read it again. */
+  /** Makes all processes read a client or partner again. Call this after a change of the record. */
   changed(id: string): Promise<void>;
 }
 
@@ -56,7 +57,7 @@ interface Stores {
 interface Dependencies {
   stores: Stores;
   clock: Pick<Clock, 'now'>;
-  /** An active API key was presented by the secret with this hash. */
+  /** Called when the secret with this hash has identified an active API key. */
   used: (key: ApiKey, hash: string) => void;
 }
 
@@ -70,14 +71,14 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
     partnerCache.forget(id);
     clientCache.forget(id);
   }
-  const upToDate = createChangeWatch({ read: changes.read, onChange: forget });
+  const catchUp = createChangeWatch({ read: changes.read, onChange: forget });
 
   async function readPartner(partnerId: string, fresh: boolean): Promise<Partner | undefined> {
-    if (!fresh) await upToDate();
+    if (!fresh) await catchUp();
     return partnerCache.read(partnerId, fresh);
   }
   async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
-    if (!fresh) await upToDate();
+    if (!fresh) await catchUp();
     const client = await clientCache.read(clientId, fresh);
     const partner = client && (await partnerCache.read(client.partnerId, fresh));
     return partner && { client, partner };
@@ -88,9 +89,9 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
   const readKeyByHash = createGroupCommit({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
 
   return {
-    client: (clientId, options = {}) => reading((fresh) => readClient(clientId, fresh), options),
+    client: (clientId, options = {}) => readUntil((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, options = {}) => reading((fresh) => readPartner(partnerId, fresh), options),
+    partner: (partnerId, options = {}) => readUntil((fresh) => readPartner(partnerId, fresh), options),
 
     apiKey: (keyId) => readKey(keyId),
 
@@ -102,8 +103,8 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
       const key = await readKeyByHash(hash);
       if (!key) return undefined;
       const now = clock.now();
-      const old = (key.oldSecrets ?? []).filter((secret) => isLive(secret, now));
-      if (![key, ...old].some((secret) => sameText(secret.hash, hash))) return undefined;
+      const oldSecrets = (key.oldSecrets ?? []).filter((secret) => isLive(secret, now));
+      if (![key, ...oldSecrets].some((secret) => sameText(secret.hash, hash))) return undefined;
       if (key.status === 'active') used(key, hash);
       return key;
     },

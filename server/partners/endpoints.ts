@@ -12,23 +12,23 @@ interface Dependencies {
   store: Pick<KeyStore, 'change' | 'find'>;
   sealing: Pick<Sealing, 'seal'>;
   clock: Pick<Clock, 'now'>;
-  /** Why events may not be sent to `url` for a key of this mode, or undefined. */
+  /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
 }
 
-/** Deliveries are kept for 30 days: what waits must not expire. Milliseconds. */
+/** The longest pause, in milliseconds. Deliveries are kept for 30 days, and must not expire during a pause. */
 export const longestPauseMs = 7 * 24 * 3_600_000;
 
-/** A key whose endpoint has a new signing secret: shown once, here. */
+/** A key and the new signing secret of its endpoint. The secret is shown only once. */
 export interface FreshEndpoint {
   key: ApiKey;
   signingSecret: string;
 }
 
-const withoutUrl = (keyId: string) =>
+const missingUrl = (keyId: string) =>
   new ApiError('conflict', { description: `API key ${keyId} has no webhook URL, and no signing secret` });
 
-function withoutPrepared(keyId: string, last4: string, prepared: string | undefined): ApiError {
+function missingPreparedSecret(keyId: string, last4: string, prepared: string | undefined): ApiError {
   const present = prepared === undefined ? 'none is prepared' : `the prepared one ends in ${prepared}`;
   return new ApiError('conflict', {
     description: `API key ${keyId} has no prepared signing secret that ends in ${last4}: ${present}`,
@@ -37,10 +37,10 @@ function withoutPrepared(keyId: string, last4: string, prepared: string | undefi
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** The webhook endpoint of an API key (interface 5.5). All methods throw ApiError. */
+/** Manages the webhook endpoints of API keys (interface 5.5). The methods throw ApiError. */
 export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Dependencies) {
-  /** Every secret is a new version. `chooseUrl` derives the URL from the present key. */
-  async function save(
+  /** Saves a URL with a new signing secret, which gets the next version. `chooseUrl` returns the URL for the current key. */
+  async function saveWithNewSecret(
     keyId: string,
     chooseUrl: (key: ApiKey) => string,
     actor: Actor,
@@ -72,30 +72,30 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
   }
 
   return {
-    /** @throws ApiError refused for one that events of this mode may not be sent to */
+    /** @throws ApiError `refused` if events of this mode may not be sent to the URL */
     assertUrl,
 
-    /** Saving a URL always makes a new signing secret, also where the URL is the same. */
+    /** Saves a URL and makes a new signing secret, even if the URL is the same as before. */
     set({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<FreshEndpoint> {
       const checked = ({ mode }: ApiKey): string => {
         assertUrl(url, mode);
         return url;
       };
-      return save(keyId, checked, actor);
+      return saveWithNewSecret(keyId, checked, actor);
     },
 
-    /** The old secret becomes invalid immediately, also for scheduled attempts, and so does a prepared one. */
+    /** Replaces the signing secret. The old secret and a prepared secret become invalid at once, also for scheduled attempts. */
     rotateSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
       const sameUrl = ({ webhook }: ApiKey): string => {
-        if (!webhook) throw withoutUrl(keyId);
+        if (!webhook) throw missingUrl(keyId);
         return webhook.url;
       };
-      return save(keyId, sameUrl, actor);
+      return saveWithNewSecret(keyId, sameUrl, actor);
     },
 
     /**
-     * Makes the next secret, which signs nothing: a receiver can be given it beside the present one. It takes the place of one
-     * that was prepared before.
+     * Prepares the next signing secret. It signs nothing yet, so that a receiver can be set up to accept it. An earlier prepared
+     * secret is dropped.
      */
     async prepareSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
       const signingSecret = randomSecret('webhookSecret');
@@ -104,7 +104,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       const key = await store.change(keyId, (current) => {
         assertActive(current);
         const { webhook } = current;
-        if (!webhook) throw withoutUrl(keyId);
+        if (!webhook) throw missingUrl(keyId);
         const at = clock.now();
         const next = { sealedSecret, last4, preparedAt: new Date(at) };
         const difference = {
@@ -119,16 +119,16 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return { key, signingSecret };
     },
 
-    /** The prepared secret signs from now on, and the one before is invalid immediately (interface 5.5, rule 5). */
+    /** Signs with the prepared secret from now on. The previous secret becomes invalid at once (interface 5.5, rule 5). */
     switchSecret({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, (current) => {
         assertActive(current);
         const { webhook, webhookSecrets } = current;
-        if (!webhook) throw withoutUrl(keyId);
+        if (!webhook) throw missingUrl(keyId);
         if (webhook.next?.last4 !== last4) {
-          // Idempotent: the answer of the first switch may have been lost.
+          // The switch was made before: its response may have been lost, so it succeeds again.
           if (!webhook.next && webhook.last4 === last4) return undefined;
-          throw withoutPrepared(keyId, last4, webhook.next?.last4);
+          throw missingPreparedSecret(keyId, last4, webhook.next?.last4);
         }
         const { next, lastUsedAt: _lastUsedAt, ...rest } = webhook;
         const at = clock.now();
@@ -149,13 +149,13 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       });
     },
 
-    /** Another URL, and the signing secret that the receiver has already. @throws ApiError conflict without a URL */
+    /** Changes the URL and keeps the signing secret. @throws ApiError `conflict` if the key has no URL */
     changeUrl({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, (current) => {
         assertActive(current);
         assertUrl(url, current.mode);
         const { webhook } = current;
-        if (!webhook) throw withoutUrl(keyId);
+        if (!webhook) throw missingUrl(keyId);
         if (webhook.url === url) return undefined;
         const at = clock.now();
         const difference = { before: { url: webhook.url }, after: { url } };
@@ -167,8 +167,8 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
     },
 
     /**
-     * Has the events of a key wait; another time replaces the one before.
-     * @throws ApiError refused for a time that is over, or over 7 days ahead
+     * Makes the events of a key wait until a time. A new time replaces an earlier one.
+     * @throws ApiError `refused` if the time has passed or is more than 7 days ahead
      */
     pause({ keyId, until }: { keyId: string; until: Date }, actor: Actor): Promise<ApiKey> {
       const at = clock.now();
@@ -189,7 +189,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       });
     },
 
-    /** Whether the key's URL gets notices beside the events of the contract. */
+    /** Sets whether the key's URL receives notices besides the events of the contract. */
     setNotices({ keyId, notices }: SetNotices, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, (current) => {
         assertActive(current);
@@ -202,7 +202,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       });
     },
 
-    /** Ends a pause: what has waited is sent. */
+    /** Ends a pause. The waiting events can then be sent. */
     resume(keyId: string, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, ({ pause }) => {
         const at = clock.now();
@@ -212,6 +212,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       });
     },
 
+    /** Removes the URL and the signing secret. */
     unset(keyId: string, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, ({ webhook, webhookSecrets }) => {
         if (!webhook) return undefined;

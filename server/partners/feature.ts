@@ -17,7 +17,7 @@ import { createWarningSettings } from './warning-settings.ts';
 
 interface Dependencies {
   stores: PartnersStores;
-  /** Called with what was presented, and the secret's hash. */
+  /** Called when a key or client has authenticated, with the hash of the secret. */
   used: {
     apiKey: (key: ApiKey, hash: string) => void;
     client: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
@@ -25,19 +25,19 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   sealing: Pick<Sealing, 'seal'>;
   partnerNames: PartnerNames;
-  /** Makes the test and the live wallet of a partner. Idempotent. */
+  /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
-  /** Why events may not be sent to `url` for a key of this mode, or undefined. */
+  /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
-  /** The pause of a key's webhooks has ended: what has waited can be sent. */
+  /** Called when the pause of a key's webhooks has ended and waiting events can be sent. */
   resumed: (keyId: string) => Promise<void>;
-  /** The partner was suspended just now. */
+  /** Called after a partner was suspended. */
   suspended: (partnerId: string) => Promise<void>;
-  /** Verification sources of this installation; without the list, any name passes. */
+  /** The verification sources of this installation. Without the list, any name is accepted. */
   sources?: readonly Source[];
 }
 
-/** Partners, API keys and clients: the directory for other features, and the admin API. */
+/** Makes the feature of partners, API keys and clients: a directory for other features, and procedures of the admin API. */
 export function createPartnersFeature({
   stores,
   used,
@@ -52,7 +52,11 @@ export function createPartnersFeature({
 }: Dependencies) {
   const directory = createDirectory({ stores, clock, used: used.apiKey });
   const partners = createPartners({
-    ...{ store: stores.partners, clock, openWallets, directory, suspended },
+    store: stores.partners,
+    clock,
+    openWallets,
+    directory,
+    suspended,
   });
   const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
   const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });

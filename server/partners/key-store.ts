@@ -11,7 +11,7 @@ import {
 } from '../platform/database/records.ts';
 import type { SealedField } from '../platform/keys/sealed-values.ts';
 
-/** An API key: reads the sessions of its clients, and its webhook URL gets their events. */
+/** An API key. It may read the sessions of its clients. Its webhook URL receives their events. */
 export interface ApiKey extends AuditedRecord {
   partnerId: string;
   mode: Mode;
@@ -20,25 +20,25 @@ export interface ApiKey extends AuditedRecord {
   hash: string;
   last4: string;
   lastUsedAt?: Date;
-  /** Secrets before the present one, each until it expires. */
+  /** Earlier secrets that are still accepted until they expire. */
   oldSecrets?: OldKeySecret[];
   webhook?: {
     url: string;
     sealedSecret: string;
     secretVersion: number;
-    /** The last characters of the secret, and when it was made; absent in those of older builds. */
+    /** The last characters of the secret, and its creation time. Absent if an older build made the secret. */
     last4?: string;
     secretAt?: Date;
     lastUsedAt?: Date;
-    /** The next secret: it signs nothing until it is switched to. */
+    /** The prepared secret. It signs nothing until `switchSecret` makes it the current one. */
     next?: { sealedSecret: string; last4: string; preparedAt: Date };
     setAt: Date;
   };
-  /** Its webhook URL also gets notices. */
+  /** Set if the webhook URL also receives notices. */
   notices?: true;
-  /** Its events wait until then, and are sent after. */
+  /** The events of this key are not sent before `until`. */
   pause?: { since: Date; until: Date };
-  /** Signing secrets ever made for this key: versions go on where the URL was removed in between. */
+  /** How many signing secrets this key ever had. The version numbers go on if the URL is removed and set again. */
   webhookSecrets: number;
   rotatedAt?: Date;
   revokedAt?: Date;
@@ -72,13 +72,13 @@ export const sealedFields: SealedField[] = [...sealedSigningSecrets, ...sealedPr
 
 export interface KeyStore extends RecordStore<ApiKey> {
   /**
-   * In the order of `hashes`; undefined where no key has that hash, or had it before a rotation. One round trip, and one more
-   * for those that no key has now.
+   * Returns the keys in the order of `hashes`; undefined for a hash that no key has as current or old secret. Takes one round
+   * trip, and a second one for hashes that are not current.
    */
   findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
-  /** Which of these keys are paused, and until when. @param now milliseconds since the epoch */
+  /** Returns those of the keys that are paused, each with the end of its pause. @param now milliseconds since the epoch */
   pauses(ids: readonly string[], now: number): Promise<Map<string, Date>>;
-  /** In the order of `ids`, and nothing else of the keys; undefined where there is none. One round trip. */
+  /** Returns the statuses in the order of `ids`; undefined for a key that does not exist. Takes one round trip. */
   statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]>;
 }
 

@@ -16,7 +16,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** A key with its secret: shown once, when the secret is made. */
+/** A key and its new secret. The secret is shown only once. */
 export interface FreshKey {
   key: ApiKey;
   apiKey: string;
@@ -29,7 +29,7 @@ function newSecret(mode: Mode) {
   return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };
 }
 
-/** The secrets of a key that stay valid after a rotation. @throws ApiError `conflict` where they would be too many */
+/** Returns the secrets of a key that stay valid after a rotation. @throws ApiError `conflict` if they would be too many */
 function keptSecrets(
   { hash, last4, lastUsedAt, oldSecrets = [] }: ApiKey,
   times: { now: number; keepUntil: number },
@@ -42,7 +42,7 @@ function keptSecrets(
   throw new ApiError('conflict', { description });
 }
 
-/** @throws ApiError `conflict` where the key is revoked: a revoked key cannot be changed */
+/** @throws ApiError `conflict` if the key is revoked, because a revoked key cannot be changed */
 export function assertActive(key: ApiKey): void {
   if (key.status === 'revoked')
     throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
@@ -57,9 +57,9 @@ function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<A
   };
 }
 
-/** API keys: `active` until revoked permanently. All methods throw ApiError. */
+/** Manages API keys. A key is `active` until it is revoked, which is final. The methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
-  async function existingPartner(partnerId: string): Promise<Partner> {
+  async function requirePartner(partnerId: string): Promise<Partner> {
     const partner = await partners.find(partnerId);
     if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
     return partner;
@@ -73,7 +73,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
 
   return {
     async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
-      await existingPartner(partnerId);
+      await requirePartner(partnerId);
       const now = clock.now();
       const id = randomId('apiKey');
       const { apiKey, stored } = newSecret(mode);
@@ -85,15 +85,15 @@ export function createKeys({ store, partners, clock }: Dependencies) {
     show,
 
     async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
-      if (wanted.partnerId) await existingPartner(wanted.partnerId);
+      if (wanted.partnerId) await requirePartner(wanted.partnerId);
       return store.list(filterOf(wanted), { limit, after });
     },
 
     count: (wanted: Unpaged<ListKeys>): Promise<Total> => store.count(filterOf(wanted)),
 
     /**
-     * The same id with a new secret, so that it keeps its sessions and clients. The old secret becomes invalid immediately, or
-     * after `keepOldSeconds`.
+     * Makes a new secret. The key keeps its id, sessions and clients. The old secret becomes invalid after `keepOldSeconds`,
+     * which may be 0.
      */
     async rotate({ keyId, keepOldSeconds }: RotateKey, actor: Actor): Promise<FreshKey> {
       const { apiKey, stored } = newSecret((await show(keyId)).mode);
@@ -101,8 +101,8 @@ export function createKeys({ store, partners, clock }: Dependencies) {
         assertActive(current);
         const at = clock.now();
         const oldSecrets = keptSecrets(current, { now: at, keepUntil: at + keepOldSeconds * 1000 });
-        const kept = keepOldSeconds > 0 ? { keepOldSeconds } : {};
-        const difference = { before: { last4: current.last4 }, after: { last4: stored.last4, ...kept } };
+        const keepOld = keepOldSeconds > 0 ? { keepOldSeconds } : {};
+        const difference = { before: { last4: current.last4 }, after: { last4: stored.last4, ...keepOld } };
         return {
           set: {
             ...stored,
@@ -116,6 +116,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
       return { key, apiKey };
     },
 
+    /** Revokes a key permanently. */
     async revoke(keyId: string, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, ({ status }) => {
         if (status === 'revoked') return undefined;

@@ -1,20 +1,20 @@
 import { Binary, type Db } from 'mongodb';
 
-/** A picture that the hosted pages load by its `_id`; the partner's record names it. */
+/** A picture of a partner. The hosted pages load it by its `_id`, which the partner's record has as `logo`. */
 interface Logo {
-  /** Derived from partner and picture: another picture has another address. */
+  /** Derived from the partner and the picture, so that another picture has another address. */
   _id: string;
   png: Binary;
 }
 
 export interface LogoStore {
-  /** Idempotent. */
+  /** Stores a picture. Idempotent. */
   keep(id: string, png: Uint8Array): Promise<void>;
   find(id: string): Promise<Buffer | undefined>;
   remove(id: string): Promise<void>;
 }
 
-/** Apart from the partners, whose records every exchange reads. */
+/** Stores logos apart from partners, because every exchange reads the record of a partner. */
 export function createLogoStore(db: Db): LogoStore {
   const logos = db.collection<Logo>('logos');
 

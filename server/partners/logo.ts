@@ -2,22 +2,23 @@ import { decode as decodeJpeg } from 'jpeg-js';
 import { PNG } from 'pngjs';
 import { ApiError } from '../platform/errors.ts';
 
-/** Red, green, blue and opacity of each pixel, 0 to 255, row by row. */
+/** A decoded picture. */
 interface Picture {
   width: number;
   height: number;
+  /** Red, green, blue and opacity of each pixel, 0 to 255, row by row. */
   data: Uint8Array;
 }
 
 const mostPixels = 1_048_576;
 const leastSide = 16;
-/** A progressive JPEG has some ten scans; each one costs time, however few bytes it has. */
+/** A progressive JPEG has about ten scans. Each scan costs time, even if it has few bytes. */
 const mostScans = 40;
-/** Heights in pixels to try until a file is small enough; the pages show 44, on screens of up to three times as many. */
+/** Heights in pixels to try until the file is small enough. The pages show 44 pixels, which are 132 on the finest screens. */
 const heights = [132, 88, 44, 32] as const;
-/** Width by height, at most. */
+/** The highest ratio of the longer side to the shorter side. */
 const widest = 3;
-/** Bytes of a logo as the pages load it. */
+/** The most bytes of a logo as the pages load it. */
 export const largestLogo = 12_000;
 
 const pngMark = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -49,8 +50,8 @@ function readJpeg(file: Buffer): Picture {
   return decodeJpeg(file, { ...limits, useTArray: true, formatAsRGBA: true, tolerantDecoding: false });
 }
 
-/** The format follows from the first bytes: the file's name and declared type are not trusted. */
-function read(file: Buffer): Picture {
+/** Decodes a file. Its first bytes decide the format, because the file's name and declared type are not trusted. */
+function decode(file: Buffer): Picture {
   try {
     if (file.subarray(0, 8).equals(pngMark)) return readPng(file);
     if (file.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))) return readJpeg(file);
@@ -61,15 +62,15 @@ function read(file: Buffer): Picture {
   throw refused('must be a PNG or JPEG file');
 }
 
-/** The mean of the pixels of a box, each weighed by its opacity. */
+/** Returns the mean color of the pixels of a box, weighted by opacity, and their mean opacity. */
 function meanOf(picture: Picture, box: { left: number; top: number; right: number; bottom: number }) {
   const sum = [0, 0, 0, 0];
   for (let y = box.top; y < box.bottom; y += 1) {
     for (let x = box.left; x < box.right; x += 1) {
-      const at = (y * picture.width + x) * 4;
-      const opacity = picture.data[at + 3] ?? 0;
+      const offset = (y * picture.width + x) * 4;
+      const opacity = picture.data[offset + 3] ?? 0;
       for (let channel = 0; channel < 3; channel += 1)
-        sum[channel] = (sum[channel] ?? 0) + (picture.data[at + channel] ?? 0) * opacity;
+        sum[channel] = (sum[channel] ?? 0) + (picture.data[offset + channel] ?? 0) * opacity;
       sum[3] = (sum[3] ?? 0) + opacity;
     }
   }
@@ -79,16 +80,17 @@ function meanOf(picture: Picture, box: { left: number; top: number; right: numbe
   return [...colors, Math.round(opacity / pixels)];
 }
 
-/** Smaller, never larger. */
-function reduced(picture: Picture, height: number): PNG {
-  const share = Math.min(1, height / picture.height);
+/** Scales a picture down to a height. A picture that is already smaller keeps its size. */
+function scaleDown(picture: Picture, height: number): PNG {
+  const scale = Math.min(1, height / picture.height);
   const image = new PNG({
-    width: Math.max(1, Math.round(picture.width * share)),
-    height: Math.max(1, Math.round(picture.height * share)),
+    width: Math.max(1, Math.round(picture.width * scale)),
+    height: Math.max(1, Math.round(picture.height * scale)),
   });
-  const edges = (index: number, count: number, of: number) => {
-    const from = Math.floor((index * of) / count);
-    return [from, Math.max(from + 1, Math.floor(((index + 1) * of) / count))] as const;
+  /** Returns the first source pixel of a target pixel, and the one after its last, along one axis. */
+  const edges = (index: number, targetLength: number, sourceLength: number) => {
+    const from = Math.floor((index * sourceLength) / targetLength);
+    return [from, Math.max(from + 1, Math.floor(((index + 1) * sourceLength) / targetLength))] as const;
   };
   for (let y = 0; y < image.height; y += 1) {
     const [top, bottom] = edges(y, image.height, picture.height);
@@ -101,15 +103,15 @@ function reduced(picture: Picture, height: number): PNG {
 }
 
 /**
- * Makes a PNG of our own from an uploaded PNG or JPEG: only its pixels are kept, none of its bytes.
- * @throws ApiError `refused` with the fault of the file
+ * Makes a new PNG from an uploaded PNG or JPEG. Only the pixels are kept, none of the uploaded bytes.
+ * @throws ApiError `refused` with the reason if the file is not acceptable
  */
 export function remakeLogo(file: Buffer): Buffer {
-  const picture = read(file);
+  const picture = decode(file);
   assertSides(picture.width, picture.height);
   for (const height of heights) {
-    const made = PNG.sync.write(reduced(picture, height));
-    if (made.length <= largestLogo) return made;
+    const logo = PNG.sync.write(scaleDown(picture, height));
+    if (logo.length <= largestLogo) return logo;
   }
   throw refused('has too much detail: use a plainer one');
 }

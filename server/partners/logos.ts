@@ -13,7 +13,7 @@ interface Dependencies {
   directory: Pick<Directory, 'changed'>;
 }
 
-/** Logos of partners. All methods throw ApiError. */
+/** Manages the logos of partners. The methods throw ApiError. */
 export function createLogos({ store, logos, clock, directory }: Dependencies) {
   async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<Partner> {
     let replaced: string | undefined;
@@ -32,11 +32,11 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
   }
 
   return {
-    /** @param image the file in base64 */
+    /** Stores a partner's logo and removes the previous one. @param image the PNG or JPEG file in base64 */
     async set(partnerId: string, image: string, actor: Actor): Promise<Partner> {
       const png = remakeLogo(Buffer.from(image, 'base64'));
       const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
-      // A partner that does not exist leaves no picture behind.
+      // Throws if the partner does not exist, so that no picture is stored for it.
       await store.change(partnerId, () => undefined);
       await logos.keep(id, png);
       return change(partnerId, id, actor);

@@ -13,12 +13,12 @@ import {
 export interface Partner extends AuditedRecord {
   name: string;
   status: PartnerStatus;
-  /** Cents for each billable kind where they differ from the configured price. */
+  /** Prices in cents by billable kind, if they differ from the configured price. */
   prices?: { token?: number; storefront?: number; checkbox?: number };
   branding?: { color?: string };
-  /** Who is sent e-mails about warnings, and when a balance is low where that is not the default. */
+  /** The recipients of e-mails about warnings, and the threshold of a low balance if it is not the default. */
   warnings?: { emails?: string[]; lowBalance?: LowBalance };
-  /** Id of the picture that the hosted pages show. */
+  /** Id of the logo that the hosted pages show. */
   logo?: string;
 }
 
@@ -30,7 +30,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 export interface PartnerStore extends RecordStore<Partner> {
-  /** Partners whose low balance is not the default. */
+  /** Returns the partners whose threshold of a low balance is not the default. */
   withLowBalance(): Promise<Partner[]>;
 }
 

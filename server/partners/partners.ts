@@ -10,18 +10,18 @@ import type { Partner, PartnerStore } from './partner-store.ts';
 interface Dependencies {
   store: PartnerStore;
   clock: Pick<Clock, 'now'>;
-  /** Makes the test and the live wallet. Idempotent. */
+  /** Creates the test wallet and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   directory: Pick<Directory, 'changed'>;
-  /** Called after each suspension. Idempotent. */
+  /** Called after a partner was suspended. Idempotent. */
   suspended: (partnerId: string) => Promise<void>;
 }
 
 export type Partners = ReturnType<typeof createPartners>;
 
-/** Partners: `pending` until activated, then `active` or `suspended`. All methods throw ApiError. */
+/** Manages partners. A partner is `pending` until it is activated, then `active` or `suspended`. The methods throw ApiError. */
 export function createPartners({ store, clock, openWallets, directory, suspended }: Dependencies) {
-  async function move(partnerId: string, to: PartnerStatus, actor: Actor): Promise<Partner> {
+  async function setStatus(partnerId: string, to: PartnerStatus, actor: Actor): Promise<Partner> {
     const partner = await store.change(partnerId, ({ status }) => {
       if (status === to) return undefined;
       if (to === 'suspended' && status === 'pending') {
@@ -44,7 +44,7 @@ export function createPartners({ store, clock, openWallets, directory, suspended
     async create(name: string, actor: Actor): Promise<Partner> {
       const now = clock.now();
       const id = randomId('partner');
-      // Wallets first: a crash in between leaves two wallets without a partner, not a partner without wallets.
+      // The wallets come first: a crash in between leaves two wallets without a partner, but no partner without wallets.
       await openWallets(id);
       const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
       return store.insert({ _id: id, name, status: 'pending', createdAt: new Date(now) }, entry);
@@ -56,7 +56,7 @@ export function createPartners({ store, clock, openWallets, directory, suspended
       return partner;
     },
 
-    /** Sets what one billable event of a kind costs this partner, in cents. */
+    /** Sets the price of one billable event of a kind for this partner, in cents. */
     async setPrice(
       partnerId: string,
       { kind, cents }: { kind: keyof NonNullable<Partner['prices']>; cents: number },
@@ -76,7 +76,7 @@ export function createPartners({ store, clock, openWallets, directory, suspended
 
     list: ({ status, ...page }: ListPartners): Promise<Partner[]> => store.list({ status }, page),
     count: ({ status }: Pick<ListPartners, 'status'>): Promise<Total> => store.count({ status }),
-    activate: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'active', actor),
-    suspend: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'suspended', actor),
+    activate: (partnerId: string, actor: Actor): Promise<Partner> => setStatus(partnerId, 'active', actor),
+    suspend: (partnerId: string, actor: Actor): Promise<Partner> => setStatus(partnerId, 'suspended', actor),
   };
 }

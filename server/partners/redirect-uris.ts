@@ -1,7 +1,7 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 
 const loopback = new Set(['localhost', '127.0.0.1']);
-/** RFC 3986 allows none of them raw; browsers and proxies read them differently, and headers not at all. */
+/** Characters that RFC 3986 does not allow unencoded. Browsers and proxies read them differently, and headers cannot hold them. */
 const unsafeCharacter = /[^\x21-\x7e]|\\/;
 
 function parse(uri: string): URL | undefined {
@@ -13,14 +13,14 @@ function parse(uri: string): URL | undefined {
 }
 
 /**
- * Why `uri` may not be registered for a client of this mode, or undefined (docs/choices.md).
- * What passes is kept and compared byte for byte, so nothing is normalised here.
+ * Returns why `uri` may not be registered for a client of this mode; undefined if it may (docs/choices.md).
+ * Redirect URIs are stored and compared byte for byte, so the URI is not normalised.
  */
 export function redirectUriFault(uri: string, mode: Mode): string | undefined {
   if (unsafeCharacter.test(uri))
     return 'must be ASCII without spaces, backslashes or control characters; percent-encode others';
   const url = parse(uri);
-  // `https:example.com` parses, as does `https:///example.com`: an absolute URI of ours spells out its authority.
+  // The parser accepts `https:example.com` and `https:///example.com`. We require `://` followed by a host.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(uri))
     return 'must be an absolute URI such as https://example.com/callback';
   if (uri.includes('#')) return 'must not have a fragment';

@@ -1,25 +1,26 @@
 import type { Db, Document } from 'mongodb';
 import { type IdentifierKind, identifierKind } from '../../contracts/identifiers.ts';
 
-/** Something of a partner that fits a search, in words. */
+/** A match of a search: the partner, and a text that says where the match was found. */
 export interface Match {
   partnerId: string;
   found: string;
 }
 
-/** Matches of one kind that are looked at. */
+/** The most matches of one kind that are read. */
 const mostMatches = 500;
-/** Milliseconds that one query may take. */
+/** How long one query may take, in milliseconds. */
 const queryTimeoutMs = 2_000;
 
+/** Escapes a text for use in a regular expression. */
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** The host of an address; other text as it is. */
+/** Returns the host of an address. Any other text is returned unchanged. */
 function hostIn(text: string): string {
   return (URL.canParse(text) ? new URL(text).host : '') || text;
 }
 
-/** Where the last characters of secrets are kept. */
+/** The fields that contain the last characters of secrets. */
 const lastFours = [
   { collection: 'apiKeys', field: 'last4', secret: 'API key' },
   { collection: 'apiKeys', field: 'oldSecrets.last4', secret: 'old secret of API key' },
@@ -37,16 +38,16 @@ interface Kept {
   clientId?: string;
 }
 
-interface Look {
+interface Query {
   collection: string;
   filter: Document;
   /** The index that the query scans, without reading documents. */
   hint: Document;
-  /** The fields that it returns beside the id. */
+  /** The fields that the query returns besides the id. */
   fields?: Document;
 }
 
-/** An entry of the audit log about a secret that another one replaced, or that was removed. */
+/** An entry of the audit log about a secret that was replaced or removed. */
 interface Replaced {
   partnerId: string;
   target: string;
@@ -58,12 +59,12 @@ export type SearchStore = ReturnType<typeof createSearchStore>;
 
 /** Searches partners by name, host, id or key. */
 export function createSearchStore(db: Db) {
-  const look = <Found extends Document = Kept>({
+  const query = <Found extends Document = Kept>({
     collection,
     filter,
     hint,
     fields = { partnerId: 1, redirectUris: 1, clientId: 1 },
-  }: Look): Promise<Found[]> =>
+  }: Query): Promise<Found[]> =>
     db
       .collection(collection)
       .find(filter, { hint, maxTimeMS: queryTimeoutMs })
@@ -73,7 +74,7 @@ export function createSearchStore(db: Db) {
 
   async function byName(text: string): Promise<Match[]> {
     const filter = { name: { $regex: literal(text), $options: 'i' } };
-    const found = await look({ collection: 'partners', filter, hint: { name: 1 } });
+    const found = await query({ collection: 'partners', filter, hint: { name: 1 } });
     return found.map(({ _id }) => ({ partnerId: _id, found: 'name' }));
   }
 
@@ -81,7 +82,7 @@ export function createSearchStore(db: Db) {
     const host = literal(hostIn(text));
     const pattern = new RegExp(`^https?://[^/?#]*${host}`, 'i');
     const filter = { redirectUris: { $regex: pattern } };
-    const found = await look({ collection: 'clients', filter, hint: { redirectUris: 1 } });
+    const found = await query({ collection: 'clients', filter, hint: { redirectUris: 1 } });
     return found.map(({ _id, partnerId, redirectUris = [] }) => {
       const uri = redirectUris.find((candidate) => pattern.test(candidate)) ?? '';
       return { partnerId, found: `redirect URI ${uri} of ${_id}` };
@@ -91,16 +92,16 @@ export function createSearchStore(db: Db) {
   async function byLastFour(text: string): Promise<Match[]> {
     const found = await Promise.all(
       lastFours.map(async ({ collection, field, secret }) => {
-        const owners = await look({ collection, filter: { [field]: text }, hint: { [field]: 1 } });
+        const owners = await query({ collection, filter: { [field]: text }, hint: { [field]: 1 } });
         return owners.map(({ _id, partnerId }) => ({ partnerId, found: `${secret} ${_id} …${text}` }));
       }),
     );
     return found.flat();
   }
 
-  /** Secrets that may have ended: the audit log keeps their last characters for good. */
+  /** Finds secrets that were replaced or removed. The audit log keeps their last characters forever. */
   async function byReplaced(text: string): Promise<Match[]> {
-    const entries = await look<Replaced>({
+    const entries = await query<Replaced>({
       collection: 'auditLog',
       filter: { 'before.last4': text, partnerId: { $exists: true } },
       hint: { 'before.last4': 1 },
@@ -119,17 +120,17 @@ export function createSearchStore(db: Db) {
     integration: 'integrations',
   };
 
-  /** An id, or the beginning of one. */
+  /** Finds records by their id, or by its beginning. */
   async function byId(text: string, kind: IdentifierKind): Promise<Match[]> {
     const collection = collections[kind];
     if (!collection || !/^\w+$/.test(text)) return [];
     const filter = { _id: { $gte: text, $lt: `${text}~` } };
-    const found = await look({ collection, filter, hint: { _id: 1 } });
+    const found = await query({ collection, filter, hint: { _id: 1 } });
     return found.map(({ _id, partnerId = _id }) => ({ partnerId, found: _id }));
   }
 
   return {
-    /** At most 500 of each kind. */
+    /** Returns the matches of a text, at most 500 of each kind. */
     async matches(text: string): Promise<Match[]> {
       const kind = identifierKind(text);
       if (kind) return byId(text, kind);

@@ -11,10 +11,10 @@ interface Dependencies {
 
 export type SearchForPartners = ReturnType<typeof createPartnerSearch>;
 
-const newestFirst = (one: Partner, other: Partner): number =>
-  other.createdAt.getTime() - one.createdAt.getTime() || (one._id < other._id ? 1 : -1);
+const newestFirst = (a: Partner, b: Partner): number =>
+  b.createdAt.getTime() - a.createdAt.getTime() || (a._id < b._id ? 1 : -1);
 
-/** Partners that match a text, newest first, each with the match. */
+/** Returns a function that finds the partners that match a text, the newest first, each with its matches. */
 export function createPartnerSearch({ store, search }: Dependencies) {
   return async ({ text, status, limit, after }: SearchPartners): Promise<FoundPartner[]> => {
     const matches = await search.matches(text);
@@ -29,7 +29,7 @@ export function createPartnerSearch({ store, search }: Dependencies) {
     }
     return partners.slice(last + 1, last + 1 + limit).map((partner) => ({
       ...viewPartner(partner),
-      found: matches.flatMap(({ partnerId, found: what }) => (partnerId === partner._id ? [what] : [])),
+      found: matches.filter(({ partnerId }) => partnerId === partner._id).map((match) => match.found),
     }));
   };
 }

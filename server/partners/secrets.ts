@@ -2,16 +2,16 @@ import type { Clock } from '../platform/clock.ts';
 import { isWellFormedSecret, randomSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { ClientSecret } from './client-store.ts';
 
-/** Secrets that a client may have at the same time: the current one, and old ones kept by `--keep-old`. */
+/** The most secrets that are accepted at the same time: the current one, and the old ones that `--keep-old` keeps. */
 export const mostSecrets = 5;
 
-/** A new client secret, and its stored form. */
+/** Returns a new client secret and its stored form. @param now milliseconds since the epoch */
 export function newClientSecret(now: number): { secret: string; stored: ClientSecret } {
   const secret = randomSecret('clientSecret');
   return { secret, stored: { hash: sha256(secret), last4: secret.slice(-4), createdAt: new Date(now) } };
 }
 
-/** Whether a secret is accepted at this moment. */
+/** Whether a secret is accepted at a time. @param now milliseconds since the epoch */
 export const isLive = ({ expiresAt }: Expiring, now: number): boolean =>
   !expiresAt || expiresAt.getTime() > now;
 
@@ -19,7 +19,7 @@ interface Expiring {
   expiresAt?: Date;
 }
 
-/** Secrets after a rotation: each until `keepUntil` at the latest, without those that have ended. */
+/** Returns the secrets that are still accepted after a rotation. Each expires at `keepUntil` at the latest. */
 export function keepUntil<S extends object>(
   secrets: readonly (S & Expiring)[],
   { now, keepUntil: latest }: { now: number; keepUntil: number },
@@ -33,8 +33,8 @@ export function keepUntil<S extends object>(
 }
 
 /**
- * The list after a rotation: the new secret first, the older ones until `keepUntil` at the latest.
- * @returns undefined where too many secrets would be valid at the same time
+ * Returns the list after a rotation: the new secret first, then the older ones, which expire at `keepUntil` at the latest.
+ * @returns undefined if too many secrets would be valid at the same time
  */
 export function rotateSecrets(
   secrets: readonly ClientSecret[],
@@ -46,13 +46,13 @@ export function rotateSecrets(
 }
 
 export interface ClientSecrets {
-  /** Whether `secret` is one that the client may use now. Time does not depend on which one, or on how wrong it is. */
+  /** Whether the client accepts `secret` now. The time that this takes reveals nothing about the stored secrets. */
   matches(client: { _id: string; secrets: readonly ClientSecret[] }, secret: string): boolean;
 }
 
 interface Dependencies {
   clock: Pick<Clock, 'now'>;
-  /** A client was recognised by the secret with this hash. */
+  /** Called when the secret with this hash has identified a client. */
   used: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
 }
 
@@ -61,12 +61,12 @@ export function createClientSecrets({ clock, used }: Dependencies): ClientSecret
     matches({ _id, secrets }, secret) {
       const hash = sha256(secret);
       const now = clock.now();
-      // Every secret is compared, whichever matches.
-      const [equal] = secrets
+      // All secrets are compared, also after a match, so that the time reveals nothing.
+      const [matching] = secrets
         .filter((known) => sameText(known.hash, hash))
         .filter((known) => isLive(known, now));
-      if (!equal || !isWellFormedSecret('clientSecret', secret)) return false;
-      used(_id, hash, equal.lastUsedAt);
+      if (!matching || !isWellFormedSecret('clientSecret', secret)) return false;
+      used(_id, hash, matching.lastUsedAt);
       return true;
     },
   };

@@ -8,7 +8,7 @@ import { createLogoStore, type LogoStore } from './logo-store.ts';
 import { createPartnerStore, type PartnerStore, indexes as partnerIndexes } from './partner-store.ts';
 import { createSearchStore, type SearchStore } from './search-store.ts';
 
-/** What this feature keeps. */
+/** The stores of this feature. */
 export interface PartnersStores {
   partners: PartnerStore;
   keys: KeyStore;

@@ -9,12 +9,12 @@ import { isLive } from './secrets.ts';
 
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
-/** What operators see of each record: no hashes, no sealed secrets. */
+/** Returns a partner as operators see it. */
 export function viewPartner({ _id, name, status, logo, createdAt }: Partner): PartnerView {
   return { id: _id, name, status, logo: logo ?? null, createdAt: createdAt.toISOString() };
 }
 
-/** Secrets that have expired are left out. */
+/** Returns old secrets as operators see them, without hashes and without those that have expired. */
 function viewOldSecrets(secrets: ApiKey['oldSecrets'], now: number): OldSecret[] {
   return (secrets ?? [])
     .filter((secret) => isLive(secret, now))
@@ -25,7 +25,7 @@ function viewOldSecrets(secrets: ApiKey['oldSecrets'], now: number): OldSecret[]
     }));
 }
 
-/** @param now milliseconds since the epoch */
+/** Returns an API key as operators see it, without hashes. @param now milliseconds since the epoch */
 export function viewKey(key: ApiKey, now: number): KeyView {
   const {
     _id,
@@ -55,7 +55,7 @@ export function viewKey(key: ApiKey, now: number): KeyView {
   };
 }
 
-/** @param now milliseconds since the epoch */
+/** Returns a webhook endpoint as operators see it, without the sealed secret. @param now milliseconds since the epoch */
 export function viewEndpoint(
   { _id, mode, webhook, webhookSecrets, pause, notices }: ApiKey,
   now: number,
@@ -77,7 +77,7 @@ export function viewEndpoint(
   };
 }
 
-/** Secrets that have expired are left out. */
+/** Returns a function that shows a client as operators see it, without secrets that have expired. */
 export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => ClientView {
   return (client) => ({
     id: client._id,

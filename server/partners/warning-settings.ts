@@ -15,13 +15,13 @@ const view = ({ _id, warnings = {} }: Partner): WarningSettings => ({
   lowBalance: warnings.lowBalance ?? null,
 });
 
-/** For the audit log: addresses of people are not kept there. */
+/** Returns the settings as the audit log keeps them: the number of addresses, but no address. */
 const summaryOf = ({ emails = [], lowBalance }: NonNullable<Partner['warnings']>) => ({
   emails: emails.length,
   lowBalance: lowBalance ?? null,
 });
 
-/** How a partner is warned. All methods throw ApiError. */
+/** Manages how a partner is warned. The methods throw ApiError. */
 export function createWarningSettings({ store, clock }: Dependencies) {
   return {
     async read(partnerId: string): Promise<WarningSettings> {

@@ -1,15 +1,15 @@
-/** Milliseconds that only go forward. */
+/** Monotonic time in milliseconds, for measuring durations. */
 export const monotonicTime = () => performance.now();
 
-/** Where the time comes from. `now()` is in milliseconds since the epoch. */
+/** A source of the time. `now()` is in milliseconds since 1970. */
 export interface Clock {
   now(): number;
-  /** False while this process must not decide about money: its clock is off, or was not measured lately. */
+  /** False while this process must not decide about money: its clock is wrong, or was not compared lately. */
   trusted(): boolean;
 }
 
 export interface DatabaseClock extends Clock {
-  /** Measures once; rejects when the database cannot be asked. */
+  /** Measures the offset once. Rejects if the database cannot be reached. */
   measure(): Promise<void>;
   /** The database's time minus the local time, in milliseconds. */
   offset(): number;
@@ -22,26 +22,27 @@ interface Settings {
   readServerTime: () => Promise<number>;
   /** The machine's wall clock; tests inject a skewed one. */
   localTime?: () => number;
-  /** Milliseconds that only ever go forward. */
+  /** Monotonic time in milliseconds. */
   uptime?: () => number;
 }
 
-const lookEvery = 1_000;
+/** How often the process looks whether a measurement is due, in milliseconds. */
+const checkEvery = 1_000;
 const measureEvery = 30_000;
 export const largestOffset = 2_000;
 const oldestMeasurement = 120_000;
 
 /**
- * The database's time, measured every 30 s and continued by a monotonic clock. All processes thus start minutes and hours
- * together. A process whose wall clock is more than 2 s off refuses charges, so that its operator corrects the clock. So
- * does one whose wall clock was set since the last measurement, or whose machine slept: it measures again within a second.
+ * The database's time, measured every 30 s and continued by a monotonic clock. All processes therefore start minutes and
+ * hours together. A process whose wall clock is more than 2 s off refuses charges until an operator corrects it. If the
+ * wall clock was set, or the machine slept, the process refuses charges and measures again within a second.
  */
 export function createDatabaseClock({
   readServerTime,
   localTime = Date.now,
   uptime = monotonicTime,
 }: Settings): DatabaseClock {
-  /** The last measurement, by each of the three clocks. */
+  /** The last measurement: the time of each of the three clocks. */
   let measured = { server: localTime(), local: localTime(), uptime: Number.NEGATIVE_INFINITY };
   let timer: NodeJS.Timeout | undefined;
 
@@ -69,9 +70,9 @@ export function createDatabaseClock({
       timer = setInterval(() => {
         if (uptime() - triedAt < measureEvery && isSmall(stepped())) return;
         triedAt = uptime();
-        // No alarm is needed: the last measurement ages, and `trusted` turns false.
+        // A failure needs no other action: when the last measurement is too old, `trusted` becomes false.
         void measure().catch(() => undefined);
-      }, lookEvery);
+      }, checkEvery);
       timer.unref();
     },
     stop: () => clearInterval(timer),

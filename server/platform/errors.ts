@@ -7,18 +7,18 @@ interface ErrorExtras {
   description?: string;
   /** Seconds after which the same request may succeed: becomes `Retry-After`. */
   retryAfter?: number;
-  /** Further answer headers, lower case. */
+  /** Further response headers, in lower case. */
   headers?: Readonly<Record<string, string>>;
-  /** A caller in test mode asked for it: it is no fault of the service. */
+  /** Whether a caller in test mode asked for this error, so it is not a fault of the service. */
   rehearsed?: boolean;
-  /** Whether the thrower logs it: there may be thousands of one kind a second. */
+  /** Whether the code that throws it has logged it already, because there may be thousands a second. */
   logged?: boolean;
-  /** What the log shall say besides; never sent. */
+  /** Further information for the log; never sent. */
   detail?: unknown;
   cause?: unknown;
 }
 
-/** An answer that is not a success. Its status and texts come from the error table. */
+/** An error response. Its status and texts come from the error table. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly extras: ErrorExtras;
@@ -34,7 +34,7 @@ export class ApiError extends Error {
     return errorTable[this.code].status;
   }
 
-  /** Answer headers: `retry-after` in whole seconds, at least 1, and the thrower's own. */
+  /** The response headers: those of `extras`, and `retry-after` in whole seconds, at least 1. */
   get headers(): Record<string, string> {
     const { retryAfter, headers } = this.extras;
     return {
@@ -47,7 +47,7 @@ export class ApiError extends Error {
 /** `Retry-After` in seconds while the database cannot be reached. */
 export const unavailableRetryAfter = 5;
 
-/** The 503 of a step that cannot be done now. */
+/** The 503 for work that is not possible at present. */
 export function unavailable(cause?: unknown): ApiError {
   return new ApiError('service_unavailable', { retryAfter: unavailableRetryAfter, cause });
 }

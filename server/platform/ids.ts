@@ -10,7 +10,7 @@ import {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const checksumLength = 6;
 
-/** Digits that a number holds exactly: big integers are divided by as many at a time. */
+/** Digits that a number holds exactly. Big integers are divided by this many digits at a time, for speed. */
 const chunkLength = 8;
 const chunk = 62n ** BigInt(chunkLength);
 
@@ -27,12 +27,14 @@ function base62(hex: string, length: number): string {
   return text.padStart(length, '0').slice(-length);
 }
 
-/** What `base62` has made a text of, in as many bytes; undefined for any other text. */
+/** Decodes a text that `base62` has made; undefined for any other text. */
 function fromBase62(text: string, { bytes, characters }: Shape): Buffer | undefined {
   if (text.length !== characters) return undefined;
   let value = 0n;
-  for (let at = 0; at < characters; at += chunkLength) {
-    const digits = [...text.slice(at, at + chunkLength)].map((character) => alphabet.indexOf(character));
+  for (let start = 0; start < characters; start += chunkLength) {
+    const digits = [...text.slice(start, start + chunkLength)].map((character) =>
+      alphabet.indexOf(character),
+    );
     if (digits.includes(-1)) return undefined;
     const part = digits.reduce((sum, digit) => sum * 62 + digit, 0);
     value = value * 62n ** BigInt(digits.length) + BigInt(part);
@@ -43,14 +45,14 @@ function fromBase62(text: string, { bytes, characters }: Shape): Buffer | undefi
 
 const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');
 
-/** Characters that hold `bytes` bytes. */
+/** How many characters encode how many bytes. */
 interface Shape {
   bytes: number;
   characters: number;
 }
 const identifierShape: Shape = { bytes: 16, characters: 22 };
 const secretShape: Shape = { bytes: 32, characters: 43 };
-/** 46 and the checksum are 52: valid base64 without padding, as Standard Webhooks libraries want it. */
+/** With the checksum, 52 characters: valid base64 without padding, as libraries for Standard Webhooks require. */
 const webhookSecretShape: Shape = { bytes: 34, characters: 46 };
 
 const shapeOf = (kind: SecretKind) => (kind === 'webhookSecret' ? webhookSecretShape : secretShape);
@@ -60,18 +62,18 @@ export function randomId(kind: IdentifierKind): string {
   return identifierPrefixes[kind] + base62(randomHex(identifierShape.bytes), identifierShape.characters);
 }
 
-/** HMAC-SHA256 of the cause: without the key it cannot be foreseen; 32 bytes. */
+/** HMAC-SHA256 of `cause`, 32 bytes. Without the key, nobody can predict it. */
 export function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(cause)).digest();
 }
 
-/** The identifier that is derived from `cause`: a repeated step has the same `_id` and changes nothing. */
+/** Derives an identifier from `cause`. A repeated step gets the same `_id`, so it changes nothing. */
 export function deriveId(key: Uint8Array, kind: IdentifierKind, cause: readonly (string | number)[]): string {
   const digest = keyed(key, [kind, ...cause]).subarray(0, identifierShape.bytes);
   return identifierPrefixes[kind] + base62(digest.toString('hex'), identifierShape.characters);
 }
 
-/** Six base62 characters of CRC-32: scanners find leaked secrets, and typos never reach the database. */
+/** CRC-32 as six base62 characters. It lets scanners find leaked secrets, and typos never reach the database. */
 function checksum(text: string): string {
   return base62(crc32(text).toString(16), checksumLength);
 }
@@ -86,12 +88,12 @@ export function randomSecret(kind: SecretKind): string {
   return secret(kind, randomHex(shapeOf(kind).bytes));
 }
 
-/** The secret that `cause` always leads to under `key`: 256 bits of HMAC-SHA256. */
+/** Derives a secret from `cause`: 256 bits of HMAC-SHA256. The same key and cause give the same secret. */
 export function deriveSecret(key: Uint8Array, kind: SecretKind, cause: readonly (string | number)[]): string {
   return secret(kind, keyed(key, [kind, ...cause]).toString('hex'));
 }
 
-/** The 16 bytes of an identifier; undefined for a text that is none of this kind. */
+/** The 16 bytes of an identifier; undefined if the text is not an identifier of this kind. */
 export function bytesOfId(kind: IdentifierKind, id: string): Buffer | undefined {
   const prefix = identifierPrefixes[kind];
   return id.startsWith(prefix) ? fromBase62(id.slice(prefix.length), identifierShape) : undefined;
@@ -102,7 +104,7 @@ export function idOfBytes(kind: IdentifierKind, bytes: Buffer): string {
   return identifierPrefixes[kind] + base62(bytes.toString('hex'), identifierShape.characters);
 }
 
-/** The secret of 32 bytes: as long as the others of its kind, and with their checksum. */
+/** Encodes 32 bytes as a secret of this kind, with its checksum. */
 export function secretOfBytes(kind: SecretKind, bytes: Buffer): string {
   return secret(kind, bytes.toString('hex'));
 }
@@ -125,7 +127,7 @@ export function sha256(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** Constant-time equality of two strings; only their lengths may show. */
+/** Compares two strings in constant time. Only a difference of their lengths can be measured. */
 export function sameText(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);

@@ -22,17 +22,17 @@ interface Dependencies {
   /** Whether SVC_PORTAL is on. */
   isOn: boolean;
   members: Members;
-  /** Where an invitation is used, by its secret. */
+  /** The link of an invitation, made from its secret. */
   linkOf: (secret: string) => string;
   clock: { now(): number };
-  /** What members and operators changed of a partner, newest first. */
+  /** The audit entries about a partner, by members and operators, newest first. */
   actsOf: (
     partnerId: string,
     page: { limit: number; after?: string | undefined },
   ) => Promise<AuditLogEntry[]>;
 }
 
-/** An entry for the partner: who an operator is, where they were and what they noted stays with the operators. */
+/** An audit entry as the partner may see it: without the name, the address and the input of an operator. */
 const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
   entry.operatorId.startsWith('mem_')
     ? entry
@@ -44,7 +44,12 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }:
     const { _id: id, partnerId, email = null, role, status, invitedBy, invitation, createdAt } = member;
     const isOpen = invitation && invitation.expiresAt.getTime() > clock.now();
     return {
-      ...{ id, partnerId, email, role, status, invitedBy },
+      id,
+      partnerId,
+      email,
+      role,
+      status,
+      invitedBy,
       invitedUntil: isOpen ? invitation.expiresAt.toISOString() : null,
       lastSignInAt: member.lastSignInAt?.toISOString() ?? null,
       createdAt: createdAt.toISOString(),

@@ -2,16 +2,16 @@ import type { MemberRole } from '../../contracts/admin/members.ts';
 import { ApiError } from '../platform/errors.ts';
 import { identifyingFields, type OwnedKind, scope } from './scope.ts';
 
-/** Who calls, as far as the scope decides by it. */
+/** The facts about a caller on which the decision depends. */
 export interface Caller {
   memberId: string;
   partnerId: string;
   role: MemberRole;
-  /** Whether the passkey was asked for lately. */
+  /** Whether the member has used the passkey lately. */
   isFresh: boolean;
 }
 
-/** Whether the partner has this record. A record of another partner is as one that does not exist. */
+/** Whether a record belongs to the partner. Records of other partners count as missing. */
 export type IsOwn = (kind: OwnedKind, id: string, partnerId: string) => Promise<boolean>;
 
 type Fields = Record<string, unknown>;
@@ -39,14 +39,16 @@ const isFields = (value: unknown): value is Fields =>
 const absent = (kind: OwnedKind, id: string) =>
   new ApiError('not_found', { description: `No ${nouns[kind]} ${id.slice(0, 128)}` });
 
-/** Identifiers in a field. Other values are refused by the schema of the procedure. */
+/** The identifiers in a field. The procedure's schema refuses other values. */
 const idsIn = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
+  (Array.isArray(value) ? value : [value]).filter((id) => typeof id === 'string');
 
-/** The one place that decides what a member may call, with what input. */
+/** Decides which procedures a member may call, and with what input. No other code decides this. */
 export function createInputBinding(isOwn: IsOwn) {
   async function requireOwn(kind: OwnedKind, value: unknown, { partnerId }: Caller): Promise<void> {
-    for (const id of new Set(idsIn(value))) if (!(await isOwn(kind, id, partnerId))) throw absent(kind, id);
+    for (const id of new Set(idsIn(value))) {
+      if (!(await isOwn(kind, id, partnerId))) throw absent(kind, id);
+    }
   }
 
   async function requireOwnFields(
@@ -61,7 +63,7 @@ export function createInputBinding(isOwn: IsOwn) {
   }
 
   /**
-   * The input with which a procedure runs for a member: of the member's own partner, whatever the member sent.
+   * Checks a member's call. Returns the input with which the procedure runs, always for the member's own partner.
    * @throws ApiError `route_not_found`, `not_permitted`, `passkey_required`, `bad_input`, `not_found`
    */
   return async function bindInput(caller: Caller, path: string, input: unknown = {}): Promise<unknown> {
@@ -80,8 +82,8 @@ export function createInputBinding(isOwn: IsOwn) {
     await requireOwnFields(input, after, caller);
     if (row.self && input['memberId'] !== caller.memberId)
       throw new ApiError('not_permitted', { description: `${path} is for your own membership` });
-    const own = fields.includes('partnerId') ? { partnerId: caller.partnerId } : {};
-    if (!fields.includes('filter') || !isFields(input['filter'])) return { ...input, ...own };
+    const partner = fields.includes('partnerId') ? { partnerId: caller.partnerId } : {};
+    if (!fields.includes('filter') || !isFields(input['filter'])) return { ...input, ...partner };
     await requireOwnFields(input['filter'], undefined, caller);
     return { ...input, filter: { ...input['filter'], partnerId: caller.partnerId } };
   };

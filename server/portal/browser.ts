@@ -5,9 +5,9 @@ import { ApiError } from '../platform/errors.ts';
 import { isOwnOrigin, isTokenOf } from '../platform/http/csrf.ts';
 
 const sessionCookie = 'svc_portal';
-/** Binds a challenge, and a form sent before the sign-in, to the browser. */
+/** Binds challenges, and forms before the sign-in, to the browser. */
 const nonceCookie = 'svc_portal_nonce';
-/** Header of calls of `/portal/trpc` that change something. */
+/** The header with the CSRF token of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';
 
 export type Browser = ReturnType<typeof createBrowser>;
@@ -38,7 +38,7 @@ export function createBrowser(baseUrl: string) {
     setSession: (reply: FastifyReply, secret: string) => void reply.setCookie(sessionCookie, secret, options),
     clearSession: (reply: FastifyReply) => void reply.clearCookie(sessionCookie, options),
 
-    /** The browser's nonce; a new one where it has none. */
+    /** The browser's nonce, or a new one if it has none. */
     nonceOf(request: FastifyRequest, reply: FastifyReply): string {
       const known = request.cookies[nonceCookie];
       if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
@@ -53,7 +53,7 @@ export function createBrowser(baseUrl: string) {
       requireToken(request, secret, csrf);
     },
 
-    /** @throws ApiError `cross_site_request` for a call that changes something and does not have the token */
+    /** @throws ApiError `cross_site_request` for a call that changes something without a CSRF token */
     requireOwnCall(request: FastifyRequest, secret: string): void {
       if (request.method !== 'GET') requireToken(request, secret, request.headers[csrfHeader]);
     },

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import type { ApiError } from '../platform/errors.ts';
 import type { Messages } from './messages/en.ts';
 
-/** What to do, in the words of the reader's language; other codes are refusals of a rule. */
+/** The message for each error code, which says what to do. Other codes are refusals by a rule. */
 const words: Partial<Record<ErrorCode, keyof Messages>> = {
   passkey_required: 'signInAgainNote',
   cross_site_request: 'formTooOld',
@@ -15,7 +15,7 @@ const words: Partial<Record<ErrorCode, keyof Messages>> = {
   bad_input: 'checkInput',
   invalid_request: 'checkInput',
 };
-/** Codes of which the words say everything. */
+/** Codes whose message needs no details. */
 const complete: ReadonlySet<ErrorCode> = new Set([
   'passkey_required',
   'cross_site_request',
@@ -25,7 +25,7 @@ const complete: ReadonlySet<ErrorCode> = new Set([
   'not_permitted',
 ]);
 
-/** An error for a page. `detail`: what exactly is wrong, in English. */
+/** The text of an error for a page. `detail`: the exact fault, in English. */
 export const wordsOf = ({ code, message }: ApiError, m: Messages): { text: string; detail?: string } => ({
   text: m[words[code] ?? 'refused'],
   ...(complete.has(code) ? {} : { detail: message }),

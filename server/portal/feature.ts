@@ -109,11 +109,11 @@ const pages = [
 ];
 const documents = [...clientDocuments, ...walletDocuments];
 
-/** Requests in flight of members: apart from those of partners' programs and of users. */
+/** The most requests of members in flight. They do not share places with programs of partners and with users. */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
 
-/** What a member did in no procedure. `name`: what the audit log calls the member. */
-interface Noted {
+/** An action of a member that is not a procedure. `name`: the member's name in the audit log. */
+interface NotedAction {
   id: string;
   partnerId: string;
   name: string;
@@ -121,7 +121,7 @@ interface Noted {
   input?: object;
 }
 
-/** What members reach: to be mounted at `/portal` of the public listener. */
+/** The portal of members, to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
   const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
   const { previewConsent, about } = dependencies;
@@ -129,22 +129,30 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
   const signIn = createSignIn({
-    ...{ stores, members, clock },
+    stores,
+    members,
+    clock,
     challenges: createChallenges(keyring.id, clock),
     relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
   });
   const logins = createDeviceLogins({
-    ...{ stores, clock, idKey: keyring.id },
+    stores,
+    clock,
+    idKey: keyring.id,
     isSuspended: async (partnerId) => (await showPartner(partnerId)).status === 'suspended',
   });
   const calls = createMemberCalls({
-    ...{ signIn, logins, browser, limit, recordCall },
+    signIn,
+    logins,
+    browser,
+    limit,
+    recordCall,
     bindInput: createInputBinding(isOwn),
   });
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
-  /** Notes what a member did in no procedure. */
+  /** Writes the audit entry of an action that is not a procedure. */
   const note = (
-    { id, partnerId, name, action, input = {} }: Noted,
+    { id, partnerId, name, action, input = {} }: NotedAction,
     { id: requestId, ip: address }: Pick<FastifyRequest, 'id' | 'ip'>,
   ) =>
     recordCall(
@@ -166,10 +174,17 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     logger: dependencies.logger,
   });
   return portalRoutes({
-    ...{ browser, responses, capacity },
+    browser,
+    responses,
+    capacity,
     api: memberApiRoutes({ router, browser, calls, environment }),
     devices: deviceRoutes({
-      ...{ logins, limit, baseUrl, environment, clock, find: calls.findByToken },
+      logins,
+      limit,
+      baseUrl,
+      environment,
+      clock,
+      find: calls.findByToken,
       partnerName: async (partnerId) => (await showPartner(partnerId)).name,
       noteEnd: (found, request) =>
         noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
@@ -177,7 +192,14 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
     pages: [
       passkeyRoutes({ signIn, browser, calls, responses, noteSignIn }),
       pageRoutes({
-        ...{ router, browser, calls, responses, documents, previewConsent, about, clock },
+        router,
+        browser,
+        calls,
+        responses,
+        documents,
+        previewConsent,
+        about,
+        clock,
         pages: [...pages, ...devicePages({ logins, limit, note: noteDevice })],
       }),
     ],

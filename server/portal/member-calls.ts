@@ -9,7 +9,7 @@ import type { Browser } from './browser.ts';
 import type { DeviceLogins } from './device/device-logins.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
-/** Requests a minute: of a member, and of an address where no member is signed in. */
+/** Limits a minute: for a member, and for an address without a signed-in member. */
 export const requestsPerMinute = { member: 240, address: 60 };
 
 interface Dependencies {
@@ -21,13 +21,13 @@ interface Dependencies {
   recordCall: NonNullable<AdminContext['recordCall']>;
 }
 
-/** What the audit log calls a member: no e-mail address, which it would keep for good. */
+/** A member's name in the audit log. It is not the e-mail address, because audit entries are kept for ever. */
 export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member' | 'session'>): string =>
   `member (${role})${session.device ? ' by svc' : ''}`;
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
-/** Who sends a request, and as whom its calls are made. */
+/** Finds the member of a request, and makes the context of the member's calls. */
 export function createMemberCalls(dependencies: Dependencies) {
   const { signIn, logins, browser, bindInput, limit, recordCall } = dependencies;
 
@@ -36,7 +36,7 @@ export function createMemberCalls(dependencies: Dependencies) {
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
-  /** Counts a request of a member, or of an address that has none. */
+  /** Counts a request against the member's limit, or against the address's limit without a member. */
   async function counted(
     request: FastifyRequest,
     found: SignedIn | undefined,
@@ -59,7 +59,7 @@ export function createMemberCalls(dependencies: Dependencies) {
     findByToken: async (request: FastifyRequest, token: string): Promise<SignedIn | undefined> =>
       counted(request, await logins.find(token)),
 
-    /** The context of the admin API for a member: the scope decides, and personal data are masked. */
+    /** The context of the admin API for a member. The scope limits the calls, and personal data are masked. */
     contextOf(request: FastifyRequest, signedIn: SignedIn): AdminContext {
       const { member, isFresh } = signedIn;
       const { _id: id, partnerId, role } = member;

@@ -2,15 +2,15 @@ import type { Db } from 'mongodb';
 import type { MemberRole } from '../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 
-/** A signed-in browser, or a program that a member has let in. */
+/** The session of a signed-in browser, or of a program that a member has confirmed. */
 export interface MemberSession {
   /** SHA-256 of the secret in the cookie, or of the program's token. */
   _id: string;
   memberId: string;
   partnerId: string;
-  /** When the passkey was last asked for. */
+  /** When the member last used the passkey. */
   passkeyAt: Date;
-  /** Of a program: what it calls its machine, where it asked from, and the role that was confirmed. */
+  /** For a program: the name of its machine, its address, and the role that was confirmed. */
   device?: { name: string; address: string; role: MemberRole };
   createdAt: Date;
   expiresAt: Date;
@@ -44,7 +44,7 @@ export function createMemberSessionStore(db: Db) {
     listOf: (memberId: string): Promise<MemberSession[]> =>
       sessions.find({ memberId }).sort({ createdAt: -1 }).limit(200).toArray(),
 
-    /** Logins of programs of all its members, newest first. */
+    /** The programs' sessions of all members of a partner, newest first. */
     devicesOfPartner: (partnerId: string): Promise<MemberSession[]> =>
       sessions
         .find({ partnerId, device: { $exists: true } })
@@ -64,7 +64,7 @@ export function createMemberSessionStore(db: Db) {
       await sessions.deleteMany({ partnerId, device: { $exists: true } });
     },
 
-    /** @returns false where the member has no such login */
+    /** Sets when the passkey was last used. @returns false if the member has no such session */
     async renewPasskey(
       { id, memberId }: { id: string; memberId: string },
       passkeyAt: Date,
@@ -76,7 +76,7 @@ export function createMemberSessionStore(db: Db) {
       return matchedCount > 0;
     },
 
-    /** For a restored database. @returns how many */
+    /** Ends all sessions, for a restored database. @returns how many */
     async endAll(): Promise<number> {
       const { deletedCount } = await sessions.deleteMany({});
       return deletedCount;

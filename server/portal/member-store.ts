@@ -4,27 +4,27 @@ import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type AuditedRecord, createRecordStore } from '../platform/database/records.ts';
 import type { PasskeyKey, PasskeyUse } from '../platform/webauthn/relying-party.ts';
 
-/** A person of a partner. `_id` is derived from the partner and the e-mail address, so both name one member. */
+/** A person who works for a partner. `_id` is derived from the partner and the e-mail address, so a person has one. */
 export interface Member extends AuditedRecord {
   partnerId: string;
   /** Absent once the member is removed. */
   email?: string;
   role: MemberRole;
   status: MemberStatus;
-  /** The operator or the member who invited them last. */
+  /** The operator or the member who sent the last invitation. */
   invitedBy: string;
   /** The link with which the member makes a passkey. It works once, and is then removed. */
   invitation?: { hash: string; expiresAt: Date };
-  /** `answeredAt`: time of issue of the last challenge that it answered, in ms since 1970. */
+  /** `answeredAt`: when the last challenge that the passkey answered was issued, in ms since 1970. */
   passkey?: Omit<PasskeyKey, 'publicKey'> & {
     /** COSE_Key, base64url. */
     publicKey: string;
     addedAt: Date;
     answeredAt: number;
   };
-  /** Whether they want e-mails about warnings. */
+  /** Whether the member wants e-mails about warnings. */
   warnings?: true;
-  /** Until then they stay an owner, while another member is changed. */
+  /** Until then, the member cannot lose the role owner, because a change of another member depends on it. */
   actingUntil?: Date;
   lastSignInAt?: Date;
   removedAt?: Date;
@@ -45,7 +45,7 @@ export function createMemberStore(db: Db) {
   return {
     ...createRecordStore<Member>(db, collection, 'member'),
 
-    /** Addresses of the active members who want e-mails about warnings. */
+    /** The e-mail addresses of active members who want warnings. */
     async wanting(partnerId: string): Promise<string[]> {
       const wanted = { partnerId, status: 'active' as const, warnings: true as const };
       const found = await members
@@ -56,8 +56,8 @@ export function createMemberStore(db: Db) {
     },
 
     /**
-     * Holds an owner, who cannot be changed until then.
-     * @returns the id of the one that was found
+     * Holds an owner: the owner's role and status cannot change until `until`.
+     * @returns the id of the owner; undefined if none matches
      */
     async hold(owner: Filter<Member>, until: Date): Promise<string | undefined> {
       const found = await members.findOneAndUpdate(
@@ -80,8 +80,8 @@ export function createMemberStore(db: Db) {
 
     /**
      * Notes that a passkey answered a challenge.
-     * @param issuedAt of the challenge, ms since 1970
-     * @returns false where it has answered this one or a later one, or is the member's no more
+     * @param issuedAt when the challenge was issued, in ms since 1970
+     * @returns false if the passkey has answered this or a later challenge, or does not belong to the member any more
      */
     async noteAnswer(
       { _id, passkey }: Member,

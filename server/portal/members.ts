@@ -16,7 +16,7 @@ import type { PortalStores } from './store.ts';
 
 /** How long an invitation can be used. */
 export const invitationLifetimeMs = 48 * 3_600_000;
-/** How long a change of another member takes at most. */
+/** How long an owner is held, at most, while another member is changed. */
 const actsForMs = 10_000;
 /** How long a removed member stays in the list, without the e-mail address. */
 export const removedRetentionMs = 30 * 86_400_000;
@@ -47,7 +47,7 @@ const lastOwner = ({ _id, partnerId }: Member) =>
 const removed = (memberId: string) =>
   new ApiError('refused', { description: `${memberId} was removed; invite the person again` });
 
-/** The people of partners who may sign in. All methods throw ApiError. */
+/** Invites, changes and removes members of partners. The methods throw ApiError. */
 export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
   const { members, memberSessions } = stores;
 
@@ -58,8 +58,8 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
   }
 
   /**
-   * Holds an owner who stays while another member is changed: the one who changes, or for an operator another one of the partner.
-   * Without it, two simultaneous changes could leave no owner. Undefined where an operator changes the only owner.
+   * Holds an owner while another member is changed: the acting owner, or, if an operator acts, another owner of the partner.
+   * Without this, two simultaneous changes could leave no owner. Undefined if an operator changes the only owner.
    */
   async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
     const until = new Date(clock.now() + actsForMs);
@@ -75,7 +75,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     return members.hold({ partnerId, _id: { $ne: memberId }, $or: [{ status: 'active' }, isOpen] }, until);
   }
 
-  /** A change of a member by an operator, or by an owner. A partner keeps an owner. */
+  /** Changes a member for an operator or an owner. The partner always keeps an owner. */
   async function changeOther(
     memberId: string,
     actor: Actor,
@@ -85,11 +85,11 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     try {
       return await members.change(memberId, (before) => {
         const wanted = decide(before);
-        const ends = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
-        const isActing = before.actingUntil && before.actingUntil.getTime() > clock.now();
-        if (isActing && (ends || isMemberId(actor.operatorId)))
+        const endsOwnership = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
+        const isHeld = before.actingUntil && before.actingUntil.getTime() > clock.now();
+        if (isHeld && (endsOwnership || isMemberId(actor.operatorId)))
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        if (ends && !held) throw lastOwner(before);
+        if (endsOwnership && !held) throw lastOwner(before);
         return wanted;
       });
     } finally {
@@ -102,7 +102,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       throw new ApiError('refused', { description: 'Another owner has to change your own membership' });
   }
 
-  /** Adds a member; undefined where a member with this id exists. */
+  /** Adds a member; undefined if a member with this id exists. */
   async function add(
     member: Parameters<typeof members.insert>[0],
     actor: Actor,
@@ -117,8 +117,8 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
 
   return {
     /**
-     * Invites a person, or gives a member another link: its use replaces the passkey.
-     * @returns the secret of the link, which is kept as a hash
+     * Invites a person, or gives a member a new link, whose use replaces the passkey.
+     * @returns the member, and the secret of the link, which is stored only as a hash
      */
     async invite({ partnerId, email, role }: InviteMember, actor: Actor) {
       await requirePartner(partnerId);
@@ -157,7 +157,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     count: ({ partnerId, status }: Pick<ListMembers, 'partnerId' | 'status'>): Promise<Total> =>
       members.count({ partnerId, status }),
 
-    /** Holds from the member's next request, and ends the logins of programs. */
+    /** Changes the role, with effect from the member's next request. Ends the sessions of the member's programs. */
     async setRole({ memberId, role }: SetMemberRole, actor: Actor): Promise<Member> {
       refuseSelf(memberId, actor);
       const member = await changeOther(memberId, actor, (before) => {
@@ -171,7 +171,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       return member;
     },
 
-    /** Whether the member is sent e-mails about warnings. */
+    /** Sets whether the member gets e-mails about warnings. */
     setWishes: ({ memberId, warnings }: SetMemberWishes, actor: Actor): Promise<Member> =>
       members.change(memberId, (before) => {
         if (before.status === 'removed') throw removed(memberId);
@@ -187,10 +187,10 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       const member = await changeOther(memberId, actor, ({ status }) => {
         if (status === 'removed') return undefined;
         const at = clock.now();
-        const gone = { email: undefined, passkey: undefined, invitation: undefined, warnings: undefined };
+        const erased = { email: undefined, passkey: undefined, invitation: undefined, warnings: undefined };
         return {
           set: {
-            ...gone,
+            ...erased,
             status: 'removed',
             removedAt: new Date(at),
             purgeAt: new Date(at + removedRetentionMs),
@@ -206,7 +206,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       return member;
     },
 
-    /** The member of an invitation that can be used now; undefined for any other text. */
+    /** The member of a valid invitation; undefined for any other text. */
     async invited(secret: string): Promise<Member | undefined> {
       if (!isWellFormedSecret('invitation', secret)) return undefined;
       const member = await members.findInvited(sha256(secret));
@@ -215,8 +215,8 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     },
 
     /**
-     * Uses an invitation up: its passkey is the member's only one, and sessions of an earlier one end.
-     * @returns undefined where another request has used or replaced it
+     * Uses an invitation. The new passkey replaces an earlier one, whose sessions end.
+     * @returns undefined if another request has used or replaced the invitation
      */
     async accept(
       { _id: id, invitation, passkey: old }: Member,

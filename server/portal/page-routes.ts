@@ -25,7 +25,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A form repeats a field only where a person has changed it. */
+/** The texts of a form or a query. Of a repeated field, the last value counts. */
 function textsOf(source: unknown): Given {
   const fields = Object.entries((source ?? {}) as Record<string, unknown>);
   return Object.fromEntries(
@@ -36,14 +36,14 @@ function textsOf(source: unknown): Given {
   );
 }
 
-/** The error of a call, as the table of errors has it. */
+/** Converts the error of a call into an ApiError, if it is a known one. */
 function toApiError(error: unknown): unknown {
   if (!(error instanceof TRPCError)) return error;
   if (error.cause instanceof ApiError) return error.cause;
   return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
 }
 
-/** What happened to the form of a page. */
+/** The result of a page's form. */
 interface Outcome {
   done?: Done | undefined;
   error?: ApiError;
@@ -67,8 +67,8 @@ export function pageRoutes({
     table[procedure]?.roles.includes(role) === true;
   const may = (signedIn: SignedIn, { needs }: Pick<PageRow, 'needs'>) => isAllowed(signedIn, needs);
 
-  /** Leads who is not signed in to the sign-in, and back. */
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
+  /** The member of a request. Without one, redirects to the sign-in, which leads back to this page. */
+  async function requireMember(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = await calls.find(request);
     if (!found) {
       const path = request.url.split('?', 1)[0]?.replace(/^.*?\/portal(?=\/|$)/, '') || '/';
@@ -83,7 +83,14 @@ export function pageRoutes({
       api: router.createCaller(calls.contextOf(request, signedIn)),
       m: responses.messagesOf(request),
       language: responses.languageOf(request),
-      ...{ role, memberId, partnerId, signedIn, request, about, previewConsent, now: clock.now() },
+      role,
+      memberId,
+      partnerId,
+      signedIn,
+      request,
+      about,
+      previewConsent,
+      now: clock.now(),
       params: textsOf(request.params),
       query: textsOf(request.query),
     };
@@ -116,7 +123,7 @@ export function pageRoutes({
       self: request.url.split('?', 1)[0],
       who: { partner, email, role: m[role] },
       nav: pages
-        .filter((one) => one.nav !== undefined && may(signedIn, one))
+        .filter((entry) => entry.nav !== undefined && may(signedIn, entry))
         .map(({ path, nav }) => ({
           href: `${root}${path}`,
           text: m[nav ?? 'overview'],
@@ -131,38 +138,38 @@ export function pageRoutes({
   }
 
   async function act(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
-    const signedIn = await admit(request, reply);
+    const signedIn = await requireMember(request, reply);
     if (!signedIn) return reply;
     browser.requireOwnForm(request, signedIn.secret);
     const given = textsOf(request.body);
-    const place = { request, reply, signedIn };
-    const { act: wanted = '' } = given;
-    const action = Object.hasOwn(page.actions ?? {}, wanted) ? page.actions?.[wanted] : undefined;
+    const requestContext = { request, reply, signedIn };
+    const { act: name = '' } = given;
+    const action = Object.hasOwn(page.actions ?? {}, name) ? page.actions?.[name] : undefined;
     if (!action) throw new ApiError('bad_input');
     try {
       const done = await action(contextOf(request, signedIn), given);
-      if (done?.secret || done?.result || done?.sections) return await show(page, place, { done });
+      if (done?.secret || done?.result || done?.sections) return await show(page, requestContext, { done });
       const to = done?.to ? `${root}${done.to}` : (request.url.split('?', 1)[0] ?? root);
       return reply.redirect(done?.quiet ? to : `${to}${to.includes('?') ? '&' : '?'}done`, 303);
     } catch (thrown) {
       const error = toApiError(thrown);
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       noteFailure(request, error);
-      return show(page, place, { error, given });
+      return show(page, requestContext, { error, given });
     }
   }
 
   return async (scope) => {
     for (const page of pages) {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
-        const signedIn = await admit(request, reply);
+        const signedIn = await requireMember(request, reply);
         return signedIn ? show(page, { request, reply, signedIn }) : reply;
       });
       if (page.actions) scope.post(page.path, (request, reply) => act(page, request, reply));
     }
     for (const row of documents)
       scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
-        const signedIn = await admit(request, reply);
+        const signedIn = await requireMember(request, reply);
         if (!signedIn) return reply;
         if (!may(signedIn, row)) throw new ApiError('not_permitted');
         const document = await row.document(contextOf(request, signedIn)).catch((thrown: unknown) => {

@@ -13,7 +13,7 @@ interface Dependencies {
   browser: Browser;
   calls: MemberCalls;
   responses: Responses;
-  /** Notes a sign-in. */
+  /** Writes the audit entry of a sign-in. */
   noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
 }
 
@@ -22,11 +22,11 @@ const text = (body: unknown, field: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** A page of the portal, to go on after the sign-in. Nothing else is led to. */
+/** The page to show after the sign-in. Only paths of the portal are accepted, all others become the first page. */
 const nextIn = (value: string): string =>
   /^\/[\w/.-]{0,200}$/.test(value) && !value.includes('//') ? value : '/';
 
-/** Sign-in, invitation and sign-out: the pages for which no session is needed. */
+/** Sign-in, invitation and sign-out: the pages that need no session. */
 export function passkeyRoutes({
   signIn,
   browser,
@@ -41,7 +41,7 @@ export function passkeyRoutes({
     const given = request.method === 'GET' ? request.query : request.body;
     return responses.send(request, reply, 'sign-in', {
       status: error?.status ?? 200,
-      passkey: JSON.stringify(signIn.ask(nonce)),
+      passkey: JSON.stringify(signIn.requestOptions(nonce)),
       csrf: issueToken(nonce),
       next: nextIn(text(given, 'next')),
       again: text(given, 'again') === '1',
@@ -52,7 +52,7 @@ export function passkeyRoutes({
   async function showInvitation(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
     const { secret } = request.params as { secret: string };
     const nonce = browser.nonceOf(request, reply);
-    const { member, options } = await signIn.askInvited(secret, nonce);
+    const { member, options } = await signIn.creationOptions(secret, nonce);
     return responses.send(request, reply, 'invitation', {
       status: error?.status ?? 200,
       passkey: JSON.stringify(options),

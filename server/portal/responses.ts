@@ -26,7 +26,7 @@ const script = loadAsset('passkey.js', 'text/javascript; charset=utf-8');
 /** Files that pages load. */
 export const assets: readonly Asset[] = [style, script];
 
-/** Only our own files, and forms that lead to our own pages. @param framed whether a document of ours is shown within */
+/** Allows only our own files and forms. @param framed whether the page shows one of our documents in a frame */
 const policyOf = ({ scripted, framed }: { scripted: boolean; framed: boolean }) =>
   [
     "default-src 'none'",
@@ -39,7 +39,7 @@ const policyOf = ({ scripted, framed }: { scripted: boolean; framed: boolean }) 
     "base-uri 'none'",
   ].join('; ');
 
-/** A document that a page of ours may show within: it does nothing. */
+/** The policy of a document that our pages may show in a frame. It has no scripts, and its forms are off. */
 const documentPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox allow-same-origin";
 
@@ -55,7 +55,7 @@ interface Dependencies {
 
 export type Responses = ReturnType<typeof createResponses>;
 
-/** How the portal answers: pages, in the language of the person. Templates escape everything by default. */
+/** Renders and sends the portal's pages, in the member's language. Templates escape everything by default. */
 export function createResponses({ browser, acceptedLanguage }: Dependencies) {
   const eta = new Eta({ views: pages, cache: true });
   const { root, secure } = browser;
@@ -69,7 +69,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
     languageOf,
     messagesOf: (request: FastifyRequest) => languages[languageOf(request)],
 
-    /** Keeps the language that a link of our own has chosen. @returns whether the request was such a link, and is answered */
+    /** Follows a link of our pages to another language. @returns whether the request was such a link, and was answered */
     followChoice(request: FastifyRequest, reply: FastifyReply): boolean {
       const { lang } = (request.query ?? {}) as { lang?: unknown };
       if (request.method !== 'GET' || !isLanguage(lang) || !isOwnOrigin(request.headers, '')) return false;

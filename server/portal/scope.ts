@@ -1,6 +1,6 @@
 import type { MemberRole } from '../../contracts/admin/members.ts';
 
-/** What an identifier in an input names. */
+/** The kinds of records that an identifier in an input can name. */
 export type OwnedKind =
   | 'partner'
   | 'apiKey'
@@ -17,7 +17,7 @@ export type OwnedKind =
   | 'warning'
   | 'act';
 
-/** Fields of inputs that name a record, or a list of records. */
+/** The fields of inputs that name records. */
 export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
   partnerId: 'partner',
   keyId: 'apiKey',
@@ -34,16 +34,16 @@ export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
   memberId: 'member',
 };
 
-/** What members may do with one procedure. */
+/** How members may call one procedure. */
 export interface ScopeRow {
   roles: readonly MemberRole[];
-  /** Fields of the input that a member may give. `partnerId` is always set to the member's own. */
+  /** The input fields that a member may set. `partnerId` is always the member's own partner. */
   fields: readonly string[];
-  /** What `after` names. */
+  /** The kind of record that the field `after` names. */
   after?: OwnedKind;
   /** Whether `memberId` has to be the member's own. */
   self?: true;
-  /** Whether the passkey must have been asked for lately: for changes of secrets, of where data are sent, and of members. */
+  /** Whether the member must have used the passkey lately: for changes of secrets, members, and addresses of data. */
   fresh: boolean;
 }
 
@@ -70,8 +70,8 @@ const self = (fields: string): ScopeRow => ({ ...row(everyone, fields), self: tr
 const settings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
 
 /**
- * The procedures of the admin API that members may call, and how. One that has no row does not exist for them. Whatever a
- * procedure shows of users is masked, as for the operators' role ops.
+ * The procedures of the admin API that members may call. A procedure without a row does not exist for them. Personal data of
+ * users are masked, as for the operators' role ops.
  */
 export const scope: Readonly<Record<string, ScopeRow>> = {
   'partners.show': row(everyone, 'partnerId'),

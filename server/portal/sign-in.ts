@@ -10,7 +10,7 @@ import type { Members } from './members.ts';
 import type { PortalStores } from './store.ts';
 
 export const sessionLifetimeMs = 12 * 3_600_000;
-/** How long after the passkey secrets and members can be changed. */
+/** How long after a use of the passkey a member may change secrets and members. */
 export const freshForMs = 30 * 60_000;
 
 interface Dependencies {
@@ -21,7 +21,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** A request of a signed-in member. */
+/** A signed-in member, with the session of a request. */
 export interface SignedIn {
   member: Member;
   session: MemberSession;
@@ -35,7 +35,7 @@ const failed = () => new ApiError('unauthorized', { description: 'The passkey wa
 const ended = () =>
   new ApiError('not_found', { description: 'This invitation was used, has expired, or was replaced' });
 
-/** What a passkey keeps of a member: 16 random-looking bytes. */
+/** The WebAuthn user handle of a member: 16 bytes that look random. */
 const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64url') ?? '';
 
 /** Signs members in by passkey. */
@@ -59,7 +59,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       createdAt: new Date(now),
       expiresAt: new Date(now + sessionLifetimeMs),
     });
-    // If the member was removed or got another passkey by now, their sessions were ended before this one was made.
+    // A removal or a new passkey ends existing sessions, but may have come before this session was stored.
     const after = await stores.members.find(member._id);
     if (after?.status === 'active' && after.passkey?.credentialId === member.passkey?.credentialId)
       return secret;
@@ -68,11 +68,11 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
   }
 
   return {
-    /** Options for `navigator.credentials.get`. @param nonce of the browser's cookie */
-    ask: (nonce: string) => relyingParty.requestOptions(challenges.issue(forSignIn(nonce))),
+    /** Options for `navigator.credentials.get`. @param nonce the nonce of the browser's cookie */
+    requestOptions: (nonce: string) => relyingParty.requestOptions(challenges.issue(forSignIn(nonce))),
 
     /**
-     * @param answer what the browser made of the options
+     * @param answer the browser's response to the options, in JSON
      * @returns the secret of the new session
      * @throws ApiError `unauthorized`
      */
@@ -94,8 +94,8 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       return { member, secret: await begin(member) };
     },
 
-    /** Options for `navigator.credentials.create`, with who was invited. @throws ApiError `not_found` */
-    async askInvited(secret: string, nonce: string) {
+    /** The invited member, with options for `navigator.credentials.create`. @throws ApiError `not_found` */
+    async creationOptions(secret: string, nonce: string) {
       const member = await members.invited(secret);
       if (!member) throw ended();
       const user = { handle: handleOf(member), name: member.email ?? member._id };
@@ -103,7 +103,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       return { member, options: relyingParty.creationOptions(challenge, user, []) };
     },
 
-    /** Uses an invitation up, and signs in. @throws ApiError `not_found`, `unauthorized` */
+    /** Uses an invitation, and signs the member in. @throws ApiError `not_found`, `unauthorized` */
     async accept(
       { secret, nonce, answer }: { secret: string; nonce: string; answer: string },
       call: Call,
@@ -120,7 +120,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       return { member, secret: await begin(member) };
     },
 
-    /** The member that a cookie signs in; undefined where it signs in none. */
+    /** The member that a cookie signs in; undefined if the cookie is invalid or has expired. */
     async find(secret: string | undefined): Promise<SignedIn | undefined> {
       if (secret === undefined || !isWellFormedSecret('memberSession', secret)) return undefined;
       const session = await memberSessions.find(sha256(secret));

@@ -5,7 +5,7 @@ import { createMemberStore, indexes as memberIndexes } from './member-store.ts';
 
 export const indexes = [...memberIndexes, ...sessionIndexes, ...deviceIndexes];
 
-/** What this feature keeps. */
+/** The stores of this feature. */
 export const createPortalStores = (db: Db) => ({
   members: createMemberStore(db),
   memberSessions: createMemberSessionStore(db),

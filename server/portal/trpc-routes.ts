@@ -10,7 +10,7 @@ import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
 
-/** Bytes of a request: the largest one carries a logo in base64. */
+/** The largest request body in bytes: a logo in base64. */
 const largestBody = 384 * 1024;
 
 const signIn = 'Sign in at /portal';
@@ -23,13 +23,13 @@ interface Dependencies {
   environment: string;
 }
 
-/** The admin API for members, at `/portal/trpc`. A plugin of its own: tRPC replaces the JSON parser of its scope. */
+/** The admin API for members, at `/portal/trpc`. It is a separate plugin, because tRPC replaces its scope's JSON parser. */
 export function memberApiRoutes({ router, browser, calls, environment }: Dependencies): FastifyPluginAsync {
   async function contextOf(request: FastifyRequest) {
     const token = bearerToken(request.headers.authorization);
     const found = await (token === undefined ? calls.find(request) : calls.findByToken(request, token));
     if (!found) throw new ApiError('unauthorized', { description: token === undefined ? signIn : ended });
-    // Another site can make a browser send cookies, but no token.
+    // Another site can make a browser send cookies, but not a bearer token.
     if (token === undefined) browser.requireOwnCall(request, found.secret);
     return calls.contextOf(request, found);
   }

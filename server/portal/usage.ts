@@ -1,4 +1,4 @@
-/** What a wallet paid on one day of UTC. */
+/** The charges of a wallet on one day in UTC. */
 export interface DayOfUse {
   /** `2026-07-01`. */
   day: string;
@@ -10,7 +10,7 @@ export interface DayOfUse {
 const dayMs = 86_400_000;
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 
-/** Charges by day, the oldest first; a day without any is there too. @param now milliseconds since the epoch */
+/** Charges by day, the oldest day first, including days without charges. @param now milliseconds since 1970 */
 export function usageByDay(
   entries: readonly { at: string; kind: string; amount: number }[],
   { days, now }: { days: number; now: number },
@@ -29,7 +29,7 @@ export function usageByDay(
   return [...use.values()];
 }
 
-/** Bars of a chart, in the units of its view box. */
+/** The bars of a chart, in units of its view box. */
 export function barsOf(
   days: readonly DayOfUse[],
   { width, height, labelOf }: { width: number; height: number; labelOf: (day: DayOfUse) => string },
@@ -37,12 +37,12 @@ export function barsOf(
   const most = Math.max(1, ...days.map(({ charges }) => charges));
   const step = width / Math.max(1, days.length);
   return days.map((day, n) => {
-    const tall = Math.round((day.charges / most) * (height - 10));
+    const barHeight = Math.round((day.charges / most) * (height - 10));
     return {
       x: Math.round(n * step + step * 0.15),
-      y: height - tall,
+      y: height - barHeight,
       width: Math.round(step * 0.7),
-      height: tall,
+      height: barHeight,
       label: labelOf(day),
     };
   });

@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The site is rendered at build, by `.config/site/`: beside the built server, and in `dist/` for one that runs from its sources. */
+/**
+ * The directory of the site, which `.config/site/` renders at build. It is next to the built server, or in `dist/` if the server
+ * runs from its sources.
+ */
 const directory = ['../../site/', '../../dist/site/']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(path));
@@ -22,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   '.tgz': 'application/gzip',
 };
 
-/** Headers of every answer of the site: it loads nothing from elsewhere, and has no style or script in its markup. */
+/** Headers of every response of the site. The site loads nothing from other origins, and has no inline style or script. */
 export const siteHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -34,11 +37,11 @@ interface SiteFile {
   type: string;
   etag: string;
   content: Buffer;
-  /** Compressed at the first request. */
+  /** The compressed content. Made at the first request. */
   compressed?: Promise<Buffer>;
 }
 
-/** @param baseUrl where this server answers, without a trailing slash */
+/** Replaces the placeholders of the base URL. @param baseUrl the base URL of this server, without a trailing slash */
 function placeIn(content: string, baseUrl: string): string {
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   return content.replaceAll('__SVC_BASE_PATH__', basePath).replaceAll('__SVC_BASE_URL__', baseUrl);
@@ -49,7 +52,7 @@ function requireDirectory(): string {
   return directory;
 }
 
-/** A page of the site that another part of the server fills. @param name of its file, without `.html` */
+/** Reads a page of the site that another feature fills. @param name the name of its file, without `.html` */
 export const readShell = (name: string, baseUrl: string): string =>
   placeIn(readFileSync(join(requireDirectory(), `${name}.html`), 'utf8'), baseUrl);
 
@@ -97,9 +100,9 @@ async function answer(file: SiteFile, { headers }: FastifyRequest, reply: Fastif
 type AnyBelow = { Params: { '*': string } };
 
 /**
- * The documentation site: the first page at `/` for browsers, guides and reference at `/docs/`, `/llms.txt`. Pages were at
- * `/docs/guides` before, which leads to them still.
- * @param baseUrl where this server answers, without a trailing slash
+ * Returns the routes of the documentation site: the first page at `/` for browsers, guides and reference at `/docs/`, and
+ * `/llms.txt`. The old addresses under `/docs/guides` redirect to the pages.
+ * @param baseUrl the base URL of this server, without a trailing slash
  */
 export function siteRoutes(baseUrl: string): FastifyPluginAsync {
   return async (app) => {
@@ -110,7 +113,7 @@ export function siteRoutes(baseUrl: string): FastifyPluginAsync {
       return file ? answer(file, request, reply) : reply.callNotFound();
     };
 
-    // Programs get the 404 of an unknown path.
+    // Only browsers get the first page. Programs get a 404, as for an unknown path.
     app.get('/', { schema }, async (request, reply) =>
       request.headers.accept?.includes('text/html') ? send('')(request, reply) : reply.callNotFound(),
     );

@@ -19,16 +19,16 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Milliseconds that one read of the records serves all who ask: everyone may. */
+/** How long one read of the records is used for all readers, in milliseconds. The page is public. */
 const freshFor = 15_000;
 
-/** The time from which on nothing could be recorded, because the database is away. */
+/** Returns the incident of a database that is away, during which nothing can be recorded. */
 function presentOutage({ since }: DatabaseFault, now: number): Incident {
   const minutes = Math.max(0, Math.floor((now - since.getTime()) / minute));
   return { kind: 'unavailable', from: since.toISOString(), until: null, minutes };
 }
 
-/** What the service records of itself, and shows everyone at `/status`. */
+/** Makes the feature that records the availability of the service, and publishes it at `/status`. */
 export function createStatusFeature({ stores, clock, servesApi, databaseFault, logger }: Dependencies) {
   const read = async (): Promise<Report> => {
     const now = clock.now();
@@ -41,14 +41,19 @@ export function createStatusFeature({ stores, clock, servesApi, databaseFault, l
     log: logger,
   });
 
-  /** @param isReady whether this process can serve */
+  function stateOf(isReady: boolean, isAway: boolean, hasErrors: boolean): ServiceStatus['status'] {
+    if (!isReady || isAway) return 'unavailable';
+    return hasErrors ? 'errors' : 'operational';
+  }
+
+  /** @param isReady whether this process can serve requests */
   async function status(isReady: boolean): Promise<ServiceStatus> {
     const { last, away } = await remembered();
     const now = clock.now();
     const { recordedSince, hasErrors = false, spans = [], incidents = [], days = [] } = last?.value ?? {};
     const closed = incidents.filter(({ kind, until }) => !(away && kind === 'unavailable' && until === null));
     return {
-      status: !isReady || away ? 'unavailable' : hasErrors ? 'errors' : 'operational',
+      status: stateOf(isReady, away !== undefined, hasErrors),
       at: new Date(now).toISOString(),
       recordedSince: recordedSince?.toISOString() ?? null,
       recordsAsOf: last?.at.toISOString() ?? null,
@@ -61,9 +66,9 @@ export function createStatusFeature({ stores, clock, servesApi, databaseFault, l
   const recorder = createRecorder({ store: stores.hours, clock, servesApi });
   return {
     ...recorder,
-    /** Writes what has been added up; for a graceful stop, which does not wait for a database that is away. */
+    /** Writes the counts so far. Call this when the process stops. It does not fail if the database is away. */
     flush: (): Promise<void> => recorder.flush().catch(() => undefined),
-    /** @param shell the page of the site that the status stands in */
+    /** Returns the routes. @param shell the HTML page into which the status is put */
     routes: (shell: string, isReady: () => boolean): FastifyPluginAsync =>
       statusRoutes(shell, () => status(isReady())),
   };

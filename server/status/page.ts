@@ -7,7 +7,7 @@ import { daysKept } from './service-hour-store.ts';
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
 
 const barWidth = 10;
-/** The place in the shell. */
+/** The place in the shell where the status is put. */
 const place = '<!-- status -->';
 
 const states = {
@@ -20,7 +20,7 @@ const incidentTexts: Readonly<Record<Incident['kind'], string>> = {
   errors: 'One request in a hundred, or more, ended with an error of the service',
 };
 
-/** Percent with two decimals, rounded down: 100 % is said of nothing less. */
+/** Writes a share as percent with two decimals. It is rounded down, so that only a full share is shown as 100 %. */
 function percent(share: number | null): string {
   return share === null ? '–' : `${(Math.floor(share * 10_000) / 100).toFixed(share === 1 ? 0 : 2)} %`;
 }
@@ -41,8 +41,11 @@ const cellsOf = (record: SpanOfStatus | DayOfStatus) => [
   percent(shareOf(record.webhooksTaken, record.webhooks)),
 ];
 
-const lookOf = ({ available }: DayOfStatus) =>
-  available === null ? 'unknown' : available === 1 ? 'good' : available >= 0.99 ? 'fair' : 'poor';
+function lookOf({ available }: DayOfStatus): 'unknown' | 'good' | 'fair' | 'poor' {
+  if (available === null) return 'unknown';
+  if (available === 1) return 'good';
+  return available >= 0.99 ? 'fair' : 'poor';
+}
 
 function lengthOf(minutes: number): string {
   if (minutes < 60) return `${minutes} min`;
@@ -50,15 +53,15 @@ function lengthOf(minutes: number): string {
   return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
 }
 
-/** A bar for each day, the last one at the right; days before the records have none. */
+/** Returns a bar for each recorded day. The last day is at the right. */
 const barsOf = (days: readonly DayOfStatus[]) =>
-  days.map((one, at) => ({
-    x: (daysKept - days.length + at) * barWidth,
-    look: lookOf(one),
-    text: `${one.day}: ${percent(one.available)}`,
+  days.map((day, index) => ({
+    x: (daysKept - days.length + index) * barWidth,
+    look: lookOf(day),
+    text: `${day.day}: ${percent(day.available)}`,
   }));
 
-/** The page with the status in it. @param shell an HTML page that has the place */
+/** Returns the page with the status in it. @param shell an HTML page with the place for the status */
 export function renderStatus(shell: string, status: ServiceStatus): string {
   const { days } = status;
   const html = eta.render('./status', {
@@ -70,13 +73,13 @@ export function renderStatus(shell: string, status: ServiceStatus): string {
     rows: status.spans.map((span) => [nameOf(span), ...cellsOf(span)]),
     bars: barsOf(days),
     width: daysKept * barWidth,
-    days: days.toReversed().map((one) => [one.day, ...cellsOf(one)]),
+    days: days.toReversed().map((record) => [record.day, ...cellsOf(record)]),
     incidents: status.incidents.map(({ kind, from, until, minutes }) => ({
       text: incidentTexts[kind],
       when: until === null ? `since ${timeText(from)}` : `${timeText(from)} to ${timeText(until)}`,
       length: lengthOf(minutes),
     })),
   });
-  // A function: a `$` of the text is no reference.
+  // The replacement is a function, so that a `$` in the text has no special meaning.
   return shell.replace(place, () => html);
 }

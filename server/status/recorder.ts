@@ -8,22 +8,22 @@ import type { Addition, Counts, ServiceHourStore } from './service-hour-store.ts
 interface Dependencies {
   store: Pick<ServiceHourStore, 'add'>;
   clock: Pick<Clock, 'now'>;
-  /** Whether the process answers the API: only such processes make a minute an available one. */
+  /** Whether the process serves the API. A minute counts as available if such a process was ready. */
   servesApi: boolean;
 }
 
-/** Hours that wait while the database is away; older ones are forgotten. */
+/** The most hours that wait while the database is away. Older hours are dropped. */
 const mostHours = 48;
 
 const isCounted = (route: string): boolean => /^\/(?:api|verify)\//.test(route);
 
-/** Adds up what this process does, and writes it to the hour that it belongs to. */
+/** Counts requests and webhooks of this process, and adds the counts to the record of the hour. */
 export function createRecorder({ store, clock, servesApi }: Dependencies) {
-  /** By the beginning of the hour. What cannot be written stays. */
+  /** Counts that are not written yet, by the beginning of the hour. */
   const waiting = new Map<number, Addition>();
   let lastMinute = 0;
 
-  function ofHour(at: number): Addition {
+  function additionOf(at: number): Addition {
     const begins = windowStart(at, hour);
     const found = waiting.get(begins);
     if (found) return found;
@@ -35,7 +35,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   }
 
   function count(counted: Partial<Counts>): void {
-    const addition = ofHour(clock.now());
+    const addition = additionOf(clock.now());
     for (const [name, by] of Object.entries(counted) as [keyof Counts, number][]) addition[name] += by;
   }
 
@@ -44,13 +44,13 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     const current = windowStart(now, minute);
     if (current === lastMinute) return;
     const place = (current - windowStart(now, hour)) / minute;
-    const addition = ofHour(now);
+    const addition = additionOf(now);
     if (place < 30) addition.early |= 1 << place;
     else addition.late |= 1 << (place - 30);
     lastMinute = current;
   }
 
-  /** Writes what has been added up. @throws where the database takes nothing: it is written with the next call */
+  /** Writes the counts. @throws the error of the database; the counts are then written with the next call */
   async function flush(): Promise<void> {
     for (const [at, addition] of waiting) {
       waiting.delete(at);
@@ -64,7 +64,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   }
 
   function putBack(at: number, { early, late, ...counts }: Addition): void {
-    const present = ofHour(at);
+    const present = additionOf(at);
     present.early |= early;
     present.late |= late;
     for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) present[name] += by;
@@ -73,13 +73,13 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   return {
     flush,
 
-    /** Call this every few seconds. @param isReady whether the process can serve */
+    /** Records the current minute and writes the counts. Call this every few seconds. @param isReady whether the process can serve */
     async record(isReady: boolean): Promise<void> {
       if (isReady && servesApi) noteMinute();
       await flush();
     },
 
-    /** Counts the answers of the public listener. Call this before its routes are registered. */
+    /** Counts the responses of the public listener. Call this before its routes are registered. */
     observe(app: FastifyInstance): void {
       app.addHook('onResponse', (request, reply, done) => {
         const isFault = reply.statusCode >= 500 && !failureOf(request)?.extras.rehearsed;

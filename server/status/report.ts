@@ -4,20 +4,20 @@ import { daysKept, type ServiceHour } from './service-hour-store.ts';
 
 const day = 24 * hour;
 const spans = [24, 7 * 24, daysKept * 24];
-/** An hour is one of errors from this share and number of them on: a single fault of a quiet night is none. */
+/** An hour has many errors from this share and this number on. The number excludes a single error in a quiet night. */
 const manyErrors = { share: 0.01, count: 10 };
 
-/** What the records say, as far as they go. */
+/** The report that is made from the records. */
 export interface Report {
   recordedSince: Date | undefined;
   spans: SpanOfStatus[];
   incidents: Incident[];
   days: DayOfStatus[];
-  /** Whether the present hour, or the last one, has many errors. */
+  /** Whether the current hour or the hour before has many errors. */
   hasErrors: boolean;
 }
 
-/** Minutes, as numbers of whole ones since the epoch; `end` is not among them. */
+/** A period, in whole minutes since the epoch. `end` is not included. */
 interface Minutes {
   begin: number;
   end: number;
@@ -27,7 +27,7 @@ const beginOf = ({ _id }: ServiceHour): number => Date.parse(_id);
 const bitOf = ({ early, late }: ServiceHour, place: number): number =>
   place < 30 ? (early >>> place) & 1 : (late >>> (place - 30)) & 1;
 
-/** The minutes in which no process could serve, as one span for each time without a break. */
+/** Returns the periods in which no process could serve. */
 function outagesOf(hours: ReadonlyMap<number, ServiceHour>, { begin, end }: Minutes): Minutes[] {
   const outages: Minutes[] = [];
   for (let at = begin; at < end; at += 1) {
@@ -43,10 +43,10 @@ function outagesOf(hours: ReadonlyMap<number, ServiceHour>, { begin, end }: Minu
 const hasManyErrors = ({ requests, errors }: ServiceHour): boolean =>
   errors >= manyErrors.count && errors / requests >= manyErrors.share;
 
-/** Hours of many errors that follow each other are one span. */
+/** Returns the periods with many errors. Consecutive hours are one period. */
 function errorSpansOf(hours: readonly ServiceHour[]): Minutes[] {
   const found: Minutes[] = [];
-  for (const begin of hours.filter(hasManyErrors).map((one) => beginOf(one) / minute)) {
+  for (const begin of hours.filter(hasManyErrors).map((record) => beginOf(record) / minute)) {
     const last = found.at(-1);
     if (last?.end === begin) last.end = begin + 60;
     else found.push({ begin, end: begin + 60 });
@@ -56,7 +56,7 @@ function errorSpansOf(hours: readonly ServiceHour[]): Minutes[] {
 
 const timeOf = (minutes: number): string => new Date(minutes * minute).toISOString();
 
-/** @param known the end of what is known, in minutes */
+/** Returns an incident. @param known the end of the recorded time, in minutes */
 const incidentOf = (kind: Incident['kind'], { begin, end }: Minutes, known: number): Incident => ({
   kind,
   from: timeOf(begin),
@@ -64,13 +64,13 @@ const incidentOf = (kind: Incident['kind'], { begin, end }: Minutes, known: numb
   minutes: Math.min(end, known) - begin,
 });
 
-const overlap = (one: Minutes, other: Minutes): number =>
-  Math.max(0, Math.min(one.end, other.end) - Math.max(one.begin, other.begin));
+const overlap = (a: Minutes, b: Minutes): number =>
+  Math.max(0, Math.min(a.end, b.end) - Math.max(a.begin, b.begin));
 
 /**
- * What the hours of the service say of it.
- * @param records the oldest first
- * @param now milliseconds since the epoch. The last minute and the present one are left out: not all processes have written them
+ * Makes the report from the records of the service.
+ * @param records the records by hour, the oldest first
+ * @param now milliseconds since the epoch. The current minute and the one before are left out: some processes have not written them
  */
 export function reportOf(records: readonly ServiceHour[], now: number): Report {
   const [first] = records;
@@ -97,8 +97,10 @@ export function reportOf(records: readonly ServiceHour[], now: number): Report {
     return {
       available: minutes === 0 ? null : 1 - unavailableMinutes / minutes,
       unavailableMinutes,
-      ...{ requests: sum('requests'), errors: sum('errors') },
-      ...{ webhooks: sum('webhooks'), webhooksTaken: sum('webhooksTaken') },
+      requests: sum('requests'),
+      errors: sum('errors'),
+      webhooks: sum('webhooks'),
+      webhooksTaken: sum('webhooksTaken'),
     };
   }
 

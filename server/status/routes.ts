@@ -2,12 +2,12 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { ServiceStatus } from '../../contracts/service-status.ts';
 import { renderStatus } from './page.ts';
 
-/** It changes by the minute; a page that many read at once may come from a cache. */
+/** The status changes by the minute, so a page that many people read at once may come from a cache. */
 const cacheControl = 'public, max-age=15';
 
 /**
- * `GET /status` for browsers, and the same as JSON for programs, which `/status.json` is for both.
- * @param shell the page that the status stands in
+ * Returns the routes `GET /status`, which is HTML for browsers and JSON for programs, and `GET /status.json`.
+ * @param shell the HTML page into which the status is put
  */
 export function statusRoutes(shell: string, read: () => Promise<ServiceStatus>): FastifyPluginAsync {
   return async (app) => {

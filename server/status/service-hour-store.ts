@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { hour } from '../platform/http/windows.ts';
 
-/** What all processes did in an hour, added up. */
+/** The counts of an hour, added up over all processes. */
 export interface Counts {
   requests: number;
   errors: number;
@@ -10,21 +10,21 @@ export interface Counts {
   webhooksTaken: number;
 }
 
-/** One hour of the service. Its name is the beginning of the hour, so that hours are in the order of their names. */
+/** The record of one hour. Its id is the beginning of the hour, so that the order of ids is the order of time. */
 export interface ServiceHour extends Counts {
   _id: string;
-  /** Minutes in which a process with the role `api` could serve: a bit each, of the first and of the second half hour. */
+  /** A bit for each minute in which a process with the role `api` could serve: `early` for the first half hour, `late` for the second. */
   early: number;
   late: number;
   purgeAt: Date;
 }
 
-/** What a process adds to an hour. */
+/** The counts and minutes that a process adds to an hour. */
 export type Addition = Omit<ServiceHour, '_id' | 'purgeAt'>;
 
-/** Days that the records are kept and shown. */
+/** For how many days the records are kept and shown. */
 export const daysKept = 90;
-/** Milliseconds after its beginning for which an hour is kept. */
+/** How long the record of an hour is kept after the beginning of the hour, in milliseconds. */
 export const hourRetentionMs = (daysKept + 1) * 24 * hour;
 
 const collection = 'serviceHours';
@@ -33,10 +33,10 @@ export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, e
 export type ServiceHourStore = ReturnType<typeof createServiceHourStore>;
 
 export function createServiceHourStore(db: Db) {
-  // Written without the journal: no money depends on it, and a lost minute is of the moment in which the database fell.
+  // Writes do not wait for the journal. A crash may lose a minute, but then the database was failing anyway.
   const hours = db.collection<ServiceHour>(collection, { writeConcern: { w: 1, journal: false } });
   return {
-    /** @param at the beginning of the hour */
+    /** Adds counts and minutes to an hour. @param at the beginning of the hour, in milliseconds since the epoch */
     async add(at: number, { early, late, ...counts }: Addition): Promise<void> {
       await hours.updateOne(
         { _id: new Date(at).toISOString() },
@@ -49,7 +49,7 @@ export function createServiceHourStore(db: Db) {
       );
     },
 
-    /** Hours from one on, the oldest first: 2,184 at most. */
+    /** Returns the hours since a time, the oldest first: 2,184 at most. */
     read: (since: number): Promise<ServiceHour[]> =>
       hours
         .find({ _id: { $gte: new Date(since).toISOString() } })

@@ -3,5 +3,5 @@ import { createServiceHourStore, indexes } from './service-hour-store.ts';
 
 export { indexes };
 
-/** What this feature keeps. */
+/** The stores of this feature. */
 export const createStatusStores = (db: Db) => ({ hours: createServiceHourStore(db) });

@@ -15,14 +15,14 @@ import { type PartnerNames, withPartnerName } from '../platform/database/partner
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
 
-/** @param now milliseconds since the epoch */
+/** Shows the old secret of an integration while it is accepted. @param now milliseconds since the epoch */
 function viewOldSecret(secret: Integration['oldSecret'], now: number): IntegrationView['oldSecret'] {
   if (!secret || secret.expiresAt.getTime() <= now) return null;
   const { last4, expiresAt, lastUsedAt } = secret;
   return { last4, expiresAt: expiresAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };
 }
 
-/** @param now milliseconds since the epoch */
+/** Shows an integration to operators. @param now milliseconds since the epoch */
 function viewIntegration(integration: Integration, now: number): IntegrationView {
   const { _id, partnerId, clientId, mode, status, shops, secretVersion, createdAt } = integration;
   const { last4, rotatedAt, lastUsedAt, oldSecret } = integration;
@@ -42,7 +42,7 @@ function viewIntegration(integration: Integration, now: number): IntegrationView
   };
 }
 
-/** What `svcadmin integrations` calls. */
+/** Makes the procedures that `svcadmin integrations` calls. */
 export function createStorefrontProcedures(
   integrations: Integrations,
   { clock, partnerNames }: { clock: { now(): number }; partnerNames: PartnerNames },

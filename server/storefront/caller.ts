@@ -12,27 +12,27 @@ import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration } from './integration-store.ts';
 import { fingerprintOf, isSignedWith, mistakeIn } from './request-signature.ts';
 
-/** A storefront client with its partner. Prices are cents per billable event. */
+/** A storefront client with its partner. Prices are in cents per billable event. */
 export interface IntegrationHolder {
   client: ExchangingClient & { status: 'active' | 'disabled' };
   partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: { storefront?: number } };
 }
 
-/** Who sent a signed call. `fingerprint` is the same for the same call sent again. */
+/** The sender of a signed call. A repetition of the call has the same `fingerprint`. */
 export interface Caller extends IntegrationHolder {
   integration: Integration;
   fingerprint: string;
 }
 
 interface Dependencies {
-  /** Never from a cache, so that a rotation or a disabled integration has immediate effect. */
+  /** Reads an integration, never from a cache, so that a new secret or a disabled integration takes effect at once. */
   findIntegration: (id: string) => Promise<Integration | undefined>;
-  /** Never from a cache, so that a removed claim is not returned. */
+  /** Reads a client and its partner, never from a cache, so that a removed claim is not returned. */
   findClient: (id: string) => Promise<IntegrationHolder | undefined>;
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   sealing: Sealing;
   limit: RequestLimit;
-  /** A secret of this version has signed a call. */
+  /** Called when the secret with this version has signed a call. */
   used: (integration: Integration, secretVersion: number) => void;
   clock: { now(): number };
 }
@@ -50,24 +50,24 @@ function signingHeadersOf(headers: unknown): SigningHeaders {
   });
 }
 
-/** Interface 5.4: who signed a call, judged on the raw bytes of its body. */
+/** Finds out who signed a call, from the raw bytes of its body (interface 5.4). */
 export function createCallerAuthentication(dependencies: Dependencies) {
   const { findIntegration, findClient, keyStatus, sealing, limit, used, clock } = dependencies;
-  /** Takes the place of the secret of an unknown integration, so that it costs the same time. */
+  /** Used instead of the secret of an unknown integration, so that the check takes the same time. */
   const decoy = sealing.seal(randomSecret('integrationSecret'));
 
-  /** The old secret of an integration while it is accepted. */
+  /** Returns the old secret of an integration while it is accepted. */
   function oldSecretOf({ oldSecret }: Integration): Integration['oldSecret'] {
     return oldSecret && oldSecret.expiresAt.getTime() > clock.now() ? oldSecret : undefined;
   }
 
-  /** The version of the secret that has signed a call; undefined where none has that is accepted now. */
+  /** Returns the version of the secret that has signed a call. Undefined if no accepted secret has signed it. */
   async function signingVersion(
     integration: Integration | undefined,
     secret: string,
     signs: (secret: string) => boolean,
   ): Promise<number | undefined> {
-    // Compared first: an unknown integration costs the same time as a known one.
+    // The secret is compared first, so that an unknown integration takes the same time as a known one.
     if (signs(secret)) return integration?.secretVersion;
     const old = integration && oldSecretOf(integration);
     return old && signs(await sealing.open(old.sealedSecret)) ? old.secretVersion : undefined;
@@ -89,7 +89,7 @@ export function createCallerAuthentication(dependencies: Dependencies) {
       throw new ApiError('rate_limited', { description: 'Integration rate limit exceeded', retryAfter });
   }
 
-  /** @throws ApiError invalid_signature; integration_inactive; rate_limited, which only signed calls count for */
+  /** @throws ApiError `invalid_signature`; `integration_inactive`; `rate_limited`, for which only signed calls count */
   return async function authenticate(headers: unknown, raw: Uint8Array): Promise<Caller> {
     const sent = signingHeadersOf(headers);
     const integrationId = sent['x-svc-integration-id'];
@@ -97,7 +97,9 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const integration = await findIntegration(integrationId);
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
     const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
-    const version = await signingVersion(integration, secret, (one) => isSignedWith(one, signed, raw));
+    const version = await signingVersion(integration, secret, (candidate) =>
+      isSignedWith(candidate, signed, raw),
+    );
     if (version === undefined || !integration) {
       const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
       const hint = kind ?? (integration?.mode === 'test' ? mistakeIn(secret, signed, raw) : undefined);

@@ -1,6 +1,6 @@
 import { hmac } from '../platform/ids.ts';
 
-/** A shop's customer, as its exchange of a code named them. */
+/** A customer of a shop, as named in the exchange of a code. */
 export interface Customer {
   clientId: string;
   /** Host name, lower case. */
@@ -8,6 +8,6 @@ export interface Customer {
   customerId: string;
 }
 
-/** Keyed hash that the enrollment stores instead of the customer's id. */
+/** Returns the keyed hash that the enrollment stores instead of the customer's id. */
 export const customerHash = (idKey: Uint8Array, { clientId, shop, customerId }: Customer): string =>
   hmac(idKey, JSON.stringify(['customer', clientId, shop, customerId]));

@@ -19,20 +19,20 @@ import { customerHash } from './customer-hash.ts';
 interface Dependencies {
   loadGrant: (code: string) => Promise<Grant | undefined>;
   charges: Charging;
-  /** Keeps on the enrollment whom the shop knows this user as. */
+  /** Stores the hash of the shop's customer id on the user's enrollment. */
   rememberCustomer: (enrollmentId: string, customerHash: string) => Promise<void>;
   idKey: Uint8Array;
   clock: { now(): number };
 }
 
-/** A code of this integration. Interface 7.5 has one 404 for all others. */
+/** Returns the grant of a code. All codes that this client cannot exchange get the same 404 (interface 7.5). */
 function requireOwnCode(grant: Grant | undefined, code: string, client: IntegrationHolder['client']): Grant {
   if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
   const description = wrongKind('code', code, 'code');
   throw new ApiError('code_not_found', description === undefined ? {} : { description });
 }
 
-/** For test integrations, the error names the sent and the registered value. */
+/** Returns the error for an unknown shop. For a test integration, it names the sent and the registered values. */
 function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiError {
   if (mode !== 'test') return new ApiError('shop_not_found');
   const form = /[:/]/.test(sent) ? '; a shop_domain is a host name, without https:// and without a path' : '';
@@ -42,7 +42,7 @@ function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiE
   });
 }
 
-/** Nothing is billed for a user of whom nothing positive is known, or who must not pass. */
+/** Refuses users who must not pass or have no positive claim, so that nothing is billed for them. */
 function requireSuccess(grant: Grant, claims: ClaimsMap): void {
   if (grant.enrollment.status === 'withdrawn')
     throw new ApiError('code_not_found', {
@@ -52,7 +52,7 @@ function requireSuccess(grant: Grant, claims: ClaimsMap): void {
   if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');
 }
 
-/** `POST /api/integrations/storefront/verify/exchange` (interface 4.6) for a caller whose signature fits. */
+/** `POST /api/integrations/storefront/verify/exchange` (interface 4.6), for a caller whose signature was verified. */
 export function createStorefrontExchange({
   loadGrant,
   charges,
@@ -60,7 +60,10 @@ export function createStorefrontExchange({
   idKey,
   clock,
 }: Dependencies) {
-  /** The same request within the code's life gets the same answer again, unbilled; any other use of a used code is a 404. */
+  /**
+   * Returns the access of a used code, without billing, if the same request is repeated before the code expires. Otherwise
+   * throws a 404.
+   */
   function replayed({ id, at, access, revoked }: PastCharge, fingerprint: string): Access {
     const isSame =
       access?.fingerprint === fingerprint && !revoked && access.expiresAt.getTime() > clock.now();

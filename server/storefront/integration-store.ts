@@ -5,23 +5,23 @@ import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { SealedField } from '../platform/keys/sealed-values.ts';
 
-/** Shops that exchange the codes of one storefront client by calls signed with one secret. */
+/** An integration: shops that exchange the codes of one storefront client. One secret signs their calls. */
 export interface Integration {
   _id: string;
   partnerId: string;
   clientId: string;
-  /** The mode of its client. */
+  /** The mode of the integration's client. */
   mode: Mode;
   status: IntegrationStatus;
-  /** Host names, lower case. */
+  /** Host names of the shops, in lower case. */
   shops: string[];
-  /** `intsec_…` under the master key: HMAC needs it back. */
+  /** The secret `intsec_…`, encrypted with the master key. It must be decryptable, because HMAC needs the secret itself. */
   sealedSecret: string;
   secretVersion: number;
-  /** The last characters of the secret; absent in integrations of older builds. */
+  /** The last characters of the secret. Absent if an older build made the integration. */
   last4?: string;
   lastUsedAt?: Date;
-  /** The secret before the present one, until it expires. */
+  /** The previous secret, which is accepted until it expires. */
   oldSecret?: OldIntegrationSecret;
   rotatedAt?: Date;
   createdAt: Date;
@@ -54,10 +54,10 @@ export const sealedSecrets = [sealed('sealedSecret')];
 export const sealedOldSecrets = [sealed('oldSecret.sealedSecret')];
 export const sealedFields: SealedField[] = [...sealedSecrets, ...sealedOldSecrets];
 
-/** Fields by their value; those that are undefined do not narrow. */
+/** The values that fields must have. A field that is undefined is not checked. */
 type Filter = { [Field in keyof Integration]?: Integration[Field] | undefined };
 
-/** Records that are changed one at a time, each change with its audit entry: the partners feature has such. */
+/** A store of integrations. Each change of a record is written together with its audit entry. */
 export interface IntegrationStore {
   insert(
     integration: Omit<Integration, 'revision' | 'audit' | 'auditAt'>,
@@ -65,10 +65,10 @@ export interface IntegrationStore {
   ): Promise<Integration>;
   find(id: string): Promise<Integration | undefined>;
   findAll(ids: readonly string[]): Promise<(Integration | undefined)[]>;
-  /** Newest first. */
+  /** Returns integrations, the newest first. */
   list(filter: Filter, page: { limit: number; after?: string | undefined }): Promise<Integration[]>;
   count(filter: Filter): Promise<Total>;
-  /** @throws ApiError `not_found` */
+  /** Changes an integration, unless `decide` returns undefined. @throws ApiError `not_found` */
   change(
     id: string,
     decide: (current: Integration) =>

@@ -24,14 +24,14 @@ interface Dependencies {
   ) => Promise<{ client: Pick<Integration, 'partnerId' | 'mode'> & { kind: string } } | undefined>;
 }
 
-/** An integration with its secret: shown once, when the secret is made. */
+/** An integration and its new secret. The secret is shown only once. */
 export interface FreshIntegration {
   integration: Integration;
   integrationSecret: string;
 }
 
-/** The present secret as an old one. @throws ApiError `conflict` while the one before it is still accepted */
-function keptSecret(
+/** Returns the present secret as an old secret. @throws ApiError `conflict` while an earlier old secret is still accepted */
+function oldSecretOf(
   { _id, sealedSecret, secretVersion, last4 = '', lastUsedAt, oldSecret }: Integration,
   now: number,
   keepOldSeconds: number,
@@ -47,7 +47,7 @@ function keptSecret(
 
 export type Integrations = ReturnType<typeof createIntegrations>;
 
-/** Storefront integrations: `active` until disabled permanently. All methods throw ApiError. */
+/** Manages storefront integrations. One is `active` until it is disabled, which is final. The methods throw ApiError. */
 export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
   async function newSecret() {
     const integrationSecret = randomSecret('integrationSecret');
@@ -55,12 +55,12 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     return { integrationSecret, stored: { sealedSecret, last4: integrationSecret.slice(-4) } };
   }
 
-  /** One request changes an integration once, so both name the entry. */
+  /** Returns the audit entry of a change of an integration. */
   function entryOf(actor: Actor, target: string, changed: Pick<AuditEntry, 'before' | 'after'>): AuditEntry {
     return auditEntry(actor, { id: target, at: clock.now() }, changed);
   }
 
-  async function storefrontClient(partnerId: string, clientId: string) {
+  async function requireStorefrontClient(partnerId: string, clientId: string) {
     const found = await findClient(clientId);
     if (!found) throw new ApiError('not_found', { description: `No client ${clientId}` });
     if (found.client.partnerId !== partnerId) {
@@ -80,7 +80,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
 
   return {
     async create({ partnerId, clientId, shops }: CreateIntegration, actor: Actor): Promise<FreshIntegration> {
-      const { mode } = await storefrontClient(partnerId, clientId);
+      const { mode } = await requireStorefrontClient(partnerId, clientId);
       const { integrationSecret, stored } = await newSecret();
       const _id = randomId('integration');
       const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
@@ -99,7 +99,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     count: ({ partnerId, clientId, mode, status }: Unpaged<ListIntegrations>): Promise<Total> =>
       store.count({ partnerId, clientId, mode, status }),
 
-    /** Its secret stays. Adding a shop that is there changes nothing. */
+    /** Adds and removes shops. The secret stays. */
     update: (
       { integrationId, addShops, removeShops }: UpdateIntegration,
       actor: Actor,
@@ -114,7 +114,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         return { set: { shops }, entry };
       }),
 
-    /** The old secret becomes invalid immediately, or after `keepOldSeconds`. */
+    /** Makes a new secret. The old secret becomes invalid after `keepOldSeconds`, which may be 0. */
     async rotateSecret(
       { integrationId: id, keepOldSeconds }: RotateIntegrationSecret,
       actor: Actor,
@@ -125,7 +125,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         if (status === 'disabled')
           throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
         const now = clock.now();
-        const oldSecret = keepOldSeconds > 0 ? keptSecret(current, now, keepOldSeconds) : undefined;
+        const oldSecret = keepOldSeconds > 0 ? oldSecretOf(current, now, keepOldSeconds) : undefined;
         const next = { secretVersion: secretVersion + 1 };
         const after = keepOldSeconds > 0 ? { ...next, keepOldSeconds } : next;
         return {
@@ -143,10 +143,10 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         return { set, entry: entryOf(actor, id, { before: { status }, after: set }) };
       }),
 
-    /** Read together with those of other requests. */
+    /** Finds an integration by its id. Simultaneous calls share one read. */
     find: createGroupCommit({ run: (ids: readonly string[]) => store.findAll(ids) }),
 
-    /** Whether some integration exchanges the codes of this client. */
+    /** Whether a client has an active integration. */
     async exist(clientId: string): Promise<boolean> {
       return (await store.list({ clientId, status: 'active' }, { limit: 1 })).length > 0;
     },

@@ -1,19 +1,19 @@
 import { createHash, createHmac } from 'node:crypto';
 import { sameText } from '../platform/ids.ts';
 
-/** The integration that a call names, and when it was signed in Unix seconds, as sent. */
+/** The integration that a call names, and the time of the signature in Unix seconds, both as sent. */
 interface Signed {
   integrationId: string;
   timestamp: string;
 }
 
-/** Interface 5.4, docs/choices.md: `{integration_id}.{timestamp}.{raw body}`, the body as the bytes that were sent. */
+/** Returns the HMAC of `{integration_id}.{timestamp}.{raw body}`, with the bytes of the body as sent (interface 5.4). */
 function signatureOf(secret: string, { integrationId, timestamp }: Signed, raw: Uint8Array): string {
   const mac = createHmac('sha256', secret).update(`${integrationId}.${timestamp}.`).update(raw);
   return `sha256=${mac.digest('hex')}`;
 }
 
-/** Whether the signature fits, in constant time. */
+/** Whether the signature matches. The comparison takes constant time. */
 export function isSignedWith(
   secret: string,
   signed: Signed & { signature: string },
@@ -22,6 +22,7 @@ export function isSignedWith(
   return sameText(signed.signature, signatureOf(secret, signed, raw));
 }
 
+/** Returns the body as compact JSON; undefined if it is not JSON. */
 function compact(raw: Uint8Array): Uint8Array | undefined {
   try {
     return Buffer.from(JSON.stringify(JSON.parse(Buffer.from(raw).toString('utf8'))));
@@ -31,8 +32,8 @@ function compact(raw: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * Which usual mistake a signature that does not fit was made with. It says nothing to a caller without the secret: each
- * mistake is found by a signature under that secret.
+ * Names the common mistake that explains a wrong signature. This reveals nothing to a caller without the secret, because each
+ * mistake is recognised by a signature with that secret.
  */
 export function mistakeIn(secret: string, signed: Signed & { signature: string }, raw: Uint8Array): string {
   const { signature } = signed;
@@ -47,7 +48,7 @@ export function mistakeIn(secret: string, signed: Signed & { signature: string }
   return 'sign {integration_id}.{timestamp}.{raw body}, the raw body being the very bytes that are sent';
 }
 
-/** What a repeated request has in common with the first: integration and body, whenever it was signed. */
+/** Returns a text that is the same for repetitions of a request: it depends on integration and body, but not on the time. */
 export function fingerprintOf(integrationId: string, raw: Uint8Array): string {
   return createHash('sha256').update(`${integrationId}.`).update(raw).digest('base64url');
 }

@@ -26,7 +26,7 @@ function parseBody(type: string | undefined, raw: Buffer): unknown {
   return parseJson(raw.toString('utf8'));
 }
 
-/** `/api/integrations/storefront`: who signed it is judged on the raw bytes, before they are read as JSON. */
+/** The routes under `/api/integrations/storefront`. The signature is checked on the raw bytes, before they are parsed as JSON. */
 export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies): FastifyPluginAsyncZod {
   const callers = new WeakMap<FastifyRequest, Caller>();
 

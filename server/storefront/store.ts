@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { createRecordStore, type RecordStore } from '../platform/database/records.ts';
 import { type Integration, indexes, integrationCollection } from './integration-store.ts';
 
-/** What this feature keeps. */
+/** The stores of this feature. */
 export interface StorefrontStores {
   integrations: RecordStore<Integration>;
 }

@@ -18,13 +18,13 @@ interface Dependencies {
 
 /** `svcadmin sessions list`. */
 export function createSessionListProcedures({ sessions, enrollments, clock, partnerNames }: Dependencies) {
-  async function existing(sessionId: string): Promise<Session> {
+  async function requireSession(sessionId: string): Promise<Session> {
     const session = await sessions.find(sessionId);
     if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
     return session;
   }
 
-  async function ofEnrollment(enrollmentId: string | undefined) {
+  async function enrollmentFilter(enrollmentId: string | undefined) {
     if (enrollmentId === undefined) return undefined;
     const enrollment = await enrollments.find(enrollmentId);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${enrollmentId}` });
@@ -40,8 +40,8 @@ export function createSessionListProcedures({ sessions, enrollments, clock, part
         const { rows, stoppedAfter } = await sessions.list({
           ...wanted,
           now: new Date(now),
-          after: after === undefined ? undefined : await existing(after),
-          of: await ofEnrollment(enrollmentId),
+          after: after === undefined ? undefined : await requireSession(after),
+          enrollment: await enrollmentFilter(enrollmentId),
         });
         const view = (session: Session) => maskSubject(ctx.operator.role, viewSessionSummary(session, now));
         return { rows: await withPartnerName(rows.map(view), partnerNames), stoppedAfter };
@@ -51,7 +51,11 @@ export function createSessionListProcedures({ sessions, enrollments, clock, part
       .input(ListSessions.omit(pageFields))
       .output(Total)
       .query(async ({ input: { enrollmentId, ...wanted } }) =>
-        sessions.count({ ...wanted, now: new Date(clock.now()), of: await ofEnrollment(enrollmentId) }),
+        sessions.count({
+          ...wanted,
+          now: new Date(clock.now()),
+          enrollment: await enrollmentFilter(enrollmentId),
+        }),
       ),
   });
 }

@@ -38,7 +38,8 @@ export function createUserProcedures(dependencies: Dependencies) {
 
   const search = createUserSearch(dependencies);
 
-  async function idOf(reference: string): Promise<string | undefined> {
+  /** The user's id, found by the id of the user, of a passkey or of an enrollment, or by a subject. */
+  async function userIdOf(reference: string): Promise<string | undefined> {
     if (reference.startsWith('usr_')) return reference;
     if (reference.startsWith('pky_')) return passkeys.userOf(reference);
     if (reference.startsWith('enr_')) return (await enrollments.find(reference))?.userId;
@@ -46,7 +47,7 @@ export function createUserProcedures(dependencies: Dependencies) {
   }
 
   async function view(user: User): Promise<UserView> {
-    const [enrolled, ownSessions, ownPasskeys] = await Promise.all([
+    const [enrolled, userSessions, userPasskeys] = await Promise.all([
       enrollments.ofUser(user._id),
       sessions.ofUser(user._id),
       passkeys.ofUser(user._id),
@@ -68,13 +69,13 @@ export function createUserProcedures(dependencies: Dependencies) {
         sub,
         status,
       })),
-      passkeys: ownPasskeys.map(({ _id, createdAt, lastUsedAt, synced }) => ({
+      passkeys: userPasskeys.map(({ _id, createdAt, lastUsedAt, synced }) => ({
         id: _id,
         createdAt: createdAt.toISOString(),
         lastUsedAt: lastUsedAt?.toISOString() ?? null,
         synced,
       })),
-      sessions: ownSessions.length,
+      sessions: userSessions.length,
       duplicate: user.duplicate ?? false,
       createdAt: user.createdAt.toISOString(),
     };
@@ -85,7 +86,7 @@ export function createUserProcedures(dependencies: Dependencies) {
       .input(FindUser)
       .output(UserView)
       .query(async ({ input, ctx }) => {
-        const id = await idOf(input.user);
+        const id = await userIdOf(input.user);
         const user = id && (await users.find(id));
         if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
         await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });

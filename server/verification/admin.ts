@@ -73,13 +73,13 @@ function enrollmentProcedures({
   block,
   clock,
 }: Pick<Dependencies, 'enrollments' | 'block' | 'clock'>) {
-  async function existing(id: string): Promise<Enrollment> {
+  async function requireEnrollment(id: string): Promise<Enrollment> {
     const enrollment = await enrollments.find(id);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${id}` });
     return enrollment;
   }
 
-  /** The entry of a change of status; one request changes an enrollment once, so both name the entry. */
+  /** The audit entry of a change of status. A request changes an enrollment at most once, so the two make its id. */
   function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {
     return auditEntry(actor, { id: _id, at: clock.now() }, { before: { status }, after });
   }
@@ -89,7 +89,7 @@ function enrollmentProcedures({
       .input(ListEnrollments)
       .output(z.array(EnrollmentView))
       .query(async ({ input: { partnerId, sub, reason, limit, after }, ctx }) => {
-        const last = after === undefined ? undefined : await existing(after);
+        const last = after === undefined ? undefined : await requireEnrollment(after);
         const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
         const modes = found.map(({ mode }) => mode);
         await ctx.noteRead({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
@@ -105,7 +105,7 @@ function enrollmentProcedures({
       .input(ReadEnrollment)
       .output(EnrollmentView)
       .query(async ({ input: { enrollmentId, reason }, ctx }) => {
-        const enrollment = await existing(enrollmentId);
+        const enrollment = await requireEnrollment(enrollmentId);
         await ctx.noteRead({ target: enrollmentId, modes: [enrollment.mode], reason });
         return maskSubject(ctx.operator.role, viewEnrollment(enrollment));
       }),
@@ -114,7 +114,7 @@ function enrollmentProcedures({
       .input(BlockEnrollment)
       .output(EnrollmentView)
       .mutation(async ({ input: { enrollmentId, reason }, ctx }) => {
-        const current = await existing(enrollmentId);
+        const current = await requireEnrollment(enrollmentId);
         const entry = entryOf(ctx.actor, current, { status: 'blocked', blockReason: reason });
         return viewEnrollment(await block(enrollmentId, reason, entry));
       }),
@@ -123,7 +123,7 @@ function enrollmentProcedures({
       .input(EnrollmentReference)
       .output(EnrollmentView)
       .mutation(async ({ input: { enrollmentId }, ctx }) => {
-        const current = await existing(enrollmentId);
+        const current = await requireEnrollment(enrollmentId);
         if (current.status === 'active') return viewEnrollment(current);
         const entry = entryOf(ctx.actor, current, { status: 'active' });
         return viewEnrollment(await enrollments.unblock(enrollmentId, entry));

@@ -78,7 +78,7 @@ interface Dependencies {
   identityWalletSources?: readonly IdentityWalletSettings[];
   /** Gets the status list of an attestation, from public addresses only. */
   fetchStatusList?: FetchStatusList;
-  /** How long claims hold. */
+  /** How long each claim stays fresh. */
   claimLifetimes?: Lifetimes;
   /** The relying party of users' passkeys, a host name; undefined where there are none. */
   passkeyRpId?: string | undefined;
@@ -88,17 +88,17 @@ interface Dependencies {
   findLogo?: (id: string) => Promise<Buffer | undefined>;
   /** The keyed hash of a shop's customer id. */
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
-  /** Called when a session is done with a method, with how it ended. */
+  /** Called when a method of a session has ended, with its outcome. */
   onMethod?: (source: string, outcome: MethodOutcome) => void;
   /** Who runs this installation. */
   imprint?: Imprint;
-  /** Ends accesses of a person that were charged by a time. Idempotent. */
+  /** Ends the accesses to a user's claims that were charged up to a given time. Idempotent. */
   endAccesses: Parameters<typeof createEndingOfAccesses>[0]['endAccesses'];
-  /** What partners have bought of a person and the ledger still names, in any order. */
+  /** The charges for a user's claims that the ledger still holds, in any order. */
   sharedOf: YourDataSettings['sharedOf'];
   /** Adds entries to the audit log. Idempotent. */
   record: YourDataSettings['record'];
-  /** Takes a person out of what other features keep. */
+  /** Deletes a user's data that other features keep. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
 }
 
@@ -107,7 +107,7 @@ export interface Verification {
   routes: FastifyPluginAsyncZod;
   /** To be mounted at `/api/verify`. */
   sessionQueryRoutes: FastifyPluginAsyncZod;
-  /** What the consent page of a client looks like with some settings. */
+  /** Renders the consent page of a client with the given settings. */
   previewConsent: ReturnType<typeof createConsentPreview>;
   grants: Grants;
   rememberCustomer: EnrollmentStore['rememberCustomer'];
@@ -136,9 +136,9 @@ export function createVerification(dependencies: Dependencies): Verification {
     logger,
     fetchStatusList: dependencies.fetchStatusList ?? (() => Promise.reject(new Error('no way out'))),
   });
-  const verifierOf = new Map(verifiers.map((each) => [each.name, each]));
-  const wallets = verifiers.map((each) =>
-    createIdentityWalletSource(each, { logger, testIdentityWallet: `${baseUrl}/verify/test-wallet` }),
+  const verifierOf = new Map(verifiers.map((verifier) => [verifier.name, verifier]));
+  const wallets = verifiers.map((verifier) =>
+    createIdentityWalletSource(verifier, { logger, testIdentityWallet: `${baseUrl}/verify/test-wallet` }),
   );
   const sources = new Map([createSandbox(), ...providers, ...wallets].map((source) => [source.name, source]));
   const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });

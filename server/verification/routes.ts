@@ -59,7 +59,7 @@ const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
   credential: z.string().max(32_768).optional(),
 });
 
-/** The raw query of a request has to be percent-encoded UTF-8: else `state` could not be sent back as it came. */
+/** Refuses a query that is not percent-encoded UTF-8, because its `state` could not be returned unchanged. */
 async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
   try {
     decodeURIComponent(url);
@@ -68,7 +68,7 @@ async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
   }
 }
 
-/** The query as its schema is to see it. */
+/** Prepares the query for its schema: refuses repeated parameters and removes empty ones. */
 async function readQuery(request: FastifyRequest): Promise<void> {
   requireOnce(request.query);
   request.query = withoutEmpty(request.query);
@@ -132,17 +132,17 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
   return routes;
 }
 
-/** Answers a form: leads on, to the partner or to the page of the next step. */
+/** Answers a form: sends the browser to the partner, or to the page of the next step. */
 const sendNextTo =
   (flow: PageDependencies['flow'], { bind, markPasskey, sendView, toPage }: Responses) =>
   async (reply: FastifyReply, browser: BrowserContext, submitted: Submitted): Promise<FastifyReply> => {
     const { session, secret, mark } = submitted;
     if (session) notePartner(reply.request, session.partnerId);
-    // An unchanged one is not sent again: it could undo what another tab has been given.
+    // An unchanged secret is not sent again: it could overwrite a newer one that another tab has received.
     if (secret !== browser.secret) bind(reply, browser, secret);
     if (mark) markPasskey(reply, mark);
     const marked = mark ? { ...browser, passkeyMark: mark.value } : browser;
-    const view = await flow.leaving(submitted, marked);
+    const view = await flow.exitAfterForm(submitted, marked);
     return view ? sendView(reply, view, marked) : toPage(reply, browser);
   };
 
@@ -192,9 +192,9 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     });
     renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {
-      const [known] = /\/(?:start|(?:session|phone|p)\/[^/?]+)(?=\?|$)/.exec(url) ?? [];
-      if (!known) throw new ApiError('route_not_found');
-      const allow = known === '/start' ? 'GET' : 'GET, POST';
+      const [knownPath] = /\/(?:start|(?:session|phone|p)\/[^/?]+)(?=\?|$)/.exec(url) ?? [];
+      if (!knownPath) throw new ApiError('route_not_found');
+      const allow = knownPath === '/start' ? 'GET' : 'GET, POST';
       throw new ApiError('method_not_allowed', { headers: { allow } });
     });
     await app.register(assetRoutes, { prefix: '/assets' });
@@ -230,7 +230,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       },
     );
 
-    // The one redirect URI of a source leads on to the session's own path, where its cookie is.
+    // A source has one redirect URI for all sessions. The session's cookie is sent to the session's own path only.
     app.get(
       '/callback/:source',
       { schema: { params: z.object({ source: z.string().max(64) }) }, exposeHeadRoute: false },

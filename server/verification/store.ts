@@ -15,7 +15,7 @@ import { createUserStore, type UserStore, indexes as userIndexes } from './peopl
 import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session/session-store.ts';
 import { type ClaimStore, createClaimStore } from './sources/identity-wallet/claim-store.ts';
 
-/** What this feature keeps. */
+/** The stores of this feature. */
 export interface VerificationStores {
   sessions: SessionStore;
   claims: ClaimStore;

@@ -41,7 +41,7 @@ function viewFailure(session: Session, step: Step): SessionView['failure'] {
   return { reason, retryable, text, at: (session.failure?.at ?? session.expiresAt).toISOString() };
 }
 
-/** Events in order, also the expiry, which is not stored. */
+/** The events in order, with the expiry, which is not stored. */
 function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView['timeline'] {
   const expiry = { at: expiresAt, event: 'expired', note: 'session_expired' };
   return [...timeline, ...(step === 'expired' ? [expiry] : [])].map(({ at, event, note }) => ({
@@ -84,7 +84,13 @@ export function viewSessionSummary(session: Session, now: number): SessionSummar
   const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
   const step = stepOf(session, now);
   return {
-    ...{ id, partnerId, clientId, keyId, mode, source, status },
+    id,
+    partnerId,
+    clientId,
+    keyId,
+    mode,
+    source,
+    status,
     expired: step === 'expired' || step === 'over',
     reason: reasonAt(session, step) ?? null,
     step: reachedStepOf(session),

@@ -52,7 +52,7 @@ export interface WalletsAdmin {
   summaries: Pick<WalletSummaries, 'summarise'>;
   signStatement: Sign;
   clock: Pick<Clock, 'now'>;
-  /** Configured price of a billable event in cents. */
+  /** The configured price of a billable event in cents. */
   standardPrice: number;
   partners: {
     /** @throws ApiError not_found */
@@ -67,7 +67,7 @@ export interface WalletsAdmin {
 
 type Wallet = Omit<LedgerPage, 'entries'>;
 
-/** Entries of a signed statement: some 4 MB. */
+/** The most entries of a signed statement, which has then about 4 MB. */
 const longestSigned = 10_000;
 
 const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefined }) => ({
@@ -75,12 +75,12 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
   to: to === undefined ? undefined : new Date(to),
 });
 
-/** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
+/** Makes the procedures that `svcadmin wallets`, `limits` and `prices` call. Amounts are in cents. */
 export function createWalletsProcedures(dependencies: WalletsAdmin) {
   const { store, audit, repair, manualEntries, list, summaries, signStatement, clock } = dependencies;
   const { standardPrice, partners } = dependencies;
 
-  /** A wallet as the last page of its ledger has it. */
+  /** Reads a wallet from the last page of its ledger. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
     const head = await store.head(walletIdOf(partnerId, mode));
     if (!head) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
@@ -92,15 +92,15 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     return readStatement({ walletId: head.walletId, head }, range, store);
   }
 
-  /** A partner's wallets, or those of a page of all. */
+  /** Returns the ids of a partner's wallets. Without a partner, returns a page of the ids of all wallets. */
   const walletsOf = async (
     partnerId: string | undefined,
     page: Parameters<typeof store.walletIds>[0],
   ): Promise<string[]> =>
     partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
 
-  /** Who moves the money, for the books and for the audit log. */
-  function actBy(actor: Actor, target: string, after: Record<string, unknown>) {
+  /** Returns the operator of an entry, and the entry for the audit log. */
+  function operatorAct(actor: Actor, target: string, after: Record<string, unknown>) {
     const audit = auditEntry(actor, { id: target, at: clock.now() }, { after });
     return { actor: actor.operatorId, audit };
   }
@@ -127,7 +127,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(MovedView)
       .mutation(async ({ input: { amount, reference, ...wallet }, ctx }) => {
         const { walletId } = await walletOf(wallet);
-        const memo = { reference, ...actBy(ctx.actor, walletId, { amount, reference }) };
+        const memo = { reference, ...operatorAct(ctx.actor, walletId, { amount, reference }) };
         return viewMoved(await manualEntries.fund(walletId, amount, memo));
       }),
     adjust: procedure
@@ -135,7 +135,11 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(MovedView)
       .mutation(async ({ input: { amount, reason, reference = randomRequestId(), ...wallet }, ctx }) => {
         const { walletId } = await walletOf(wallet);
-        const memo = { reference, reason, ...actBy(ctx.actor, walletId, { amount, reference, reason }) };
+        const memo = {
+          reference,
+          reason,
+          ...operatorAct(ctx.actor, walletId, { amount, reference, reason }),
+        };
         return viewMoved(await manualEntries.adjust(walletId, amount, memo));
       }),
     refund: procedure
@@ -143,7 +147,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(MovedView)
       .mutation(async ({ input: { entryId, reason }, ctx }) => {
         const { walletId: wallet } = await manualEntries.find(entryId);
-        const act = actBy(ctx.actor, entryId, { reason, wallet });
+        const act = operatorAct(ctx.actor, entryId, { reason, wallet });
         return viewMoved(await manualEntries.refund(entryId, { reason, ...act }));
       }),
     entry: procedure

@@ -19,13 +19,13 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   key: Uint8Array;
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
-  /** Wallets that could not pay for exchanges since a time. */
+  /** Returns the wallets that could not pay for exchanges since a time. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
-  /** What partners are called, by their ids. */
+  /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
 }
 
-/** What staff and partners see of wallets: balances, statements, limits, prices and audits. The ledger is billing's. */
+/** Makes the views of wallets for staff and partners: balances, statements, limits, prices, audits. `billing` owns the ledger. */
 export function createWalletsFeature(dependencies: Dependencies) {
   const { stores, billing, clock, key, record, unpaidWallets, partnerNames } = dependencies;
   const { signStatement, partners, standardPrice } = dependencies;
@@ -50,8 +50,12 @@ export function createWalletsFeature(dependencies: Dependencies) {
       }),
       manualEntries,
       list: createWalletList({
-        ...{ store: stores.summaries, ledger, summaries, clock },
-        ...{ unpaidWallets, partnerNames },
+        store: stores.summaries,
+        ledger,
+        summaries,
+        clock,
+        unpaidWallets,
+        partnerNames,
       }),
       summaries,
       signStatement,
@@ -61,13 +65,13 @@ export function createWalletsFeature(dependencies: Dependencies) {
     }),
     sweeps: [summaries.sweep],
 
-    /** A wallet as its partner's programs read it. @throws ApiError not_found */
+    /** Returns a wallet as the partner's programs see it. @throws ApiError `not_found` */
     read: createWalletReading({ store: ledger, summaries, clock }),
 
-    /** To be called when a page of the wallet was written. */
+    /** Marks a wallet for the next flush. Call this after a page of the wallet was written. */
     touch: summaries.touch,
 
-    /** Finishes the work under way, for a graceful stop. Another process reads the wallets again where this fails. */
+    /** Waits for the work in progress. Call this when the process stops. If it fails, another process reads the wallets again. */
     drain: (): Promise<void> => summaries.flush().catch(() => undefined),
   };
 }

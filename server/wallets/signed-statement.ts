@@ -4,12 +4,12 @@ import { createSigner } from '../platform/keys/jws.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Statement } from './statement.ts';
 
-/** Signs a whole statement: a compact JWS that partners verify with the published keys. */
+/** Signs a whole statement. Returns a compact JWS that partners verify with the published keys. */
 export type SignStatement = (statement: StatementView, chain: Statement['chain']) => string;
 
 interface Settings {
   keyring: Pick<Keyring, 'signing'>;
-  /** The base URL: where the keys are published. */
+  /** The base URL, under which the keys are published. */
   issuer: string;
   clock: Pick<Clock, 'now'>;
 }

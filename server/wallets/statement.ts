@@ -3,24 +3,24 @@ import type { LedgerEntry, LedgerPage } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 
 interface Range {
-  /** Entries from this time on; from the first where undefined. */
+  /** The time of the earliest entry. Undefined means the beginning of the ledger. */
   from?: Date | undefined;
-  /** Entries before this time; to the last where undefined. */
+  /** The time before which all entries are. Undefined means the end of the ledger. */
   to?: Date | undefined;
-  /** Continues a statement after this entry, up to `untilSeq` of its first page. */
+  /** Continues a statement after this entry. `untilSeq` is the value that its first part returned. */
   afterSeq?: number | undefined;
   untilSeq?: number | undefined;
   limit: number;
 }
 
-/** A part of a statement: `opening` plus its lines is `closing`. */
+/** A part of a statement. `opening` plus the amounts of the entries is `closing`. */
 export interface Statement {
   opening: number;
   closing: number;
   entries: LedgerEntry[];
-  /** Last entry of the whole statement; more lines follow while the last one here is before it. */
+  /** The last entry of the whole statement. More parts follow if the last entry of this part is before it. */
   untilSeq: number;
-  /** The page of the ledger that holds the last line here, or the state before it. */
+  /** The page of the ledger that holds the last entry of this part. */
   chain: Pick<LedgerPage, 'n' | 'digest'>;
 }
 
@@ -32,7 +32,10 @@ interface Wallet {
 type Store = Pick<LedgerStore, 'summary' | 'pages'>;
 type Summary = NonNullable<Awaited<ReturnType<Store['summary']>>>;
 
-/** Number of the first page that `isBeyond`, by halves; one more than the last page where none is. It must hold for all later ones. */
+/**
+ * Finds the first page for which `isBeyond` holds, by binary search. It must then hold for all later pages.
+ * @returns the number of the page, or one more than the last page if it holds for no page
+ */
 async function firstPage(
   { walletId, head }: Wallet,
   store: Store,
@@ -50,13 +53,13 @@ async function firstPage(
 }
 
 /**
- * The lines of a wallet in the order of `seq`. Time never goes back along the pages, so a time cuts the ledger exactly, and the
- * closing balance of one period opens the next.
+ * Returns the entries of a wallet in the order of `seq`. The times of the pages never decrease. So a time divides the ledger
+ * exactly, and the closing balance of one period is the opening balance of the next.
  */
 export async function readStatement(wallet: Wallet, range: Range, store: Store): Promise<Statement> {
   const { walletId, head } = wallet;
 
-  /** Last seq before `time`. */
+  /** Returns the last `seq` before a time. */
   async function seqBefore(time: Date): Promise<number> {
     const first = await firstPage(wallet, store, ({ at }) => at >= time);
     return first === 0 ? 0 : ((await store.summary(walletId, first - 1))?.state.seq ?? 0);
@@ -68,7 +71,7 @@ export async function readStatement(wallet: Wallet, range: Range, store: Store):
   const entries: LedgerEntry[] = [];
   let opening = 0;
   let chain: Statement['chain'] = { n: 0, digest: '' };
-  // Begins with the page of the line before, whose balance opens the statement.
+  // Begins with the page of the entry before the statement. The balance of that entry opens the statement.
   const from = await firstPage(wallet, store, ({ state }) => state.seq >= after);
   for await (const page of store.pages(walletId, { from: Math.min(from, head.n), to: head.n })) {
     chain = { n: page.n, digest: page.digest };

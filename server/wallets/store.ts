@@ -6,8 +6,8 @@ import { createWalletUseStore, indexes as useIndexes } from './wallet-use-store.
 export const indexes = [...useIndexes, ...summaryIndexes];
 
 /**
- * What this feature keeps beside the ledgers: summaries of wallets, and how far each ledger was audited.
- * @param maintenance waits longer for its answers
+ * The stores of this feature: summaries of wallets, and how far each ledger was audited.
+ * @param maintenance a connection with longer timeouts
  */
 export const createWalletsStores = (db: Db, maintenance: Db = db) => ({
   checkpoints: createCheckpointStore(db),

@@ -40,13 +40,13 @@ function viewEntry({ id, walletId, seq, kind, amount, balanceAfter, at, memo }: 
   };
 }
 
-/** With what a charge was for, as long as that is kept. */
+/** Shows an entry with the client, session and enrollment of a charge, as long as its grant is kept. */
 function viewStatementEntry(entry: WalletEntry): StatementEntry {
   const { clientId = null, sessionId = null, enrollmentId = null } = entry.grant ?? {};
   return { ...viewEntry(entry), clientId, sessionId, enrollmentId };
 }
 
-/** The account on the other side of the wallet: each entry has two legs, and they add up to zero. */
+/** Returns the other account of an entry in double-entry bookkeeping. Undefined if the entry moves no money. */
 function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' | undefined {
   switch (kind) {
     case 'token':
@@ -65,7 +65,7 @@ function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' 
   }
 }
 
-/** @param refund the refund of this entry, where there is one */
+/** Shows one entry with all its details. @param refund the refund of this entry, if it has one */
 export function viewEntryDetail(entry: WalletEntry, refund: LedgerEntry | undefined): EntryDetail {
   const [partnerId = '', mode] = entry.walletId.split(':');
   const isCharge = entry.amount < 0 && isBillable(entry.kind);
@@ -93,7 +93,7 @@ export function viewWallet(
   return { partnerId, mode, balance, currency: 'USD', spentPerDay, daysLeft, entries: seq, pages: n + 1 };
 }
 
-/** `now` in milliseconds on the database's clock: a window of the past counts as empty. */
+/** Shows the spend caps and their use. A window that has ended counts as empty. @param now milliseconds of the database's clock */
 export function viewLimits(
   { partnerId, mode }: WalletReference,
   { state }: Pick<Head, 'state'>,

@@ -19,7 +19,7 @@ interface Dependencies {
   ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
-  /** Wallets that could not pay for exchanges since a time. */
+  /** Returns the wallets that could not pay for exchanges since a time. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
   partnerNames: PartnerNames;
 }
@@ -27,14 +27,14 @@ interface Dependencies {
 const day = 86_400_000;
 const unpaidPeriod = 7 * day;
 
-/** Days until the balance is used up; null where nothing is spent. */
+/** Returns the days until the balance is used up; null if nothing is spent. */
 export const daysLeftOf = ({ balance, spentPerDay }: Pick<WalletSummary, 'balance' | 'spentPerDay'>) =>
   spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null;
 
-const poorestFirst = (one: WalletSummary, other: WalletSummary): number =>
-  one.balance - other.balance || (one._id < other._id ? -1 : 1);
+const lowestBalanceFirst = (a: WalletSummary, b: WalletSummary): number =>
+  a.balance - b.balance || (a._id < b._id ? -1 : 1);
 
-/** The part of a sorted list that follows an id. @throws ApiError not_found */
+/** Returns the part of a sorted list that follows an id. @throws ApiError `not_found` if the list does not have the id */
 function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWallets, 'limit' | 'after'>) {
   const last = after === undefined ? -1 : sorted.findIndex(({ _id }) => _id === after);
   if (after !== undefined && last === -1) {
@@ -43,7 +43,7 @@ function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWal
   return sorted.slice(last + 1, last + 1 + limit);
 }
 
-/** `svcadmin wallets list`. What is asked of all wallets is answered from their summaries. */
+/** Makes the list of `svcadmin wallets list`. Filters over all wallets use the summaries. */
 export function createWalletList({
   store,
   ledger,
@@ -77,14 +77,14 @@ export function createWalletList({
     });
   }
 
-  /** Wallets that were never funded, and were to pay for something lately: none of them will ever run out. */
+  /** Returns the wallets that were never funded but were to pay for an exchange lately. */
   async function unfundedAndTried(modes: readonly Mode[]): Promise<WalletSummary[]> {
     const found = await summaries.summarise([...(await unpaidLately()).keys()]);
     return found.filter(({ seq, mode }) => seq === 0 && modes.includes(mode));
   }
 
-  /** Wallets that a limit narrows, in the order of the list. */
-  async function narrowed({
+  /** Returns the wallets that meet the limits of a filter, in the order of the list. */
+  async function filtered({
     mode,
     below,
     daysLeft,
@@ -96,25 +96,25 @@ export function createWalletList({
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
     const tried = (await unfundedAndTried(modes)).filter(isBelow);
     if (daysLeft === undefined) {
-      return [...tried, ...(await store.below(modes, below ?? 0))].toSorted(poorestFirst);
+      return [...tried, ...(await store.below(modes, below ?? 0))].toSorted(lowestBalanceFirst);
     }
     const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
     return [...tried, ...ending.filter(isBelow)];
   }
 
-  const isNarrowed = ({ below, daysLeft, unfunded }: Unpaged<ListWallets>): boolean =>
+  const hasLimits = ({ below, daysLeft, unfunded }: Unpaged<ListWallets>): boolean =>
     [below, daysLeft, unfunded].some((limit) => limit !== undefined);
 
   return {
     async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {
       const page = { limit, after };
-      if (isNarrowed(filter)) return view(pageOf(await narrowed(filter), page));
+      if (hasLimits(filter)) return view(pageOf(await filtered(filter), page));
       return view(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
     },
 
     async count(filter: Unpaged<ListWallets>): Promise<Total> {
-      const total = isNarrowed(filter)
-        ? (await narrowed(filter)).length
+      const total = hasLimits(filter)
+        ? (await filtered(filter)).length
         : await ledger.countWallets(filter.mode);
       return { total, exact: true };
     },

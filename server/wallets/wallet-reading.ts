@@ -13,7 +13,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A wallet as its partner's programs read it: as of now, with what it spends. */
+/** Returns a function that reads a wallet for the partner's programs: its present balance, its limits and its spending. */
 export function createWalletReading({ store, summaries, clock }: Dependencies) {
   return async (wallet: { partnerId: string; mode: Mode }): Promise<WalletResponse['wallet']> => {
     const walletId = walletIdOf(wallet.partnerId, wallet.mode);

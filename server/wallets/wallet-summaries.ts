@@ -15,13 +15,13 @@ interface Settings {
 }
 
 const day = 86_400_000;
-/** The longest time that a summary reports. Milliseconds. */
+/** The longest time until the end of a balance that a summary reports, in milliseconds. */
 const longestLeft = 36_500 * day;
-/** Wallets of one look-up. */
+/** The most wallets that are read together. */
 const atOnce = 250;
-/** Wallets that each sweep looks at in turn, whether they were written or not. */
+/** How many wallets each sweep refreshes in turn, whether or not they were written. */
 const perSweep = 100;
-/** Groups that one sweep adds where summaries are missing. */
+/** The most further groups that one sweep refreshes if summaries are missing. */
 const mostGroups = 20;
 
 function capOf({ minute: m, hour: h, caps }: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
@@ -52,7 +52,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   const touched = new Set<string>();
   let lastRefreshedId = '';
 
-  /** Cents a day by wallet; those in which nothing moved lately have none. */
+  /** Returns the cents that each wallet spends per day. Wallets without recent entries are left out. */
   async function spending(wallets: readonly WalletHead[], now: number): Promise<Map<string, number>> {
     const active = wallets.filter(({ at, seq }) => seq > 0 && now - at.getTime() < usePeriod);
     const samples = await use.samples(
@@ -71,7 +71,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     );
   }
 
-  /** Of these wallets as they are now, in the order of their ids. */
+  /** Returns the present summaries of these wallets, in the order of their ids. */
   async function summarise(walletIds: readonly string[]): Promise<WalletSummary[]> {
     const now = clock.now();
     const heads = await use.heads(walletIds);
@@ -80,7 +80,12 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
       const { walletId, n, at, balance, seq } = head;
       const perDay = spent.get(walletId) ?? 0;
       return {
-        ...{ _id: walletId, mode: Mode.parse(walletId.split(':')[1]), n, at, balance, seq },
+        _id: walletId,
+        mode: Mode.parse(walletId.split(':')[1]),
+        n,
+        at,
+        balance,
+        seq,
         spentPerDay: perDay,
         ...endOf(balance, perDay, now),
         ...capOf(head, now),
@@ -88,7 +93,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     });
   }
 
-  /** @returns whether one of them had no summary */
+  /** Stores new summaries of these wallets. @returns whether any of them had no summary */
   async function refresh(walletIds: readonly string[]): Promise<boolean> {
     const before = await store.versions(walletIds);
     await store.put(await summarise(walletIds), before);
@@ -96,8 +101,8 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   }
 
   /**
-   * Reads the wallets again that this process has written since it last did. What is written during the flush waits for the
-   * next one. Under load there is always more: neither this flush nor the sweeps behind it would end.
+   * Refreshes the wallets that this process has written since the last flush. Wallets that are written during the flush wait for
+   * the next one. Otherwise a flush under load would never end.
    */
   async function flush(): Promise<void> {
     const due = [...touched];
@@ -112,6 +117,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     }
   }
 
+  /** Refreshes the next group of all wallets. @returns whether the following group may lack summaries too */
   async function refreshNextGroup(): Promise<boolean> {
     const group = await ledger.walletIds({ after: lastRefreshedId, limit: perSweep });
     const wereMissing = group.length > 0 && (await refresh(group));
@@ -123,7 +129,10 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     name: 'wallet summaries',
     async sweep() {
       await flush();
-      for (let groups = 0; groups < mostGroups && (await refreshNextGroup()); ) groups += 1;
+      for (let group = 0; group < mostGroups; group += 1) {
+        const isMoreMissing = await refreshNextGroup();
+        if (!isMoreMissing) break;
+      }
     },
   };
 
@@ -131,7 +140,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     summarise,
     flush,
     sweep,
-    /** To be called when a page of the wallet was written. */
+    /** Marks a wallet for the next flush. Call this after a page of the wallet was written. */
     touch: (walletId: string): void => void touched.add(walletId),
   };
 }

@@ -6,22 +6,22 @@ import type { IndexDeclaration } from '../platform/database/indexes.ts';
 
 const collection = 'walletSummaries';
 
-/** What is asked of many wallets at a time. Derived from the ledger; some seconds old. */
+/** The figures of a wallet that lists need. They are derived from the ledger and may be some seconds old. */
 export interface WalletSummary {
   /** The wallet's id. */
   _id: string;
   mode: Mode;
   /** Number of the last page that was read. */
   n: number;
-  /** Of that page. */
+  /** The time of that page. */
   at: Date;
-  /** Cents. */
+  /** The balance in cents. */
   balance: number;
-  /** Entries of the statement. */
+  /** The number of entries of the statement. */
   seq: number;
-  /** Cents. */
+  /** Cents spent per day. */
   spentPerDay: number;
-  /** When the balance is spent if use goes on as it does. */
+  /** When the balance will be spent if the spending stays the same. */
   endsAt?: Date;
   /** A spend cap that is reached, until its window ends. */
   capped?: { bucket: 'minute' | 'hour'; limit: number; until: Date };
@@ -44,13 +44,13 @@ export function createWalletSummaryStore(db: Db) {
   const summaries = db.collection<WalletSummary>(collection);
 
   return {
-    /** The page numbers of the summaries that exist. */
+    /** Returns the page numbers of the existing summaries, by wallet id. */
     async versions(ids: readonly string[]): Promise<Map<string, number>> {
       const found = await summaries.find({ _id: { $in: [...ids] } }, { projection: { n: 1 } }).toArray();
       return new Map(found.map(({ _id, n }) => [_id, n]));
     },
 
-    /** Replaces summaries that are still of the page in `before`: what another process has written since is newer. */
+    /** Replaces summaries, unless another process has replaced one since `before` was read. */
     async put(fresh: readonly WalletSummary[], before: ReadonlyMap<string, number>): Promise<void> {
       if (fresh.length === 0) return;
       const writes: AnyBulkWriteOperation<WalletSummary>[] = fresh.map(({ _id, ...replacement }) => ({
@@ -64,14 +64,14 @@ export function createWalletSummaryStore(db: Db) {
     findAll: (ids: readonly string[]): Promise<WalletSummary[]> =>
       summaries.find({ _id: { $in: [...ids] } }).toArray(),
 
-    /** Wallets whose cap is reached now. */
+    /** Returns the wallets that have reached a cap now. */
     capped: (now: Date): Promise<WalletSummary[]> =>
       summaries
         .find({ 'capped.until': { $gt: now } })
         .limit(mostCapped)
         .toArray(),
 
-    /** Used wallets that hold less than so many cents, the emptiest first. */
+    /** Returns the used wallets with a balance of less than `cents`, the lowest balance first. */
     below: (modes: readonly Mode[], cents: number): Promise<WalletSummary[]> =>
       summaries
         .find({ mode: { $in: [...modes] }, balance: { $lt: cents }, seq: { $gt: 0 } })
@@ -79,7 +79,7 @@ export function createWalletSummaryStore(db: Db) {
         .hint({ mode: 1, balance: 1, _id: 1 })
         .toArray(),
 
-    /** Wallets that were never funded. */
+    /** Returns the wallets that were never funded. */
     unfunded: (modes: readonly Mode[]): Promise<WalletSummary[]> =>
       summaries
         .find({ mode: { $in: [...modes] }, balance: 0, seq: 0 })
@@ -87,7 +87,7 @@ export function createWalletSummaryStore(db: Db) {
         .hint({ mode: 1, balance: 1, _id: 1 })
         .toArray(),
 
-    /** Wallets whose balance is spent before a time, the first one first. */
+    /** Returns the wallets whose balance will be spent before a time, the earliest first. */
     endingBefore: (modes: readonly Mode[], time: Date): Promise<WalletSummary[]> =>
       summaries
         .find({ mode: { $in: [...modes] }, endsAt: { $lt: time } })

@@ -5,7 +5,7 @@ import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ManualMove, Sample } from './wallet-use.ts';
 
 const collection = 'ledger';
-/** Entries that an operator made: only they name an actor. */
+/** The condition of pages with an entry of an operator: only such entries have an actor. */
 const byOperators = { 'entries.memo.actor': { $exists: true } };
 
 export const indexes: IndexDeclaration[] = [
@@ -17,7 +17,7 @@ export interface WalletHead extends Sample, Pick<WalletState, 'seq' | 'minute' |
   walletId: string;
 }
 
-/** Ids that one query names. */
+/** The most ids in one query. */
 const perQuery = 2_000;
 
 const lastPage = {
@@ -38,12 +38,12 @@ function inGroups<T>(all: readonly T[]): T[][] {
   return groups;
 }
 
-/** Many wallets at a time: what each has and spends, without reading their ledgers. */
+/** Reads the balances and the spending of many wallets together, without reading their whole ledgers. */
 export function createWalletUseStore(db: Db) {
   const ledger = db.collection<LedgerPage>(collection);
 
   return {
-    /** The last pages of wallets in the order of their ids: one index look-up each. */
+    /** Returns the last pages of wallets in the order of their ids. Each takes one index lookup. */
     async heads(walletIds: readonly string[]): Promise<WalletHead[]> {
       const found = await ledger
         .aggregate<{ walletId: string; last: Omit<WalletHead, 'walletId'>[] }>(
@@ -59,7 +59,7 @@ export function createWalletUseStore(db: Db) {
       return found.flatMap(({ walletId, last }) => last.map((page) => ({ ...page, walletId })));
     },
 
-    /** Pages by their numbers, without their entries. */
+    /** Returns the given pages without their entries, by wallet id. */
     async samples(wanted: readonly { walletId: string; n: number }[]): Promise<Map<string, Sample[]>> {
       const found = new Map<string, Sample[]>();
       for (const group of inGroups(wanted)) {
@@ -74,7 +74,7 @@ export function createWalletUseStore(db: Db) {
       return found;
     },
 
-    /** What operators moved in these wallets after the given pages. */
+    /** Returns the amounts that operators moved after the given pages, by wallet id. */
     async moves(since: ReadonlyMap<string, number>): Promise<Map<string, ManualMove[]>> {
       const found = new Map<string, ManualMove[]>();
       for (const group of inGroups([...since])) {

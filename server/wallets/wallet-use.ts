@@ -1,10 +1,10 @@
-/** What a wallet spends, from pages of its ledger that lie ever further apart: no ledger is read as a whole. */
+/** Computes how much a wallet spends from a few pages of its ledger, at growing distances. No ledger is read as a whole. */
 
 const day = 86_400_000;
-/** Milliseconds whose use is asked for. */
+/** The period whose spending is computed, in milliseconds. */
 export const usePeriod = 7 * day;
 
-/** A page of a ledger as far as spending goes: cents after it. */
+/** The part of a ledger page that the spending is computed from. `balance` is in cents, after the page. */
 export interface Sample {
   n: number;
   at: Date;
@@ -17,25 +17,26 @@ export interface ManualMove {
   amount: number;
 }
 
-/** Numbers of pages before page `n`, one, two, four, eight … back, and the first. */
+/** Returns the numbers of the pages that are 1, 2, 4, 8 … pages before page `n`, and of page 0. */
 export function sampledPages(n: number): number[] {
   const before: number[] = [];
   for (let back = 1; back < n; back *= 2) before.push(n - back);
   return n > 0 ? [...before, 0] : [];
 }
 
-/** How far a page is from the beginning of the period, as a ratio: half and double are equally far. */
+/** Returns the distance of a page from the beginning of the period as a ratio: half the age and double the age are equally far. */
 const distance = ({ at }: Sample, now: number): number =>
   Math.abs(Math.log(Math.max(1, now - at.getTime()) / usePeriod));
 
-/** The sample whose time is nearest to the beginning of the period. */
+/** Returns the sample whose time is nearest to the beginning of the period. @param now milliseconds since the epoch */
 export function baselineOf(samples: readonly Sample[], now: number): Sample | undefined {
-  return samples.toSorted((one, other) => distance(one, now) - distance(other, now))[0];
+  return samples.toSorted((a, b) => distance(a, now) - distance(b, now))[0];
 }
 
 /**
- * Cents a day that were charged since `base`, an exact sum over that time. A wallet younger than a day counts as a day old.
- * @param moves those of the wallet, at least all since `base`
+ * Returns the cents per day that were charged since `base`. The sum over that time is exact. A wallet younger than a day counts
+ * as a day old.
+ * @param moves the manual entries of the wallet, at least all of them since `base`
  */
 export function spentPerDay(
   last: Sample,

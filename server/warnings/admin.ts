@@ -18,7 +18,12 @@ interface Dependencies {
 
 function view({ _id, kind, partnerId, mode, about, text, since, overAt, untold }: Warning): WarningView {
   return {
-    ...{ id: _id, kind, partnerId, mode, about, text },
+    id: _id,
+    kind,
+    partnerId,
+    mode,
+    about,
+    text,
     state: overAt ? 'over' : 'raised',
     since: since.toISOString(),
     overAt: overAt?.toISOString() ?? null,
@@ -26,7 +31,7 @@ function view({ _id, kind, partnerId, mode, about, text, since, overAt, untold }
   };
 }
 
-/** What `svcadmin warnings` calls. */
+/** Makes the procedures that `svcadmin warnings` calls. */
 export const createWarningProcedures = ({ store, settings }: Dependencies) =>
   router({
     list: procedure

@@ -1,7 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
 
-/** An old secret that ends soon and is still in use. */
+/** An old secret that expires soon and is still in use. */
 export interface ExpiringSecret {
   owner: string;
   partnerId: string;
@@ -18,7 +18,7 @@ interface Period {
   usedSince: Date;
 }
 
-/** Where secrets with an end are kept. */
+/** The collections and fields that contain secrets with an expiry. */
 const places = [
   { collection: 'clients', field: 'secrets' },
   { collection: 'apiKeys', field: 'oldSecrets' },
@@ -26,7 +26,7 @@ const places = [
 ];
 const mostOfEach = 500;
 
-/** Reads the secrets of partners that end. */
+/** Reads the secrets of partners that expire. */
 export function createExpiringSecretStore(db: Db) {
   return {
     async between({ from, to, usedSince }: Period): Promise<ExpiringSecret[]> {
@@ -43,7 +43,10 @@ export function createExpiringSecretStore(db: Db) {
               { $match: { ...ends, ...isUsed } },
               {
                 $project: {
-                  ...{ _id: 0, owner: '$_id', partnerId: 1, mode: 1 },
+                  _id: 0,
+                  owner: '$_id',
+                  partnerId: 1,
+                  mode: 1,
                   last4: { $ifNull: [`$${field}.last4`, ''] },
                   expiresAt: `$${field}.expiresAt`,
                 },

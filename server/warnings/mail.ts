@@ -2,9 +2,9 @@ import type { Mode } from '../../contracts/identifiers.ts';
 
 export interface Mail {
   to: string;
-  /** The same for the same message: a mail program shows a repeated one once. */
+  /** The message id. A repeated message has the same id, so that mail programs show it once. */
   id: string;
-  /** Of the partner. */
+  /** The name of the partner. */
   name: string;
   mode: Mode;
   text: string;
@@ -15,7 +15,7 @@ export interface Mail {
 export type SendMail = (mail: Mail) => Promise<void>;
 
 interface Settings {
-  /** `smtp://` or `smtps://`, with credentials. */
+  /** The URL of the mail server, `smtp://` or `smtps://`, with credentials. */
   url: string;
   from: string;
   /** Root of all links. */
@@ -26,7 +26,7 @@ interface Settings {
 
 const timeoutMs = 10_000;
 
-/** Sends e-mails. The library is loaded with the first one. */
+/** Returns a function that sends e-mails. The library is loaded with the first e-mail. */
 export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendMail {
   const host = new URL(baseUrl).hostname;
   let transport: Promise<{ sendMail(message: object): Promise<unknown> }> | undefined;

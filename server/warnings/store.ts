@@ -4,7 +4,7 @@ import { createWarningStore, indexes } from './warning-store.ts';
 
 export { indexes };
 
-/** What this feature keeps and reads. */
+/** The stores of this feature. */
 export const createWarningsStores = (db: Db) => ({
   warnings: createWarningStore(db),
   expiringSecrets: createExpiringSecretStore(db),

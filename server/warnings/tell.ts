@@ -5,7 +5,7 @@ import type { SendMail } from './mail.ts';
 import type { Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
-/** The recipients of a warning: addresses, and API keys that have opted in. */
+/** The recipients of a warning: e-mail addresses, and API keys that have opted in to notices. */
 export interface Recipients {
   name: string;
   emails: readonly string[];
@@ -16,13 +16,13 @@ interface Dependencies {
   store: Pick<WarningStore, 'addMailed' | 'markTold'>;
   recipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
   publish: Publish;
-  /** Undefined where no mail server is configured. */
+  /** Sends an e-mail. Undefined if no mail server is configured. */
   sendMail: SendMail | undefined;
 }
 
 const hashOf = (address: string): string => sha256(address).slice(0, 22);
 
-/** The notice of a state of a warning. Its cause makes its id: published again, it is the same event. */
+/** Makes the notice of a warning's state. The id follows from the cause, so that a second publication is the same event. */
 function draftOf(warning: Warning, state: 'raised' | 'over', keyId: string): EventDraft {
   const { _id, kind, partnerId, mode, about, text, since, overAt } = warning;
   const type: NoticeName = `notice.${kind}`;
@@ -30,7 +30,10 @@ function draftOf(warning: Warning, state: 'raised' | 'over', keyId: string): Eve
   return {
     type,
     cause: [beginning, state, keyId],
-    ...{ partnerId, mode, keyId, about: {} },
+    partnerId,
+    mode,
+    keyId,
+    about: {},
     at: (state === 'over' ? overAt : warning.raisedAt) ?? since,
     fields: {
       notice_id: sha256(beginning).slice(0, 22),
@@ -45,7 +48,7 @@ function draftOf(warning: Warning, state: 'raised' | 'over', keyId: string): Eve
 
 export type Tell = (warning: Warning) => Promise<void>;
 
-/** Sends a state of a warning, once to each address and key; what failed is sent by the next try. */
+/** Returns a function that sends the state of a warning once to each address and key. After a failure, it sends the rest. */
 export function createTell({ store, recipients, publish, sendMail }: Dependencies): Tell {
   return async (warning) => {
     const { untold: state, mode, text, mailed, _id, since } = warning;

@@ -20,7 +20,7 @@ export const indexes: IndexDeclaration[] = [
 const isDuplicate = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === duplicateKey;
 
-/** Only those that a partner was, or will be, notified of. */
+/** Returns the query of a filter. It includes only warnings that were raised, because only these are sent to partners. */
 const conditionOf = ({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> => ({
   ...(partnerId === undefined ? {} : { partnerId }),
   raisedAt: { $exists: true },
@@ -28,18 +28,18 @@ const conditionOf = ({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warnin
   ...(state === 'over' ? { overAt: { $exists: true } } : {}),
 });
 
-/** Warnings that one look goes through. */
+/** The most open warnings that one check reads. */
 const mostOpen = 5_000;
 
 export type WarningStore = ReturnType<typeof createWarningStore>;
 
-/** The `warnings` collection, and in `warningTurns` the time of the last look: one process looks at a time. */
+/** The `warnings` collection. The collection `warningTurns` has the time of the last check, so that one process checks at a time. */
 export function createWarningStore(db: Db) {
   const warnings = db.collection<Warning>(collection);
   const last = db.collection<{ _id: string; at: Date }>(turns);
 
   return {
-    /** Whether this process has the turn: the last look of any process was before `since`. */
+    /** Takes the turn for a check if the last check of any process was before `since`. @returns whether this process may check */
     async takeTurn(now: Date, since: Date): Promise<boolean> {
       try {
         const filter = { _id: 'last', at: { $lte: since } };
@@ -55,7 +55,7 @@ export function createWarningStore(db: Db) {
       }
     },
 
-    /** Warnings that are not over, raised or not. */
+    /** Returns the warnings that are not over, whether they were raised or not. */
     open: (): Promise<Warning[]> => warnings.find({ open: true }).limit(mostOpen).toArray(),
 
     findAll: (ids: readonly string[]): Promise<Warning[]> =>
@@ -67,7 +67,7 @@ export function createWarningStore(db: Db) {
         .limit(limit)
         .toArray(),
 
-    /** Newest first. */
+    /** Returns warnings, the newest first. */
     async list({ limit, after, ...filter }: ListWarnings): Promise<Warning[]> {
       const last = after === undefined ? undefined : await warnings.findOne({ _id: after });
       return readPage(warnings, conditionOf(filter), { by: 'since', limit, after: last });
@@ -77,7 +77,7 @@ export function createWarningStore(db: Db) {
       return { total: await warnings.countDocuments(conditionOf(filter)), exact: true };
     },
 
-    /** Replaces a warning that is still as it was read; false where another process was faster. */
+    /** Stores a warning if it is unchanged since it was read (`before`). @returns false if another process has changed it */
     async put(warning: Warning, before: Warning | undefined): Promise<boolean> {
       if (!before) {
         return warnings.insertOne(warning).then(
@@ -101,7 +101,7 @@ export function createWarningStore(db: Db) {
       if (untold) await warnings.updateOne({ _id, untold }, { $addToSet: { mailed: address } });
     },
 
-    /** Everything about this state has been sent. */
+    /** Records that the state of a warning was sent to all recipients. */
     async markTold({ _id, untold }: Warning): Promise<void> {
       if (untold) await warnings.updateOne({ _id, untold }, { $unset: { untold: '' } });
     },

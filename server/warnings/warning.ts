@@ -1,54 +1,54 @@
 import type { WarningKind } from '../../contracts/admin/warnings.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 
-/** Something that is so now, and that a partner should know. */
+/** A problem that exists now and that a partner should know of. */
 export interface Condition {
   kind: WarningKind;
   partnerId: string;
   mode: Mode;
-  /** The API key, client, integration, or the mode of the wallet. */
+  /** The subject: the id of an API key, client or integration, or the mode of the wallet. */
   about: string;
-  /** For the partner's developers. */
+  /** The text for the partner's developers. */
   text: string;
-  /** Milliseconds for which it has to hold before it is a warning. */
+  /** How long the problem must last before the warning is raised, in milliseconds. */
   afterMs: number;
 }
 
-/** A warning of one thing. The next one of the same thing takes its place. */
+/** A warning about one problem. A later warning about the same problem replaces it. */
 export interface Warning extends Omit<Condition, 'afterMs'> {
-  /** Kind, partner and thing: two processes cannot raise it twice. */
+  /** Made of kind, partner, mode and subject, so that two processes cannot raise the warning twice. */
   _id: string;
-  /** Since when it has been so without a break. */
+  /** When the problem began. */
   since: Date;
   lastSeenAt: Date;
-  /** Until it is over. */
+  /** Set until the warning is over. */
   open?: true;
   raisedAt?: Date;
   overAt?: Date;
-  /** The state that has still to be sent. */
+  /** The state that is still to be sent. */
   untold?: 'raised' | 'over';
-  /** Hashes of the addresses that have got an e-mail about this state. */
+  /** Hashes of the addresses that have received an e-mail about this state. */
   mailed: string[];
   revision: number;
-  /** When it is deleted, once it is over. */
+  /** When the warning is deleted. Set once it is over. */
   purgeAt?: Date;
 }
 
 const hour = 3_600_000;
-/** How long a thing must be well before its warning is over: one that comes and goes is one warning. */
+/** How long a problem must be gone before its warning is over, in milliseconds. A problem that comes and goes is one warning. */
 export const quietMs: Readonly<Record<WarningKind, number>> = {
   low_balance: hour,
   endpoint_failing: hour / 4,
   secret_expiring: 0,
   cap_reached: hour,
 };
-/** Milliseconds for which a warning is kept once it is over. */
+/** How long a warning is kept after it is over, in milliseconds. */
 export const warningRetentionMs = 30 * 24 * hour;
 
 export const warningIdOf = ({ kind, partnerId, mode, about }: Omit<Condition, 'afterMs' | 'text'>): string =>
   [kind, partnerId, mode, about].join('|');
 
-/** A thing that was well, and is not any more. */
+/** Returns the warning about a problem that has just begun. */
 function begun({ afterMs, ...condition }: Condition, now: Date, revision: number): Warning {
   const isDue = afterMs <= 0;
   return {
@@ -63,29 +63,29 @@ function begun({ afterMs, ...condition }: Condition, now: Date, revision: number
   };
 }
 
-/** A thing that is still not well. */
+/** Returns the warning after its problem was seen again. */
 function seenAgain(warning: Warning, { afterMs, text }: Condition, now: Date): Warning {
   const seen = { ...warning, text, lastSeenAt: now, revision: warning.revision + 1 };
   if (seen.raisedAt || now.getTime() - seen.since.getTime() < afterMs) return seen;
   return { ...seen, raisedAt: now, untold: 'raised' };
 }
 
-/** A thing that is well now. */
+/** Returns the warning after its problem was not seen. */
 function unseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone' {
   if (!warning.raisedAt) return 'gone';
   if (warning.overAt || now.getTime() - warning.lastSeenAt.getTime() < quietMs[warning.kind])
     return 'unchanged';
   const { untold: before, open: _open, ...rest } = warning;
-  // One that was never sent needs no word that it is over.
+  // A warning that was never sent needs no message that it is over.
   const untold = before === 'raised' ? {} : { untold: 'over' as const };
   const purgeAt = new Date(now.getTime() + warningRetentionMs);
   return { ...rest, ...untold, overAt: now, purgeAt, mailed: [], revision: warning.revision + 1 };
 }
 
 /**
- * What becomes of a warning.
- * @param known the warning so far
- * @param condition undefined where the thing is well
+ * Returns the next state of a warning, or that it is unchanged or to be removed (`gone`).
+ * @param known the warning so far; undefined if there is none
+ * @param condition the problem; undefined if it does not exist now
  */
 export function nextWarning(
   known: Warning | undefined,
@@ -95,6 +95,6 @@ export function nextWarning(
   if (!condition) return known ? unseen(known, now) : 'unchanged';
   if (!known) return begun(condition, now, 1);
   if (!known.overAt) return seenAgain(known, condition, now);
-  // The notice that it was over has to be sent first.
+  // The message that the earlier warning is over must be sent first.
   return known.untold ? 'unchanged' : begun(condition, now, known.revision + 1);
 }

@@ -6,22 +6,22 @@ import type { WarningStore } from './warning-store.ts';
 
 interface Dependencies {
   store: WarningStore;
-  /** What is so now. A source that fails is asked again; until then its warnings stay as they are. */
+  /** Functions that find the present problems. If one fails, its warnings stay as they are until the next check. */
   sources: readonly (() => Promise<Condition[]>)[];
-  /** The kinds that each source can name, in the same order. */
+  /** The kind of warning of each source, in the same order. */
   kinds: readonly Warning['kind'][];
   tell: Tell;
   clock: { now(): number };
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Milliseconds between two looks, of all processes together. */
+/** How long to wait between two checks by any process, in milliseconds. */
 export const lookEveryMs = 60_000;
 const toldAtOnce = 100;
 
-/** Raises warnings, and ends them. */
+/** Makes the sweep that raises warnings, ends them and sends both. */
 export function createWarningWatch({ store, sources, kinds, tell, clock, logger }: Dependencies): Sweep {
-  async function look(now: Date): Promise<void> {
+  async function check(now: Date): Promise<void> {
     const answers = await Promise.allSettled(sources.map((read) => read()));
     const failed = new Set<Warning['kind'] | undefined>();
     for (const [index, answer] of answers.entries()) {
@@ -33,7 +33,9 @@ export function createWarningWatch({ store, sources, kinds, tell, clock, logger 
     const byId = new Map(conditions.map((condition) => [warningIdOf(condition), condition]));
     const open = (await store.open()).filter(({ kind }) => !failed.has(kind));
     const others = [...byId.keys()].filter((id) => !open.some(({ _id }) => _id === id));
-    const known = new Map([...open, ...(await store.findAll(others))].map((one) => [one._id, one]));
+    const known = new Map(
+      [...open, ...(await store.findAll(others))].map((warning) => [warning._id, warning]),
+    );
     for (const id of new Set([...known.keys(), ...byId.keys()])) {
       const before = known.get(id);
       const next = nextWarning(before, byId.get(id), now);
@@ -48,7 +50,7 @@ export function createWarningWatch({ store, sources, kinds, tell, clock, logger 
     async sweep() {
       const now = clock.now();
       if (!(await store.takeTurn(new Date(now), new Date(now - lookEveryMs)))) return;
-      await look(new Date(now));
+      await check(new Date(now));
       for (const warning of await store.untold(toldAtOnce)) {
         await tell(warning).catch((err: unknown) =>
           logger.warn({ err, warning: warning._id }, 'a warning could not be sent; it is tried again'),

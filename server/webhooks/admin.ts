@@ -58,7 +58,7 @@ interface Dependencies {
   pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
-  /** What partners are called, by their ids. */
+  /** The names of partners, by their ids. */
   partnerNames: PartnerNames;
 }
 
@@ -67,7 +67,12 @@ export function createWebhookProcedures(dependencies: Dependencies) {
   const { webhooks, findKey, pauses, subjectOf, partnerNames } = dependencies;
   const { context } = webhooks;
   const actions = createDeliveryActions({ ...context, findKey });
-  const queries = createWebhookQueries({ ...context, existing: actions.existing, pauses, subjectOf });
+  const queries = createWebhookQueries({
+    ...context,
+    requireDelivery: actions.requireDelivery,
+    pauses,
+    subjectOf,
+  });
   return {
     events: eventProcedures(queries),
     deliveries: deliveryProcedures(queries, actions, partnerNames),

@@ -9,7 +9,7 @@ import { createHealthStore } from './operators/health-store.ts';
 
 export const indexes: IndexDeclaration[] = [...eventIndexes, ...deliveryIndexes, ...bulkIndexes];
 
-/** What this feature keeps. @param maintenance the same database through connections that wait longer for an answer */
+/** The stores of this feature. @param maintenance the same database through connections with a longer timeout */
 export function createWebhooksStores(db: Db, maintenance: Db = db) {
   return {
     events: createEventStore(db),

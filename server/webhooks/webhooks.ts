@@ -29,7 +29,7 @@ export interface Parts {
   post: Post;
 }
 
-/** The key whose webhook URL gets an event; `skip` where the key has no URL. */
+/** The key whose webhook URL gets an event. `skip`: why nothing can be sent to it. */
 export interface Recipient {
   keyId: string;
   skip?: SkipReason;
@@ -37,7 +37,7 @@ export interface Recipient {
 
 export interface WebhookSettings extends UrlRules {
   db: Database['db'];
-  /** The same database through connections that wait longer for an answer: for counts. */
+  /** The same database through connections with a longer timeout, for counts. */
   maintenance?: Database['db'];
   clock: Pick<Clock, 'now'>;
   /** The key from which identifiers of events are derived. */
@@ -49,34 +49,34 @@ export interface WebhookSettings extends UrlRules {
   recipient?: (draft: EventDraft) => Promise<Recipient>;
   /** Milliseconds before attempts 2 and 3. */
   retryDelays: readonly number[];
-  /** Whether this process sends; one that does not leaves it to those that do. */
+  /** Whether this process sends deliveries. Other processes only store them. */
   worker: boolean;
   userAgent: string;
   /** Replaces name resolution and connections, for tests. */
   route?: Partial<Route>;
   /** Certificate authority of receivers, instead of the system's. */
   ca?: string;
-  /** Milliseconds that an attempt may take; default 10 s. */
+  /** How long an attempt may take, in milliseconds; default 10,000. */
   budget?: number;
   limits?: Limits;
-  /** Milliseconds until another process may take an attempt over; longer than `budget`, default 20 s. */
+  /** Milliseconds until another process may take an attempt over; longer than `budget`, default 20,000. */
   leaseTime?: number;
   wrap?: (parts: Parts) => Parts;
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
-  /** Called with how each attempt ended: `delivered`, or the class of the error. */
+  /** Called with the outcome of each attempt: `delivered`, or the class of the error. */
   sent?: (outcome: string, mode: Mode) => void;
-  /** Called with how many events were published together. */
+  /** Called with the number of events in each batch that is published. */
   published?: (count: number) => void;
 }
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
 const defaultLeaseMs = 20_000;
-/** Longer than another process leaves a paused endpoint alone, in milliseconds. */
+/** After this time, other processes have noticed that an endpoint is not paused any more, in milliseconds. */
 const resumedElsewhereMs = 3_000;
-/** The job of the scheduler that has a worker look for steps of bulk jobs. */
+/** The scheduler's job that makes a worker look for steps of bulk jobs. */
 const bulkJob = 'webhook.bulk';
-/** A sweep creates jobs this far ahead: twice the time between sweeps. Milliseconds. */
+/** A sweep creates jobs for this many milliseconds ahead: twice the time between sweeps. */
 const jobHorizonMs = 30_000;
 
 /** Webhooks: publishes events, sends and retries deliveries, and resumes after a crash. */
@@ -120,11 +120,11 @@ export function createWebhooks(settings: WebhookSettings) {
 
   /** Concurrent calls share one query. */
   const dispatchDue = createGroupCommit<'due', undefined>({
-    run: async (asked) => {
+    run: async (calls) => {
       const keyIds = await deliveries.dueKeys(now());
       for (const keyId of keyIds) leasing.invalidate(keyId);
       dispatcher.notify(keyIds);
-      return asked.map(() => undefined);
+      return calls.map(() => undefined);
     },
   });
 
@@ -156,13 +156,13 @@ export function createWebhooks(settings: WebhookSettings) {
     logger,
   });
 
-  /** Wakes this process, or any that sends. */
+  /** Makes this process, or another one that sends, look for steps of bulk jobs. */
   async function announceBulk(bulkId: string): Promise<void> {
     if (worker) bulkRunner.wake();
     else await scheduler.at(bulkJob, new Date(), bulkId);
   }
 
-  /** Sends what has waited for a key, whose pause was ended. Other processes notice a moment later. */
+  /** Sends the deliveries that waited for a paused key. Other processes notice the end of the pause a little later. */
   async function resume(keyId: string): Promise<void> {
     if (worker) {
       dispatcher.release(keyId);
@@ -183,14 +183,14 @@ export function createWebhooks(settings: WebhookSettings) {
       }),
     );
     await events.insert(addressed.map(({ event }) => event));
-    const own = addressed.map(({ event, skip }) => {
+    const firstDeliveries = addressed.map(({ event, skip }) => {
       const id = deliveryId(event._id, idKey);
       const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: at, now: at });
       return skip ? skipped(delivery, skip, at) : delivery;
     });
-    await deliveries.insert(own);
-    // The delivery is stored. If this fails, the sweep sends it.
-    dispatch(own).catch((error: unknown) =>
+    await deliveries.insert(firstDeliveries);
+    // The deliveries are stored, so the sweep sends them if this fails.
+    dispatch(firstDeliveries).catch((error: unknown) =>
       logger.warn({ err: error }, 'first attempts could not be scheduled'),
     );
   };
@@ -220,7 +220,7 @@ export function createWebhooks(settings: WebhookSettings) {
     resume,
     sweep,
     deliveries,
-    /** What the admin procedures of this feature need. */
+    /** For the admin procedures of this feature. */
     context: {
       events,
       history: stores.deliveryQueries,
@@ -237,7 +237,7 @@ export function createWebhooks(settings: WebhookSettings) {
       limits: settings.limits,
     },
     inFlight: dispatcher.inFlight,
-    /** Starts the scheduler where this process sends. */
+    /** Starts the scheduler, if this process sends. */
     async start(): Promise<void> {
       if (worker) await scheduler.start();
     },

@@ -8,7 +8,7 @@ import type { createWalletsProcedures } from '../wallets/admin.ts';
 import type { createWarningProcedures } from '../warnings/admin.ts';
 import type { createWebhookProcedures } from '../webhooks/admin.ts';
 
-/** The routers that features built, each from its own `admin.ts`. */
+/** The procedures of all features, each from its `admin.ts`. */
 interface AdminParts {
   partners: ReturnType<typeof createPartnersProcedures>;
   wallets: ReturnType<typeof createWalletsProcedures>;
@@ -20,7 +20,7 @@ interface AdminParts {
   admin: Admin['procedures'];
 }
 
-/** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
+/** Makes the whole admin API. The procedure `partners.create` is the command `svcadmin partners create`. */
 export function createAdminRouter({ partners, wallets, verification, admin, ...parts }: AdminParts) {
   const { webhooks, storefront } = parts;
   return router({
@@ -52,5 +52,5 @@ export function createAdminRouter({ partners, wallets, verification, admin, ...p
   });
 }
 
-/** All that `svcadmin` knows of the server. */
+/** The type of the admin API, which `svcadmin` imports. */
 export type AdminRouter = ReturnType<typeof createAdminRouter>;

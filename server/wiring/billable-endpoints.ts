@@ -32,15 +32,15 @@ interface Dependencies {
   keyring: Keyring;
   sealing: Sealing;
   limit: RequestLimit;
-  /** Called with an integration, and the version of the secret that has signed a call. */
+  /** Notes the use of the secret that has signed a call of an integration. */
   used: Pick<SecretUses, 'integration'>;
   clock: Clock;
-  /** Of tokens: the base URL. */
+  /** The issuer of tokens, which is the base URL. */
   issuer: string;
   pace: Deadline;
 }
 
-/** The endpoints of OAuth, storefront and checkbox: each asks verification who a user is, and billing for a charge. */
+/** Makes the endpoints of OAuth, storefront and checkbox. Each gets the user from verification and a charge from billing. */
 export function createBillableEndpoints(dependencies: Dependencies) {
   const { charges, partners, verification, integrations, keyring, sealing, limit, clock, pace } =
     dependencies;

@@ -6,13 +6,13 @@ import { ledgerTraces } from './person-accesses.ts';
 interface Dependencies {
   charges: Pick<Charges, 'idOf'>;
   eraseAccesses: AccessRemoval['erase'];
-  /** Removes a person from events. @returns how many there were */
+  /** Removes a person from events. @returns the number of changed events */
   eraseEvents: (subs: readonly string[]) => Promise<number>;
   /** Removes the addresses of requests from the log. */
   forgetAddresses: (sessionIds: readonly string[]) => Promise<void>;
 }
 
-/** Removes a person from what billing, webhooks and the request log keep. Idempotent. */
+/** Returns a function that removes a person from the records of billing, webhooks and the request log. Idempotent. */
 export function createErasureElsewhere(dependencies: Dependencies) {
   const { charges, eraseAccesses, eraseEvents, forgetAddresses } = dependencies;
   return async ({ subs, sessionIds, ...traces }: Traces): Promise<{ accesses: number; events: number }> => {

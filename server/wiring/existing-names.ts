@@ -9,20 +9,20 @@ interface Stores {
   verification: Pick<VerificationStores, 'sessions'>;
 }
 
-/** Each process notes its requests every second: a kind of names that no request had costs no command. */
-const found = async <T>(names: readonly string[], find: (names: readonly string[]) => Promise<T[]>) =>
+/** Finds the records of names. Without names, no command is sent: this runs in each process every second. */
+const findNames = async <T>(names: readonly string[], find: (names: readonly string[]) => Promise<T[]>) =>
   names.length > 0 ? find(names) : [];
 
-/** Owners of the names in requests, where they exist. API keys are found by the hashes of their secrets. */
+/** Returns the owners of the names in requests that exist. API keys are found by the hashes of their secrets. */
 export async function existingNames(
   { partners, storefront, verification }: Stores,
   { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,
 ): Promise<ReadonlyMap<string, NameOwner>> {
   const [clients, keys, shops, sessions] = await Promise.all([
-    found(clientIds, partners.clients.findAll),
-    found(keyHashes, partners.keys.findByHashes),
-    found(integrationIds, storefront.integrations.findAll),
-    found(sessionIds, verification.sessions.existing),
+    findNames(clientIds, partners.clients.findAll),
+    findNames(keyHashes, partners.keys.findByHashes),
+    findNames(integrationIds, storefront.integrations.findAll),
+    findNames(sessionIds, verification.sessions.existing),
   ]);
   const named = [...clients, ...shops, ...sessions].flatMap((owned) =>
     owned ? ([[owned._id, { partnerId: owned.partnerId }]] as const) : [],

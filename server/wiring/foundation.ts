@@ -13,13 +13,13 @@ import type { Tracing } from '../platform/telemetry/tracing.ts';
 import type { WebhookSettings } from '../webhooks/webhooks.ts';
 import type { Stores } from './stores.ts';
 
-/** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
+/** The parts that a process is built on. They contain all differences between a server, a test and a fault run. */
 export interface Foundation {
   config: Config;
   db: Database['db'];
-  /** The same database through connections that wait longer for an answer. */
+  /** The same database through connections with longer timeouts. */
   maintenance?: Database['db'];
-  /** Why the database is unavailable, as far as known; undefined where it is available. */
+  /** Returns why the database is unavailable, as far as known; undefined if it is available. */
   databaseFault?: ReadDatabaseFault;
   schema: Schema;
   clock: Clock;
@@ -29,9 +29,9 @@ export interface Foundation {
   logger: Logger;
   processMetrics: ProcessMetrics;
   tracing?: Tracing | undefined;
-  /** Token of the first operator; undefined where it is retired. */
+  /** The token of the first operator. Undefined if it is retired. */
   adminToken: string | undefined;
-  /** Ports that no webhook may reach by way of localhost: our own and the database's. */
+  /** Returns the ports on localhost that no webhook may reach: those of this server and of the database. */
   ownPorts: () => Iterable<number>;
   stores?: Partial<Stores>;
   /** Webhooks with their parts wrapped, or with shorter times. */

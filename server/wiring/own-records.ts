@@ -4,7 +4,7 @@ import type { IsOwn } from '../portal/bind-input.ts';
 import type { OwnedKind } from '../portal/scope.ts';
 import type { Stores } from './stores.ts';
 
-/** Whether a record is a partner's: for what members may name. */
+/** Returns a function that tells whether a record belongs to a partner. Members may name only records of their partner. */
 export function createOwnRecords(stores: Stores, clock: { now(): number }): IsOwn {
   const { partners, storefront, verification, webhooks, billing, admin, portal, warnings } = stores;
 

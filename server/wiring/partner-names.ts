@@ -1,6 +1,6 @@
 import type { PartnerStore } from '../partners/partner-store.ts';
 
-/** What partners are called, by their ids; those that do not exist are left out. */
+/** Returns a function that reads the names of partners by their ids. Ids that do not exist are left out. */
 export function createPartnerNames(store: Pick<PartnerStore, 'findAll'>) {
   return async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
     const found = await store.findAll(ids);

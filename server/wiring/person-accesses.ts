@@ -9,20 +9,21 @@ interface Dependencies {
   endAccesses: AccessRemoval['end'];
 }
 
-/** What a person's codes and enrollments are in the ledgers of the wallets that pay for them. */
+/** Returns the charges and enrollments of a person by the wallet that pays for them. */
 export function ledgerTraces(
   { codes, enrollments }: Pick<Traces, 'codes' | 'enrollments'>,
   { idOf }: Pick<Charges, 'idOf'>,
 ): WalletTraces[] {
   const traces = new Map<string, { ids: Set<string>; enrollmentIds: Set<string> }>();
-  const of = (walletId: string) => {
+  const tracesOf = (walletId: string) => {
     const found = traces.get(walletId) ?? { ids: new Set(), enrollmentIds: new Set() };
     traces.set(walletId, found);
     return found;
   };
   for (const { partnerId, mode, enrollmentId } of enrollments)
-    of(walletIdOf(partnerId, mode)).enrollmentIds.add(enrollmentId);
-  for (const { partnerId, mode, codeHash } of codes) of(walletIdOf(partnerId, mode)).ids.add(idOf(codeHash));
+    tracesOf(walletIdOf(partnerId, mode)).enrollmentIds.add(enrollmentId);
+  for (const { partnerId, mode, codeHash } of codes)
+    tracesOf(walletIdOf(partnerId, mode)).ids.add(idOf(codeHash));
   return [...traces].map(([walletId, { ids, enrollmentIds }]) => ({
     walletId,
     ids: [...ids],
@@ -30,14 +31,14 @@ export function ledgerTraces(
   }));
 }
 
-/** Ends what partners have bought of a person for consents that are withdrawn. */
+/** Returns a function that ends the accesses that partners have bought for withdrawn consents of a person. */
 export function createEndAccesses({ charges, endAccesses }: Dependencies) {
   return async (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedBy: Date): Promise<void> => {
     await Promise.all(ledgerTraces(traces, charges).map((each) => endAccesses(each, chargedBy)));
   };
 }
 
-/** What partners have bought of a person and the ledger still names. */
+/** Returns a function that lists the claims of a person that partners have bought, as far as the ledger still has them. */
 export function createSharedOf({
   charges,
   grantsOf,

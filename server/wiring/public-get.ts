@@ -4,34 +4,34 @@ import { checkWebhookUrl, isPublicAddress } from '../webhooks/egress/destination
 
 interface Settings {
   route?: Partial<Route>;
-  /** Certificate authority to trust instead of the system's. */
+  /** The certificate authority to trust instead of those of the system. */
   ca?: string;
-  /** Milliseconds for name, connection, TLS, headers and body, together. */
+  /** How long the whole exchange may take, in milliseconds: name resolution, connection, TLS, headers and body. */
   timeoutMs?: number;
-  /** Bytes. */
+  /** The most bytes of a body. */
   largestBody?: number;
 }
 
 export interface Fetched {
-  /** As it was sent, with parameters. */
+  /** The content type as it was sent, with parameters. */
   type: string;
   body: Buffer;
 }
 
 interface Wanted {
   url: URL;
-  /** Media types. */
+  /** The accepted media types. */
   accept: readonly string[];
 }
 
-/** Milliseconds. */
+/** How long an exchange may take by default, in milliseconds. */
 export const answerWithinMs = 5_000;
 
 const onlyHttps = { localhostAllowed: false, ownPorts: () => [] };
 
 type ResponseHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
-/** Why an answer is not read, by its head alone. */
+/** Returns why a response is not read, judged by status and headers; undefined if it is read. */
 function headFault(
   status: number,
   headers: ResponseHeaders,
@@ -46,14 +46,14 @@ function headFault(
 const typeOf = (headers: ResponseHeaders): string => String(headers['content-type'] ?? '');
 
 /**
- * Fetches https addresses of unknown origin: public addresses only, no redirects, at most 2 MiB, within 5 s, and one of
- * the media types that were asked for.
+ * Returns a function that fetches https URLs of unknown origin: only from public addresses, without redirects, at most 2 MiB,
+ * within 5 s, and only the accepted media types.
  */
 export function createPublicGet(settings: Settings = {}) {
   const { route, ca, timeoutMs = answerWithinMs, largestBody = 2 * 1024 * 1024 } = settings;
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
 
-  /** The answer is never paused: undici 7 throws in an event handler where a paused connection ends. */
+  /** Sends a request. The response is never paused, because undici 7 throws in an event handler if a paused connection ends. */
   function exchange(client: Client, { url, accept }: Wanted): Promise<Fetched> {
     return new Promise((done, fail) => {
       const chunks: Buffer[] = [];
@@ -81,7 +81,7 @@ export function createPublicGet(settings: Settings = {}) {
     });
   }
 
-  /** @throws Error that says what is wrong with the address or the answer, or that of the connection */
+  /** @throws Error with the fault of the address, of the response or of the connection */
   return async function get(address: string, accept: readonly string[]): Promise<Fetched> {
     const wrong = checkWebhookUrl(address, 'live', onlyHttps);
     if (wrong !== undefined) throw new Error(wrong);

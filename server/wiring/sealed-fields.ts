@@ -3,5 +3,5 @@ import { sealedFields as keys } from '../platform/keys/keyring.ts';
 import type { SealedField } from '../platform/keys/sealed-values.ts';
 import { sealedFields as integrationSecrets } from '../storefront/integration-store.ts';
 
-/** Every place that holds a value under the master key; a test holds it against a database with traffic. */
+/** Every field that contains a value encrypted with the master key. A test compares the list with a database after traffic. */
 export const sealedFields: readonly SealedField[] = [...keys, ...webhookSecrets, ...integrationSecrets];

@@ -16,16 +16,16 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Reasons for which a secret does not work now. `forever`: it cannot work again. */
+/** A reason why a secret does not work now. `forever` says that it can never work again. */
 type Fault = { text: string; forever: boolean } | undefined;
 
-const passing = (isFault: boolean, text: string): Fault => (isFault ? { text, forever: false } : undefined);
+const temporary = (isFault: boolean, text: string): Fault => (isFault ? { text, forever: false } : undefined);
 const forever = (isFault: boolean, text: string): Fault => (isFault ? { text, forever: true } : undefined);
 
 const revoked = ({ status }: Pick<ApiKey, 'status'>): Fault =>
   forever(status === 'revoked', 'the API key is revoked');
 
-/** Whose a secret is, by its hash: what the stores of all features say. */
+/** Returns a function that finds the owner of a secret by its hash, in the stores of all features. */
 export function createSecretOwners({ db, stores, sealing, clock }: Dependencies) {
   const { partners, keys, clients } = stores.partners;
   const { integrations } = stores.storefront;
@@ -33,14 +33,14 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   const sealedWith = (fields: readonly SealedField[], hash: string) =>
     findSealed(db, fields, { sealing, matches: (value) => sameText(sha256(value), hash) });
 
-  /** The secret with its owner's partner; the first fault is the one that is named. */
+  /** Returns a secret of a partner. `inactive` is the first of the faults. */
   async function ofPartner(
     owner: { _id: string; partnerId: string; mode: FoundSecret['mode'] },
     { expiresAt, faults }: { expiresAt?: Date | undefined; faults: readonly Fault[] },
   ): Promise<FoundSecret> {
     const partner = await partners.find(owner.partnerId);
     const isServed = partner?.status === 'active';
-    const all = [...faults, passing(!isServed, `the partner is ${partner?.status ?? 'unknown'}`)];
+    const all = [...faults, temporary(!isServed, `the partner is ${partner?.status ?? 'unknown'}`)];
     const found = all.filter((fault) => fault !== undefined);
     return {
       id: owner._id,
@@ -68,8 +68,8 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
       expiresAt,
       faults: [
         rotated(expiresAt && { expiresAt }),
-        passing(client.status !== 'active', 'the client is disabled'),
-        passing(key?.status !== 'active', 'the API key of the client is revoked'),
+        temporary(client.status !== 'active', 'the client is disabled'),
+        temporary(key?.status !== 'active', 'the API key of the client is revoked'),
       ],
     });
   }
@@ -107,11 +107,11 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const present = await sealedWith(sealedSigningSecrets, hash);
     const id = present ?? (await sealedWith(sealedPreparedSecrets, hash));
     const key = id === undefined ? undefined : await keys.find(id);
-    const prepared = passing(present === undefined, 'it is prepared, and signs nothing yet');
+    const prepared = temporary(present === undefined, 'it is prepared, and signs nothing yet');
     return key && ofPartner(key, { faults: [prepared, revoked(key)] });
   }
 
-  /** @returns undefined for a secret that nothing has now */
+  /** @returns undefined if no record has the secret */
   return async function find({ kind, hash }: FindSecret): Promise<FoundSecret | undefined> {
     switch (kind) {
       case 'testKey':

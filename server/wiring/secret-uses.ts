@@ -2,10 +2,10 @@ import type { ApiKey } from '../partners/key-store.ts';
 import type { LastUses } from '../platform/keys/last-uses.ts';
 import type { Integration } from '../storefront/integration-store.ts';
 
-/** Where the last use of each kind of secret is kept: beside the secret. */
+/** Notes the last use of secrets. The time is stored next to the secret. */
 export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
   return {
-    /** An API key that was presented by the secret with this hash. */
+    /** Notes that the secret with this hash has identified an API key. */
     apiKey({ _id, hash: present, lastUsedAt, oldSecrets }: ApiKey, hash: string): void {
       const old = oldSecrets?.find((secret) => secret.hash === hash);
       note({
@@ -20,13 +20,13 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
       });
     },
 
-    /** A client that was recognised by the secret with this hash. */
+    /** Notes that the secret with this hash has identified a client. */
     client(_id: string, hash: string, lastUsedAt: Date | undefined): void {
       const filter = { _id, 'secrets.hash': hash };
       note({ collection: 'clients', filter, field: 'secrets.$.lastUsedAt', lastUsedAt });
     },
 
-    /** An integration whose secret of this version has signed a call. */
+    /** Notes that the secret with this version has signed a call of an integration. */
     integration({ _id, secretVersion, lastUsedAt, oldSecret }: Integration, version: number): void {
       note({
         collection: 'integrations',
@@ -40,7 +40,7 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
       });
     },
 
-    /** A key whose present signing secret signs an attempt. */
+    /** Notes that the current signing secret of a key signs a webhook attempt. */
     endpoint({ _id, webhook }: ApiKey): void {
       if (!webhook) return;
       const filter = { _id, 'webhook.secretVersion': webhook.secretVersion };

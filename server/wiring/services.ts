@@ -38,13 +38,12 @@ import { createWarnings } from './warnings.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /**
- * Requests that a process has in flight. With right credentials, and of users on the hosted pages: about what it answers in
- * 200 ms. For unauthenticated ones one batched read is to be done, to find out whose they are. Users who come back may have
- * to wait for their identity provider.
+ * The most requests that a process has in flight, by caller. 256 requests are about what it answers in 200 ms. Unauthenticated
+ * requests need only one batched read to identify the caller. Returning users may wait for their identity provider.
  */
 const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, returning_user: 512 };
 
-/** The object graph: the only place that joins features. */
+/** Creates all features and connects them. This is the only place where features are joined. */
 export function createServices(foundation: Foundation) {
   const { config, db, maintenance, clock, keyring, sealing, processes, logger, ownPorts } = foundation;
   const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;

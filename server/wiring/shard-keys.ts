@@ -10,7 +10,7 @@ import { shardKey as sessions } from '../verification/session/session-store.ts';
 import { shardKey as deliveries } from '../webhooks/delivery/delivery-store.ts';
 import { shardKey as events } from '../webhooks/delivery/event-store.ts';
 
-/** How collections are spread where the database is a sharded cluster. */
+/** The shard keys of collections, for a database that is a sharded cluster. */
 export const shardKeys: readonly ShardDeclaration[] = [
   ledger,
   sessions,
@@ -26,7 +26,7 @@ export const shardKeys: readonly ShardDeclaration[] = [
 
 const byCustomers = 'as many documents as there are partners, or few for each';
 
-/** Collections that stay on the primary shard of the database, and why. */
+/** Collections that stay on the primary shard of the database, each with the reason. */
 export const unsharded: Readonly<Record<string, string>> = {
   partners: byCustomers,
   apiKeys: `a key is unique by its hash; ${byCustomers}`,

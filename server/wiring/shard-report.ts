@@ -5,7 +5,7 @@ import { shardKeys, unsharded } from './shard-keys.ts';
 
 type Db = Database['db'];
 
-/** What can be said without the cluster's configuration: which collections should be on one shard and are on several. */
+/** Reports which collections are on several shards but should be on one. Used if the cluster's configuration cannot be read. */
 async function reportSpread(db: Db, count: typeof countShards): Promise<Omit<ShardsView, 'sharded'>> {
   const unread = ['shard keys'];
   const differences: ShardsView['differences'] = [];
@@ -17,7 +17,7 @@ async function reportSpread(db: Db, count: typeof countShards): Promise<Omit<Sha
   return { differences, unread };
 }
 
-/** Compares the shard keys of a cluster with the declared ones; nothing to compare on another database. */
+/** Compares the shard keys of a cluster with the declared ones. A database that is not a cluster has no differences. */
 export async function reportShards(
   db: Db,
   { router = isRouter(db), config = db.client.db('config'), count = countShards } = {},

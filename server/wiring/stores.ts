@@ -12,11 +12,11 @@ import { createWarningsStores } from '../warnings/store.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
 
 interface Settings {
-  /** The same database through connections that wait longer for an answer: for long scans. */
+  /** The same database through connections with longer timeouts, for long scans. */
   maintenance?: Database['db'] | undefined;
 }
 
-/** Everything that touches the database, one object a feature. */
+/** Makes the stores of all features. Only stores use the database. */
 export function createStores(db: Database['db'], { maintenance = db }: Settings = {}) {
   const read = createJointReads(db);
   return {

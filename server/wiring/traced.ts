@@ -5,7 +5,7 @@ import { type Tracing, traceparentOf } from '../platform/telemetry/tracing.ts';
 import type { Post } from '../webhooks/egress/post.ts';
 import type { Parts, WebhookSettings } from '../webhooks/webhooks.ts';
 
-/** The ledger's store with a span for each insert of pages, which is part of every exchange that it is for. */
+/** Adds a span to each insert of ledger pages. The span belongs to the traces of all exchanges in the pages. */
 function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
   return {
     ...ledger,
@@ -24,11 +24,11 @@ function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
   };
 }
 
-/** The stores of billing, with spans where there is tracing. */
+/** Returns the stores of billing, with spans if tracing is on. */
 export const tracedStores = (stores: BillingStores, tracing: Tracing | undefined): BillingStores =>
   tracing ? { ...stores, ledger: tracedLedger(stores.ledger, tracing) } : stores;
 
-/** Webhook attempts as spans: part of the trace of what caused the event, and its parent at the receiver. */
+/** Adds a span to each webhook attempt. It belongs to the trace of the request that caused the event. */
 function tracedPost(post: Post, tracing: Tracing): Post {
   return (request) =>
     tracing.span(
@@ -56,7 +56,7 @@ function tracedPost(post: Post, tracing: Tracing): Post {
 
 type Replaced = Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'> | undefined;
 
-/** What replaces parts of the webhooks, with a span around each attempt where there is tracing. */
+/** Returns the replaced parts of webhooks, with a span around each attempt if tracing is on. */
 export function tracedWebhooks(replaced: Replaced, tracing: Tracing | undefined): Replaced {
   if (!tracing) return replaced;
   const wrap = replaced?.wrap ?? ((parts: Parts) => parts);

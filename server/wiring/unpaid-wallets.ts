@@ -6,8 +6,8 @@ const defined = (values: readonly (string | undefined)[]): string[] => [
 ];
 
 /**
- * Wallets whose exchanges were refused since a time because the balance was too low. They come from the log of requests, which
- * is a sample under load. The log holds no mode: that of the client, the integration or the API key is the wallet's.
+ * Returns a function that finds the wallets whose exchanges were refused because the balance was too low. It reads the log of
+ * requests, which is a sample under load. The log has no mode, so the mode is that of the client, integration or API key.
  */
 export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
   return async (since: Date): Promise<ReadonlyMap<string, Unpaid>> => {

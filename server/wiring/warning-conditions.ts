@@ -8,11 +8,11 @@ import { judgeHour } from '../webhooks/operators/hour-of-attempts.ts';
 import type { Stores } from './stores.ts';
 
 const [hour, day] = [3_600_000, 86_400_000];
-/** A live balance that is used up within so many days is low, where the partner has no other threshold. */
+/** A live balance is low if it is used up within this number of days, unless the partner has another threshold. */
 export const defaultLowDays = 7;
-/** Endpoints in trouble that one look judges. */
+/** The most endpoints in trouble that one check reads. */
 const mostEndpoints = 200;
-/** An old secret is named that ends within this time, and was used in it. Milliseconds. */
+/** A warning is raised about an old secret that expires within this time and was used within this time, in milliseconds. */
 export const expiringWithinMs = day;
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
@@ -29,16 +29,21 @@ function lowBalance(summary: WalletSummary): Condition {
   const days = daysLeftOf(summary);
   const left = days === null ? '' : `, enough for ${days} days`;
   return {
-    ...{ kind: 'low_balance', partnerId, mode: summary.mode, about: summary.mode, afterMs: 0 },
+    kind: 'low_balance',
+    partnerId,
+    mode: summary.mode,
+    about: summary.mode,
+    afterMs: 0,
     text: `The ${summary.mode} wallet has ${dollars(summary.balance)} left${left}. Once it is empty, exchanges are refused with 402`,
   };
 }
 
-/** What partners are warned of, by what the stores of all features say. Partners that are not active are left out. */
+/** Makes the functions that find the problems to warn partners of. They read the stores of all features. */
 export function createWarningConditions(stores: Stores, clock: { now(): number }) {
   const { summaries } = stores.wallets;
   const { partners, keys } = stores.partners;
 
+  /** Returns the conditions of active partners. */
   async function ofActive(conditions: readonly Condition[]): Promise<Condition[]> {
     const ids = [...new Set(conditions.map(({ partnerId }) => partnerId))];
     const found = await partners.findAll(ids);
@@ -48,9 +53,9 @@ export function createWarningConditions(stores: Stores, clock: { now(): number }
 
   async function lowBalances(): Promise<Condition[]> {
     const now = clock.now();
-    const own: Partner[] = await partners.withLowBalance();
+    const withThreshold: Partner[] = await partners.withLowBalance();
     const threshold = new Map(
-      own.map(({ _id, warnings }) => [walletIdOf(_id, 'live'), warnings?.lowBalance]),
+      withThreshold.map(({ _id, warnings }) => [walletIdOf(_id, 'live'), warnings?.lowBalance]),
     );
     const [ending, others] = await Promise.all([
       summaries.endingBefore(['live'], new Date(now + defaultLowDays * day)),
@@ -109,7 +114,11 @@ export function createWarningConditions(stores: Stores, clock: { now(): number }
     const found = await stores.warnings.expiringSecrets.between({ from, to, usedSince });
     return ofActive(
       found.map(({ owner, partnerId, mode, last4, expiresAt }) => ({
-        ...{ kind: 'secret_expiring', partnerId, mode, about: owner, afterMs: 0 },
+        kind: 'secret_expiring',
+        partnerId,
+        mode,
+        about: owner,
+        afterMs: 0,
         text: `The old secret …${last4} of ${owner} ends at ${minuteOf(expiresAt)}, and is still in use. Use the new one before then`,
       })),
     );

@@ -20,10 +20,10 @@ interface Dependencies {
   logger: Logger;
 }
 
-/** Keys of a partner that get a notice at most. */
+/** The most API keys of a partner that receive a notice. */
 const mostKeys = 50;
 
-/** Warnings: what they are of is what all features keep. */
+/** Makes the feature of warnings. It finds problems in the records of all features. */
 export function createWarnings({ stores, config, settings, publish, clock, logger }: Dependencies) {
   const store = stores.warnings.warnings;
   const { partners, keys } = stores.partners;
@@ -37,7 +37,7 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
     ]);
     return {
       name: partner?.name ?? partnerId,
-      // Test mode is a rehearsal: it sends no e-mails.
+      // Warnings about test mode are not sent by e-mail.
       emails: mode === 'live' ? [...new Set([...(partner?.warnings?.emails ?? []), ...wanting])] : [],
       keyIds: opted.map(({ _id }) => _id),
     };

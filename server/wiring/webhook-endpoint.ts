@@ -11,8 +11,8 @@ interface KeysAndClients {
 }
 
 /**
- * Whose webhook URL gets an event: the key that owns the session; where it is revoked, the client's present one
- * (docs/choices.md). A key without a URL gets none, so that nothing has to be leased for it.
+ * Returns the API key whose webhook URL receives an event: the key that owns the session, or the client's present key if that one
+ * is revoked (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made.
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },
@@ -31,7 +31,7 @@ interface KeysAndPartners {
   partner(partnerId: string, options: { fresh: boolean }): Promise<Partner | undefined>;
 }
 
-/** Where a key's events go at this moment, or why nowhere: nothing here comes from a cache. */
+/** Returns the endpoint of a key at this moment, or why events are not sent. Nothing is read from a cache. */
 export async function webhookEndpoint(
   keyId: string,
   { apiKey, partner }: KeysAndPartners,

@@ -13,7 +13,11 @@ function showChange({ id, at, operatorName, before, after, input, outcome, error
     return to === null ? null : from === null || from === to ? String(to) : `${from} → ${to}`;
   };
   return {
-    ...{ id, at, operator: operatorName, perMinute: change('perMinute'), perHour: change('perHour') },
+    id,
+    at,
+    operator: operatorName,
+    perMinute: change('perMinute'),
+    perHour: change('perHour'),
     outcome: error ?? outcome,
   };
 }

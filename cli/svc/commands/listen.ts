@@ -31,7 +31,9 @@ export default class Listen extends AdminCommand<typeof Listen> {
     requireTarget(target);
     const api = await this.api();
     await relayEvents({
-      ...{ api, target, json: this.jsonEnabled() },
+      api,
+      target,
+      json: this.jsonEnabled(),
       keyId: this.args.key ?? (await testKeyOf(api)),
       notice: (text) => this.notice(text),
       onError: (error) => this.#wait(error),

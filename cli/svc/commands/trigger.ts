@@ -88,9 +88,14 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
       ['session_id', 'code', 'error', 'error_description'].map((name) => [name, end.searchParams.get(name)]),
     );
     const shown = {
-      ...{ person, clientId: client.id, sessionId: result['session_id'], redirectUri },
-      ...{ code: result['code'], codeVerifier: result['code'] === null ? null : codeVerifier },
-      ...{ error: result['error'], errorDescription: result['error_description'] },
+      person,
+      clientId: client.id,
+      sessionId: result['session_id'],
+      redirectUri,
+      code: result['code'],
+      codeVerifier: result['code'] === null ? null : codeVerifier,
+      error: result['error'],
+      errorDescription: result['error_description'],
     };
     this.one(shown);
     if (!this.jsonEnabled())

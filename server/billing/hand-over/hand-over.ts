@@ -11,28 +11,28 @@ import type { Posting } from '../page-builder.ts';
 import { type Answer, type Keys, open, type Reply, type Request, seal, withDates } from './messages.ts';
 import type { Writers } from './writers.ts';
 
-/** What both sides of a hand-over need. */
+/** The settings that both sides of a hand-over need. */
 export interface Base {
   /** Id of this process. */
   self: string;
   keys: Keys;
-  /** Writes in this process. */
+  /** The ledger writer of this process. */
   local: Pick<LedgerWriter, 'write'>;
   clock: Pick<Clock, 'now' | 'trusted'>;
-  /** Milliseconds; only ever goes forward. */
+  /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime: () => number;
 }
 
-/** How a posting went. `not_sent` and `lost`: this process wrote it instead of the wallet's writer. */
+/** How a posting was written. `not_sent` and `lost`: this process wrote it instead of the wallet's writer. */
 export type Way = 'own' | 'answered' | 'not_sent' | 'lost';
 
 export interface HandOverSettings extends Base {
   store: Pick<LedgerStore, 'findDurableEntry'>;
   writers: Pick<Writers, 'of' | 'isAnswering' | 'suspect'>;
-  /** Carries a request to a peer, and its reply back; rejects where none comes soon. */
+  /** Sends a request to a peer and returns its reply. Rejects if no reply arrives soon. */
   send: (peer: Peer, body: string, isProbe: boolean) => Promise<string>;
   pause: (ms: number) => Promise<void>;
-  /** As `AbortSignal.timeout`. */
+  /** Returns a signal that aborts after some milliseconds, like `AbortSignal.timeout`. */
   timeout: (ms: number) => Waiting;
   onPosting: (way: Way) => void;
   /** Called with the number of postings of each request. */
@@ -40,25 +40,26 @@ export interface HandOverSettings extends Base {
 }
 
 type Item = { posting: Posting; signal: Waiting };
-/** The other process may place the posting until then, on the clock of `uptime`. */
+/** A posting without a reply. The other process may place it until `until`, on the clock of `uptime`. */
 type Lost = { outcome: 'lost'; until: number; fence: string };
 type Result = Answer | Lost | { outcome: 'not_sent' };
 
-/** Milliseconds after a request within which the writer may place its postings. */
+/** How long after a request the writer may place its postings, in milliseconds. */
 const placeWithinMs = 1_000;
-/** Milliseconds that a caller must have left: enough for this process to write after a lost hand-over. */
+/** The least time that a caller must have left, in milliseconds. It lets this process write after a lost hand-over. */
 const leastLeftMs = 1_250;
-/** Milliseconds by which two clocks that follow the database's may differ. */
+/** By how many milliseconds two clocks that follow the database's clock may differ. */
 const clockMarginMs = 1_000;
 const fenceWithinMs = 1_500;
-/** Milliseconds between two looks for callers that wait no longer. */
+/** How often to look for callers that no longer wait, in milliseconds. */
 const abortEveryMs = 100;
 const mostPostings = 128;
 const mostPeers = 1_000;
 
 /**
- * Writes postings, or hands them over to the process that writes their wallet. What arrives while a request is under way goes with
- * the next. A lost hand-over costs time, never money: this process writes the posting itself, and the index of ids decides.
+ * Writes postings, or hands them over to the process that writes their wallet. Postings that arrive during a request go with the
+ * next one. A lost hand-over costs only time: this process then writes the posting itself, and the unique index prevents a second
+ * entry.
  */
 export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
@@ -122,13 +123,16 @@ export function createHandOver(settings: HandOverSettings) {
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;
   }
 
-  /** After this page, the other process's page of this number is refused, and what it places later is dropped. */
+  /** Writes a page so that the other process can no longer place the posting: its page with this number would be refused. */
   async function writeFence(walletId: string, { until, fence: id }: Lost): Promise<void> {
     await pause(Math.max(0, until - uptime()));
     await local.write({ walletId, id, kind: 'fence', amount: 0 }, { signal: timeout(fenceWithinMs) });
   }
 
-  /** A caller that is refused must not be charged by the other process afterwards. */
+  /**
+   * Writes a posting here after a failed hand-over. If that fails, a fence makes sure that the other process cannot charge
+   * it later.
+   */
   async function writeFenced(posting: Posting, options: Options, lost: Lost): Promise<Written> {
     const attempt = writeHere(posting, options);
     const { outcome } = await attempt.catch(() => ({ outcome: 'failed' }));
@@ -162,7 +166,7 @@ export function createHandOver(settings: HandOverSettings) {
   }
 
   return {
-    /** As `write` of the ledger writer. */
+    /** Writes one entry, with the same contract as `write` of the ledger writer. */
     write(posting: Posting, options: Options): Promise<Written> {
       const peer =
         clock.trusted() && leftOf(options.signal) >= leastLeftMs ? writers.of(posting.walletId) : undefined;
@@ -171,7 +175,7 @@ export function createHandOver(settings: HandOverSettings) {
       return local.write(posting, options);
     },
 
-    /** Resolves where a peer takes postings from here. */
+    /** Resolves if a peer takes postings from this process. */
     probe: (peer: Peer): Promise<unknown> => exchange(peer, { postings: [] }),
   };
 }
@@ -185,8 +189,8 @@ function withGrant({ grant }: Posting, entry: LedgerEntry): LedgerEntry {
   return { ...entry, grant: { ...grant.terms, expiresAt, salt: grant.salt } };
 }
 
-/** After a lost hand-over, an entry may be the posting's own: its salt or its audit entry tells. */
+/** Decides whether an existing entry is that of this posting: then its salt or the id of its audit entry is the same. */
 function recognise({ grant, memo }: Posting, entry: LedgerEntry): Written {
-  const isOwn = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;
-  return { outcome: isOwn ? 'written' : 'used', entry };
+  const isOfPosting = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;
+  return { outcome: isOfPosting ? 'written' : 'used', entry };
 }

@@ -5,14 +5,14 @@ import type { Posting } from '../page-builder.ts';
 import type { Base } from './hand-over.ts';
 import { type Answer, open, type Reply, type Request, seal, withDates } from './messages.ts';
 
-/** Milliseconds between the clocks of two processes above which a request is refused. */
+/** A request is refused if the clocks of the two processes differ by more than this, in milliseconds. */
 const oldestRequestMs = 5_000;
-/** Processes whose last request is remembered. */
+/** The most processes whose last request is remembered. */
 const rememberedSenders = 1_000;
-/** Postings of other processes that wait at the same time. */
+/** The most postings of other processes that wait at the same time. */
 const mostPostings = 4_096;
 
-/** The writer's part of a hand-over: writes postings of other processes, and answers with their results. */
+/** The receiving side of a hand-over: writes postings of other processes, and replies with the results. */
 export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
   const lastOf = new LRUCache<string, number>({ max: rememberedSenders });
   /** Aborted positions, by sender and request. */
@@ -35,7 +35,7 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     const aborted = new Set<number>();
     underway.set(`${from} ${n}`, aborted);
     waiting += postings.length;
-    // Both clocks are the database's. A request that waited in a buffer has less time left, never more.
+    // Both times are of the database's clock. A request that waited in a buffer has less time left.
     const sentAt = uptime() - Math.max(0, clock.now() - at);
     const writing = postings.map(({ posting, withinMs }, position) =>
       write(withDates(posting), {
@@ -53,7 +53,7 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
 
   /**
    * @param isClosed whether the connection of the request has ended
-   * @returns the reply, or a status. 401: not from a process of this service, repeated, or late. 503: it takes nothing now
+   * @returns the reply, or a status: 401 if the request is not authentic, repeated or late; 503 if this process is busy
    */
   return async function takeOver(sealed: string, isClosed: () => boolean): Promise<string | 401 | 503> {
     const request = open<Request>(keys.request, sealed);

@@ -6,24 +6,24 @@ import type { Logger } from '../../platform/telemetry/logging.ts';
 export interface WriterSettings {
   /** Id of this process. */
   self: string;
-  /** Whether this process writes for others. */
+  /** Whether this process writes for other processes. */
   isWriter: boolean;
-  /** The living processes that do. */
+  /** Returns the running processes that write for others. */
   readPeers: () => Promise<readonly Peer[]>;
-  /** Resolves where a peer takes postings from here. */
+  /** Resolves if a peer takes postings from this process. */
   probe: (peer: Peer) => Promise<unknown>;
   onPeers: (count: { answering: number; silent: number }) => void;
-  /** How many processes have one writer; 4 where it is not given. */
+  /** How many processes share one writer. The default is 4. */
   processesOfWriter?: number | undefined;
   logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** Wallets whose writer a process remembers. */
+/** The most wallets whose writer a process remembers. */
 const remembered = 20_000;
-/** One writer serves the wallets of so many processes: with fewer writers, their pages and the messages to them are larger. */
+/** How many processes share one writer. Fewer writers get larger messages and write larger pages. */
 const processesOfWriter = 4;
 
-/** The `count` processes with the highest hashes of their id and `subject` (rendezvous hashing). */
+/** Returns the `count` processes with the highest hashes of their id and `subject` (rendezvous hashing). */
 function highest(ids: readonly string[], subject: string, count: number): string[] {
   const weighed = ids.map((id) => ({ id, weight: hash('sha256', `${id} ${subject}`, 'hex') }));
   weighed.sort((a, b) => (a.weight < b.weight ? 1 : -1));
@@ -31,8 +31,8 @@ function highest(ids: readonly string[], subject: string, count: number): string
 }
 
 /**
- * The process that writes a wallet: a quarter of the processes are writers, and each wallet has one of them.
- * @param ids of the living processes that can write
+ * Returns the process that writes a wallet. A quarter of the processes are writers, and each wallet has one of them.
+ * @param ids the ids of the running processes that can write
  */
 export function writerOf(
   walletId: string,
@@ -44,8 +44,8 @@ export function writerOf(
 }
 
 /**
- * Names the writer of each wallet among the living processes. A peer counts from its answer to a probe until it fails. Two
- * processes may disagree for a while: the name is a hint.
+ * Chooses the writer of each wallet among the running processes. A peer takes part once it has answered a probe, and until it
+ * fails. Two processes may choose differently for a while, which is harmless.
  */
 export function createWriters(settings: WriterSettings) {
   const { self, isWriter, readPeers, probe, onPeers, logger, processesOfWriter: share } = settings;
@@ -55,9 +55,9 @@ export function createWriters(settings: WriterSettings) {
 
   function choose(walletId: string): Peer | 'self' {
     const ids = [...answering.keys(), ...(isWriter ? [self] : [])];
-    const best = answering.get(writerOf(walletId, ids, share) ?? self) ?? 'self';
-    chosen.set(walletId, best);
-    return best;
+    const writer = answering.get(writerOf(walletId, ids, share) ?? self) ?? 'self';
+    chosen.set(walletId, writer);
+    return writer;
   }
 
   function suspect(peer: Peer, err: unknown): void {
@@ -75,7 +75,7 @@ export function createWriters(settings: WriterSettings) {
   }
 
   return {
-    /** Reads which processes live, and probes those that do not count yet. */
+    /** Reads which processes are running, and probes those that have not answered yet. */
     async refresh(): Promise<void> {
       const peers = (await readPeers()).filter(({ id }) => id !== self);
       const living = new Set(peers.map(({ id }) => id));
@@ -86,16 +86,16 @@ export function createWriters(settings: WriterSettings) {
       onPeers({ answering: answering.size, silent: silent.size });
     },
 
-    /** The peer that writes a wallet; undefined where this process does. */
+    /** Returns the peer that writes a wallet; undefined if this process writes it. */
     of(walletId: string): Peer | undefined {
       if (answering.size === 0) return undefined;
-      const best = chosen.get(walletId) ?? choose(walletId);
-      return best === 'self' ? undefined : best;
+      const writer = chosen.get(walletId) ?? choose(walletId);
+      return writer === 'self' ? undefined : writer;
     },
 
     isAnswering: ({ id }: Peer): boolean => answering.has(id),
 
-    /** Leaves a peer out until it answers a probe. */
+    /** Excludes a peer until it answers a probe. */
     suspect,
   };
 }

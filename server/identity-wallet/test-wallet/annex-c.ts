@@ -6,13 +6,13 @@ import type { AskedCredential } from './asked.ts';
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]{1,8192}$/);
 
-/** What a page asks by ISO/IEC TS 18013-7, annex C. */
+/** A request of a page by ISO/IEC TS 18013-7, annex C. */
 export const AskedByAnnexC = z.object({ deviceRequest: base64url, encryptionInfo: base64url });
 export type AskedByAnnexC = z.infer<typeof AskedByAnnexC>;
 
 const decoded = (text: string) => decodeCbor(Buffer.from(text, 'base64url'));
 
-/** The one document that is asked for, as a credential of OpenID4VP. @throws PresentationRefused where it is malformed */
+/** Returns the requested document in the form of OpenID4VP. @throws PresentationRefused if the request is malformed */
 export function readDeviceRequest({ deviceRequest }: AskedByAnnexC): AskedCredential {
   const request = asMap(decoded(deviceRequest), 'device request');
   const [first] = asArray(request.get('docRequests'), 'document requests');
@@ -33,7 +33,7 @@ export function readDeviceRequest({ deviceRequest }: AskedByAnnexC): AskedCreden
   };
 }
 
-/** The encrypted response to a page at `origin`, in base64url. @throws PresentationRefused where the request is malformed */
+/** Encrypts the response to a page at `origin`, in base64url. @throws PresentationRefused if the request is malformed */
 export async function sealFor(
   { encryptionInfo }: AskedByAnnexC,
   plaintext: Uint8Array,

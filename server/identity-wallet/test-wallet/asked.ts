@@ -34,7 +34,7 @@ const Request = z.object({
 export type Asked = z.infer<typeof Request>;
 export type AskedCredential = Asked['dcql_query']['credentials'][number];
 
-/** Gets a signed request, with a nonce by POST. @throws where it is not one of this service's own */
+/** Fetches a signed request, by POST if there is a nonce. @throws Error if this service has not signed the request */
 export type FetchRequest = (uri: string, nonce: string | undefined) => Promise<string>;
 
 /** Where a link to an identity wallet leads; the scheme does not matter to the test identity wallet. */
@@ -42,7 +42,7 @@ function parametersOf(link: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(link.slice(link.indexOf('?') + 1)));
 }
 
-/** Reads a signed request as an identity wallet does: by the certificate that the client id is a hash of. */
+/** Verifies a signed request as an identity wallet does: the client id must be the hash of the signer's certificate. */
 async function readSigned(jwt: string, clientId: string): Promise<unknown> {
   const { x5c = [], typ } = decodeProtectedHeader(jwt);
   const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));
@@ -75,7 +75,7 @@ export async function readLink(link: string, fetchRequest: FetchRequest): Promis
   });
 }
 
-/** The key that the answer is to be encrypted for. */
+/** Returns the key to encrypt the answer with. Undefined if the answer is not to be encrypted. */
 export async function encryptionKeyOf({ response_mode: mode, client_metadata: metadata }: Asked) {
   if (mode !== 'direct_post.jwt') return undefined;
   const jwk = metadata?.jwks?.keys[0];
@@ -84,7 +84,7 @@ export async function encryptionKeyOf({ response_mode: mode, client_metadata: me
   return { kid: jwk.kid, key: await importJWK(jwk as JWK, 'ECDH-ES'), thumbprint };
 }
 
-/** The claims of the first set that `has` all of; every claim where there are no sets. */
+/** Returns the first set of claims that `has` completely. Without sets, returns all claims. */
 export function pathsToShow(
   { claims = [], claim_sets: sets }: AskedCredential,
   has: (path: readonly (string | null)[]) => boolean,

@@ -8,7 +8,7 @@ export interface Signer {
   certificates: readonly Uint8Array[];
 }
 
-/** Claims of an attestation, and its validity. Times in milliseconds. */
+/** The content of an attestation that all formats have. Times in milliseconds since the epoch. */
 interface Content {
   signer: Signer;
   /** The private key of the identity wallet. */
@@ -16,20 +16,20 @@ interface Content {
   signed: number;
   validFrom: number;
   validUntil: number;
-  /** As the attestation has it. */
+  /** The status reference, in the form of the attestation. */
   status?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface MdocContent extends Content {
   docType: string;
-  /** The namespace of the elements; the document type where absent. */
+  /** The namespace of the elements. The default is the document type. */
   namespace?: string;
   elements: Readonly<Record<string, unknown>>;
 }
 
 export interface SdJwtContent extends Content {
   type: string;
-  /** All of them selectively disclosable, those inside of objects and lists too. */
+  /** The claims. Each can be disclosed separately, also inside objects and lists. */
   claims: Readonly<Record<string, unknown>>;
 }
 
@@ -37,7 +37,7 @@ export const signEs256 = (key: KeyObject, data: Uint8Array): Buffer =>
   sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
 
 const embedded = (value: unknown) => new Tagged(24, encode(value));
-/** Without fractions of a second (ISO/IEC 18013-5, 9.1.2.4). */
+/** Returns a time as a text date without fractions of a second (ISO/IEC 18013-5, 9.1.2.4). */
 const textDate = (time: number) => new Tagged(0, `${new Date(time).toISOString().slice(0, 19)}Z`);
 
 export function coseKeyOf(key: KeyObject): Map<number, unknown> {
@@ -51,7 +51,7 @@ export function coseKeyOf(key: KeyObject): Map<number, unknown> {
   ]);
 }
 
-/** An attestation as an ISO mdoc: `IssuerSigned`, encoded. */
+/** Issues an attestation as an ISO mdoc. Returns the encoded `IssuerSigned`. */
 export function issueMdoc(content: MdocContent): Uint8Array {
   const { docType, namespace = docType, elements, signer, holderKey, status } = content;
   const items = Object.entries(elements).map(([elementIdentifier, elementValue], digestID) =>
@@ -87,7 +87,7 @@ const hasher = (data: string | ArrayBuffer, algorithm: string) =>
       .digest(),
   );
 
-/** The library of the identity wallet, with the keys that it issues and presents with. */
+/** Returns the SD-JWT library with the keys to issue and to present with. */
 export const sdJwtLibrary = (keys: { issuer?: KeyObject; holder?: KeyObject }) => {
   const signWith = (key: KeyObject) => (data: string) =>
     signEs256(key, Buffer.from(data)).toString('base64url');
@@ -101,7 +101,7 @@ export const sdJwtLibrary = (keys: { issuer?: KeyObject; holder?: KeyObject }) =
 
 type Frame = { _sd?: (string | number)[]; [name: string]: unknown };
 
-/** Hides every claim, those inside of objects and lists on their own. */
+/** Returns a frame that makes every claim separately disclosable, also inside objects and lists. */
 function frameOf(value: unknown): Frame | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const names = Array.isArray(value) ? value.map((_each, index) => index) : Object.keys(value);
@@ -112,7 +112,7 @@ function frameOf(value: unknown): Frame | undefined {
   return { _sd: names, ...Object.fromEntries(inner) };
 }
 
-/** An attestation as an SD-JWT VC, with all of its disclosures. */
+/** Issues an attestation as an SD-JWT VC, with all of its disclosures. */
 export async function issueSdJwt(content: SdJwtContent): Promise<string> {
   const { type, claims, signer, holderKey, status } = content;
   const { kty, crv, x, y } = createPublicKey(holderKey).export({ format: 'jwk' });

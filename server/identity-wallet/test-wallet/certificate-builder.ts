@@ -26,7 +26,7 @@ import {
   Validity,
 } from '@peculiar/asn1-x509';
 
-/** Contents of a certificate of the test issuer. Times in milliseconds. */
+/** The content of a certificate of the test issuer. Times in milliseconds since the epoch. */
 export interface CertificateContent {
   subject: { country?: string | undefined; name: string };
   /** A private P-256 key. */
@@ -37,7 +37,7 @@ export interface CertificateContent {
   notAfter: number;
   isAuthority?: boolean;
   pathLength?: number;
-  /** Usages; those that its kind needs where absent. */
+  /** The key usages. The default depends on whether it is an authority. */
   usages?: number;
   purposes?: readonly string[];
   /** Object identifiers of extensions that are critical and that no verifier knows. */
@@ -91,7 +91,7 @@ function extensionsOf(content: CertificateContent): Extension[] {
   ];
 }
 
-/** An X.509 certificate in DER. The serial number follows from its key and validity. */
+/** Builds an X.509 certificate in DER. The serial number is derived from the key and the start of the validity. */
 export function buildCertificate(content: CertificateContent): Buffer {
   const { subject, key, issuer = content, notBefore, notAfter } = content;
   const serial = createHash('sha256')

@@ -13,12 +13,12 @@ import { encode } from 'cborg';
 import { z } from 'zod';
 import { sdJwtLibrary, signEs256 } from './attestations.ts';
 
-// The mdoc library sets error messages of zod for the whole process; ours are zod's own.
+// The mdoc library changes zod's error messages for the whole process. This restores the default messages.
 z.config({ customError: undefined });
 
 /**
- * What a presentation is made for: a request that is answered at an address, or one of a page at an origin. With
- * `encryptionInfo` the page has asked by ISO/IEC TS 18013-7, annex C.
+ * The request that a presentation answers: a request with a response address, or the request of a page at an origin. A page that
+ * uses ISO/IEC TS 18013-7, annex C, sends `encryptionInfo`.
  */
 export type PresentationContext = {
   nonce: string;
@@ -31,7 +31,7 @@ const unused = (): never => {
   throw new Error('wallets do not use this');
 };
 
-/** What the library needs of the platform, for an identity wallet that holds `key`. */
+/** Returns the cryptographic functions that the library needs, for an identity wallet that holds `key`. */
 const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
   crypto: {
     random: (length) => new Uint8Array(randomBytes(length)),
@@ -45,7 +45,7 @@ const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
   },
 });
 
-/** The library does not know the hand-over of annex C yet: its transcript is given encoded. */
+/** Returns the transcript of annex C. The library does not know this handover, so the transcript is given encoded. */
 const annexCTranscript = (encryptionInfo: string, origin: string): SessionTranscript =>
   Object.create(SessionTranscript.prototype, {
     encodedStructure: {
@@ -79,13 +79,13 @@ interface MdocRequest {
   issuerSigned: Uint8Array;
   key: KeyObject;
   docType: string;
-  /** The namespace of the elements; the document type where absent. */
+  /** The namespace of the elements. The default is the document type. */
   namespace?: string;
   elements: readonly string[];
   context: PresentationContext;
 }
 
-/** A device response with these elements, in base64url. */
+/** Makes a device response with these elements, in base64url. */
 export async function presentMdoc(request: MdocRequest): Promise<string> {
   const { issuerSigned, key, docType, namespace = docType, elements, context } = request;
   const platform = contextWith(key);
@@ -116,7 +116,8 @@ function frameOf(paths: readonly (readonly (string | null)[])[], claims: unknown
   const frame: Frame = {};
   for (const [first, ...rest] of paths) {
     const value = claims as Record<string, unknown>;
-    const names = first === null ? Object.keys(value) : first === undefined ? [] : [first];
+    if (first === undefined) continue;
+    const names = first === null ? Object.keys(value) : [first];
     for (const name of names) {
       const inner = rest.length > 0 ? frameOf([rest], value[name]) : true;
       const before = frame[name];
@@ -135,7 +136,7 @@ interface SdJwtRequest {
   now: number;
 }
 
-/** An SD-JWT VC with these claims, and the proof that its holder is here. */
+/** Presents an SD-JWT VC with these claims, and the holder's proof. */
 export async function presentSdJwt(request: SdJwtRequest): Promise<string> {
   const { credential, claims, key, paths, context, now } = request;
   const aud = 'origin' in context ? `origin:${context.origin}` : context.clientId;

@@ -15,7 +15,7 @@ export const holders = {
 } as const;
 export type HolderName = keyof typeof holders;
 
-/** Years of age of those who are always as old. */
+/** The age in years of people whose age never changes. */
 const fixedAges: Partial<Record<HolderName, number>> = { 'young-adult': 19, minor: 14 };
 const agesAttested = [13, 14, 15, 16, 18, 21, 65];
 
@@ -27,7 +27,7 @@ function personOf(name: HolderName, now: number) {
   return { born, nationality, number, reached: agesAttested.map((years) => [years, age >= years] as const) };
 }
 
-/** Certificates and keys of an issuer; what it is called tells apart the test issuer and one that is not trusted. */
+/** Derives the certificates and keys of an issuer from its name. There is a trusted and an untrusted test issuer. */
 function authority(key: Uint8Array, name: string, now: number) {
   const root = deriveKeyPair(key, ['test issuer', name, 'root']);
   const signing = deriveKeyPair(key, ['test issuer', name, 'signer']);
@@ -50,19 +50,22 @@ function authority(key: Uint8Array, name: string, now: number) {
  * in it, as identity wallets demand (HAIP 1.0, 5).
  */
 export function accessCertificate(key: Uint8Array, now: number) {
-  const own = deriveKeyPair(key, ['test wallet', 'access']);
+  const accessKey = deriveKeyPair(key, ['test wallet', 'access']);
   const issuer = {
     subject: { country, name: 'SVC test access authority' },
     key: deriveKeyPair(key, ['test wallet', 'access authority']),
   };
   const certificate = buildCertificate({
     subject: { country, name: 'SVC test relying party' },
-    key: own,
+    key: accessKey,
     issuer,
     notBefore: now - 30 * day,
     notAfter: now + 400 * day,
   });
-  return { certificates: toPem(certificate), key: own.export({ format: 'pem', type: 'pkcs8' }).toString() };
+  return {
+    certificates: toPem(certificate),
+    key: accessKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
 }
 
 /** Index of an attestation in the status list of the test issuer. */
@@ -70,7 +73,7 @@ export const statusIndexes = { valid: 7, revoked: 11 };
 
 interface Order {
   holder: HolderName;
-  /** What is wrong with it. */
+  /** The fault of the attestation, if it is to have one. */
   flaw?: 'expired' | 'not-yet-valid' | 'unknown-issuer' | 'revoked' | undefined;
   now: number;
 }
@@ -115,7 +118,7 @@ export function createTestIssuer({
       return issueMdoc({ ...common(order), docType: 'eu.europa.ec.av.1', elements });
     },
 
-    /** A PID, and with a namespace of its own a driving licence or photo ID. */
+    /** Issues a PID. With a separate namespace, issues a driving licence or photo ID. */
     personMdoc(order: Order, docType: string, namespace = docType): Uint8Array {
       const { born, nationality, number, reached } = personOf(order.holder, order.now);
       const elements = {

@@ -3,7 +3,7 @@ import { CompactSign } from 'jose';
 import type { Signer } from './attestations.ts';
 import { statusIndexes } from './issuer.ts';
 
-/** The status list of the test issuer, as a JWT (Token Status List, section 5.1). */
+/** Makes the status list of the test issuer as a JWT (Token Status List, section 5.1). */
 export async function testStatusList(signer: Signer, uri: string, now: number): Promise<Uint8Array> {
   const bits = Buffer.alloc(16);
   bits[Math.floor(statusIndexes.revoked / 8)] = 1 << (statusIndexes.revoked % 8);

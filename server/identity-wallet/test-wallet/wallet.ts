@@ -25,18 +25,18 @@ const flawOfAct = (act: Act) => flaws.find((flaw) => flaw === act);
 export interface Instruction {
   act: Act;
   holder: HolderName;
-  /** Id of the credential to present; the first that was asked for where it is not there. */
+  /** Id of the credential to present. Without it, the first requested credential is presented. */
   credential?: string | undefined;
 }
 
 interface Dependencies {
   issuer: TestIssuer;
   clock: { now(): number };
-  /** Where the pages are that ask it by the Digital Credentials API. */
+  /** The origin of the pages that use the Digital Credentials API. */
   origin: string;
 }
 
-/** What the holder signs: this request, or with a flaw another one. */
+/** Returns the request that the holder signs: the real one, or a different one if the act is a wrong one. */
 function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): PresentationContext {
   const context = {
     clientId: asked.client_id,
@@ -46,7 +46,7 @@ function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): 
   };
   if (act === 'wrong-nonce') return { ...context, nonce: 'a-nonce-of-its-own' };
   if (act === 'wrong-audience') return { ...context, clientId: 'redirect_uri:https://other.example/answer' };
-  // A presentation of another request, sent again.
+  // Repeats the presentation for an earlier request.
   if (act === 'replay')
     return { ...context, nonce: 'nonce-of-an-earlier-request', responseUri: `${asked.response_uri}0` };
   return context;
@@ -59,7 +59,7 @@ function has(claims: unknown, [first, ...rest]: readonly (string | null)[]): boo
   return isThere && has((claims as Record<string, unknown>)[first], rest);
 }
 
-/** What the holder signs for a page at `origin`: its request, or with a flaw another one. */
+/** Returns the request of a page that the holder signs: the real one, or a different one if the act is a wrong one. */
 function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): PresentationContext {
   const isOther = act === 'wrong-nonce' || act === 'replay';
   return {
@@ -69,7 +69,7 @@ function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: stri
   };
 }
 
-/** The identity wallet side of both protocols, by other libraries than the side that verifies. */
+/** Makes a test identity wallet for both protocols. It uses other libraries than the verifier. */
 export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
   async function present(
     credential: AskedCredential,
@@ -84,7 +84,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;
     if (credential.format === 'mso_mdoc') {
       const isAge = credential.id === 'proof_of_age';
-      // All that is asked for is in the attestation: its first alternative.
+      // The attestation has all elements, so the first alternative is always chosen.
       const paths = pathsToShow(credential, () => true) ?? [];
       const namespace = paths[0]?.[0] ?? docType;
       const issuerSigned = isAge ? issuer.proofOfAge(order) : issuer.personMdoc(order, docType, namespace);
@@ -100,7 +100,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
   }
 
   return {
-    /** The `data` of the credential that a page gets by ISO/IEC TS 18013-7, annex C; undefined where it refuses. */
+    /** Returns the `data` that a page gets by ISO/IEC TS 18013-7, annex C. Undefined if the wallet refuses. */
     async answerAnnexC(asked: AskedByAnnexC, instruction: Instruction): Promise<object | undefined> {
       if (instruction.act === 'refuse') return undefined;
       const credential = readDeviceRequest(asked);
@@ -108,7 +108,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
       return { response: await sealFor(asked, Buffer.from(presented, 'base64url'), origin) };
     },
 
-    /** The fields to post to the response URI. */
+    /** Returns the fields to post to the response URI. */
     async answer(asked: Asked, instruction: Instruction): Promise<Record<string, string>> {
       if (instruction.act === 'refuse') return { error: 'access_denied' };
       const { credentials } = asked.dcql_query;

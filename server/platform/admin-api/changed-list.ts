@@ -6,9 +6,9 @@ interface ListChange {
 }
 
 /**
- * A list after a change. What is in it already stays once, so that a repeated addition changes nothing.
- * @param noun what one value is called in messages
- * @throws ApiError `refused` where a value to remove is not in the list, or the list would be empty or too long
+ * Returns a list after a change. A value is never added twice, so a repeated addition changes nothing.
+ * @param noun the name of one value in messages
+ * @throws ApiError `refused` if a value to remove is not in the list, or the list would be empty or too long
  */
 export function changedList(
   current: readonly string[],

@@ -3,10 +3,10 @@ import type { Actor } from '../database/audit-entry.ts';
 import { ApiError } from '../errors.ts';
 import type { Role } from './roles.ts';
 
-/** What an operator gets instead of a claim's value or of a subject that the role does not see. */
+/** Replaces a claim's value or a subject that the operator's role may not see. */
 export const masked = '(masked)';
 
-/** Role ops keeps the machinery running: it needs neither claims nor subjects. */
+/** Whether a role sees claims and subjects. The role ops runs the service and needs neither. */
 export const seesPeople = (role: Role): boolean => role !== 'ops';
 
 /** A record as this role may see it. */
@@ -14,23 +14,23 @@ export function maskSubject<V extends { sub: string | null }>(role: Role, record
   return seesPeople(role) || record.sub === null ? record : { ...record, sub: masked };
 }
 
-/** Personal data that are about to be shown. */
+/** Personal data that an operator is about to see. */
 export interface PersonalRead {
-  /** What was asked for, by an identifier of ours: an entry outlives an erasure, so no subject is one. */
+  /** Our id of the record that is read. Never a subject, because audit entries stay after an erasure. */
   target: string | null;
-  /** Of the people whose data are shown. */
+  /** The modes of the people whose data are shown. */
   modes: readonly Mode[];
   reason?: string | undefined;
-  /** How much is shown. */
+  /** How many records of each kind are shown. */
   counts?: Readonly<Record<string, number>>;
 }
 
-/** Notes the read. @throws where it cannot be noted */
+/** Records the read in the audit log. @throws if it cannot be recorded */
 export type RecordRead = (actor: Actor, read: PersonalRead) => Promise<void>;
 
 /**
- * Call this before personal data are shown: nothing is shown that the audit log does not have.
- * @throws ApiError `reason_required` for live users without a reason, and whatever `record` throws
+ * Records a read of personal data. Call it before the data are shown, so that the audit log misses no read.
+ * @throws ApiError `reason_required` for live users without a reason, and every error of `record`
  */
 export async function noteRead(actor: Actor, read: PersonalRead, record?: RecordRead): Promise<void> {
   if (read.modes.includes('live') && read.reason === undefined) throw new ApiError('reason_required');

@@ -7,27 +7,27 @@ import { ApiError, unavailable } from '../errors.ts';
 import { noteRead, type PersonalRead, type RecordRead, seesPeople } from './personal-data.ts';
 import { describeRefusal, mayCall } from './roles.ts';
 
-/** Who calls the admin API, and from where: goes into every audit entry. */
+/** The caller of the admin API, for every audit entry. */
 export interface AdminContext {
   operator: {
     id: string;
     name: string;
     role: 'support' | 'ops' | 'owner';
     expiresAt?: string | null;
-    /** Of a member, who is no operator. */
+    /** The partner of a member. Absent for operators. */
     partnerId?: string;
   };
   requestId: string;
   address: string;
-  /** Called with what a call failed of, for its line in the log. */
+  /** Called with the error of a failed call, for the log. */
   failed?: (error: ApiError) => void;
-  /** Called after each mutation that succeeded or was refused, so that none is without an entry in the audit log. */
+  /** Called after each mutation that succeeded or was refused, so that the audit log has an entry for each. */
   recordCall?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
   /** Called before personal data are shown. */
   recordRead?: RecordRead;
   /**
-   * Checks a call by a member of a partner, who has no operator's role. Returns the input with which the procedure runs.
-   * @throws ApiError where the member may not call it so
+   * Checks a call by a member of a partner. Returns the input with which the procedure runs.
+   * @throws ApiError if the member may not make this call
    */
   bindInput?: (path: string, input: unknown) => Promise<unknown>;
 }
@@ -44,7 +44,7 @@ const trpc = initTRPC.context<AdminContext>().create({
   },
 });
 
-/** Faults of the input as `field: what to do`, one after another. */
+/** The faults of an input in one line, each as `field: message`. */
 export function messageOf(error: TRPCError): string {
   if (!(error.cause instanceof ZodError)) return error.message;
   return error.cause.issues
@@ -59,7 +59,7 @@ function fallbackCode(code: TRPCError['code']): ErrorCode {
   return code === 'NOT_FOUND' ? 'route_not_found' : 'server_error';
 }
 
-/** The error of the admin API for one of ours. */
+/** Converts one of our errors into an error of tRPC. */
 export function toTrpcError(error: ApiError): TRPCError {
   return new TRPCError({ code: errorTable[error.code].trpc, message: error.message, cause: error });
 }
@@ -90,7 +90,7 @@ const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
   return next();
 });
 
-/** Exit codes of refusals: not authorised, and refused by a rule or in conflict. */
+/** The exit codes of refusals: 3 (not authorised) and 5 (refused by a rule, or in conflict). */
 const refusals: ReadonlySet<number> = new Set([3, 5]);
 
 const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) => {
@@ -106,20 +106,20 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
   const result = await next({
     ctx: {
       actor,
-      /** Nothing is noted where the role does not see personal data: they are masked for it. */
+      /** Records nothing for a role that does not see personal data, because they are masked. */
       async noteRead(read: PersonalRead): Promise<void> {
         if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
       },
     },
   });
-  const known = type === 'mutation' ? resultOf(result) : undefined;
-  if (known) await ctx.recordCall?.(actor, await getRawInput(), known);
+  const callResult = type === 'mutation' ? resultOf(result) : undefined;
+  if (callResult) await ctx.recordCall?.(actor, await getRawInput(), callResult);
   return result;
 });
 
 type Ended = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
-/** The audit log entry of a refused call; undefined for other errors and for a dry run. */
+/** The result of a call for the audit log; undefined for a dry run, and for errors that are no refusals. */
 function resultOf(ended: Ended): CallResult | undefined {
   if (ended.ok) {
     const { dryRun, repeated } = (ended.data ?? {}) as { dryRun?: unknown; repeated?: unknown };
@@ -133,7 +133,7 @@ function resultOf(ended: Ended): CallResult | undefined {
 export const router = trpc.router;
 export const mergeRouters = trpc.mergeRouters;
 /**
- * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. Before a procedure shows
- * personal data, it notes that in the audit log with `ctx.noteRead`.
+ * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. A procedure that shows personal
+ * data calls `ctx.noteRead` first, which records the read in the audit log.
  */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);

@@ -1,9 +1,9 @@
-/** Support onboards and answers partners, ops keep the machinery running, owners may do everything. */
+/** `support` onboards and helps partners, `ops` runs the service, `owner` may do everything. */
 export type Role = 'support' | 'ops' | 'owner';
 
 /**
- * `test`: only where the input names the test mode. `own`: what the operator did, and changes of partners' records by all; the
- * procedure sees to that.
+ * `test`: only in test mode, as the input names it. `own`: the operator's own entries, and everyone's changes of
+ * partners' records; the procedure itself applies this scope.
  */
 type Scope = 'any' | 'test' | 'own';
 type Permission = Partial<Record<Exclude<Role, 'owner'>, Scope>>;
@@ -13,7 +13,7 @@ const support: Permission = { support: 'any' };
 const ops: Permission = { ops: 'any' };
 const ownersOnly: Permission = {};
 
-/** Which procedure needs what role; owners may call all of them. A test fails for a procedure without a row. */
+/** The roles that may call each procedure, besides owners. A test fails for a procedure without a row. */
 export const permissions: Readonly<Record<string, Permission>> = {
   'partners.list': everyRole,
   'partners.count': everyRole,
@@ -153,7 +153,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
 const isForTest = (input: unknown): boolean =>
   typeof input === 'object' && input !== null && 'mode' in input && input.mode === 'test';
 
-/** The scope in which a role may call a procedure; undefined where it may not. Without a row, only owners may. */
+/** The scope in which a role may call a procedure; undefined if it may not. Without a row, only owners may. */
 export function scopeOf(role: Role, path: string): Scope | undefined {
   return role === 'owner' ? 'any' : permissions[path]?.[role];
 }
@@ -164,13 +164,13 @@ export function mayCall(role: Role, path: string, input: unknown): boolean {
   return scope === 'test' ? isForTest(input) : scope !== undefined;
 }
 
-/** Who may call a procedure in every way, in words: `ops or an owner`. */
+/** The roles that may call a procedure without limits, in words: `ops or an owner`. */
 export function whoMay(path: string): string {
   const roles = (['support', 'ops'] as const).filter((role) => scopeOf(role, path) === 'any');
   return [...roles, 'an owner'].join(' or ');
 }
 
-/** A command for an operator of this role; where the role does not allow it, who can be asked for it. */
+/** Recommends a command to an operator. If the operator's role does not allow it, says whom to ask. */
 export function adviseCommand(role: Role, path: string, command: string): string {
   return scopeOf(role, path) === 'any' ? command : `ask ${whoMay(path)} for: ${command}`;
 }

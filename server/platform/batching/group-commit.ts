@@ -2,37 +2,37 @@ import DataLoader from 'dataloader';
 import { createBatchWindow } from './batch-window.ts';
 
 interface GroupCommitSettings<Item, Result> {
-  /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
+  /** Runs a batch. Returns the results in the order of `items`, with an Error for an item that failed alone. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
   maxBatch?: number;
-  /** For work that no caller waits for: a batch is sent `ms` milliseconds after its first item, or with `items` items. */
+  /** For work that no caller waits for: sends a batch `ms` milliseconds after its first item, or with `items` items. */
   flushAfter?: { ms: number; items: number };
 }
 
 /**
- * Group commit: at most one operation in flight; what arrives during it goes out together in the next.
- * A lone caller waits for its own operation only, or for `flushAfter`. With `maxBatch`, whole batches go one after another.
+ * Group commit: runs at most one operation at a time. Items that arrive meanwhile form the next batch. A single caller
+ * waits only for its own operation, or for `flushAfter`. Batches over `maxBatch` are split and sent one after another.
  */
 export function createGroupCommit<Item, Result>(
   settings: GroupCommitSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { run, maxBatch = 256, flushAfter } = settings;
-  /** Sends each batch that waits for the one in flight. All but the last are full. */
+  /** A function for each waiting batch that sends it. All batches but the last are full. */
   const waiting: (() => void)[] = [];
   let inFlight = false;
   /** How many items the newest batch has. */
   let size = 0;
   const window = createBatchWindow(() => (waiting.length > 0 ? maxBatch : size), flushAfter);
 
-  async function send(go: () => void): Promise<void> {
+  async function send(sendBatch: () => void): Promise<void> {
     inFlight = true;
     await window.wait();
-    go();
+    sendBatch();
   }
 
   function sendNext(): void {
-    const go = waiting.shift();
-    if (go) void send(go);
+    const sendBatch = waiting.shift();
+    if (sendBatch) void send(sendBatch);
     else inFlight = false;
   }
 
@@ -47,10 +47,10 @@ export function createGroupCommit<Item, Result>(
     {
       cache: false,
       maxBatchSize: maxBatch,
-      batchScheduleFn(go) {
+      batchScheduleFn(sendBatch) {
         size = 0;
-        if (inFlight) waiting.push(go);
-        else void send(go);
+        if (inFlight) waiting.push(sendBatch);
+        else void send(sendBatch);
       },
     },
   );

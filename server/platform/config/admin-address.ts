@@ -7,7 +7,7 @@ function isOurDirectory(path: string): boolean {
   return found?.isDirectory() === true && found.uid === process.getuid?.();
 }
 
-function readIfThere(path: string): string {
+function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -16,9 +16,9 @@ function readIfThere(path: string): string {
 }
 
 /**
- * `svcadmin` on this machine finds the admin listener by the file `admin-url` of the data directory. It is written only
- * into a directory that exists and belongs to this process's user: a server that stores nothing there makes none.
- * @returns restores the entry of another process that shares the directory; call it when this listener ends
+ * Writes the file `admin-url` in the data directory, by which `svcadmin` on this machine finds the admin listener. Does
+ * nothing if the directory does not exist, or belongs to another user.
+ * @returns a function to call when the listener ends; it restores the entry of another process in the same directory
  */
 export function rememberAdminAddress(dataDir: string, url: string, logger: Pick<Logger, 'warn'>): () => void {
   const nothing = () => undefined;
@@ -26,10 +26,11 @@ export function rememberAdminAddress(dataDir: string, url: string, logger: Pick<
     if (!isOurDirectory(dataDir)) return nothing;
     const path = join(dataDir, 'admin-url');
     const write = (text: string) => writeFileSync(path, text, { mode: 0o600 });
-    const [before, mine] = [readIfThere(path), `${url}\n`];
-    write(mine);
+    const previous = readOrEmpty(path);
+    const current = `${url}\n`;
+    write(current);
     return () => {
-      if (before !== '' && readIfThere(path) === mine) write(before);
+      if (previous !== '' && readOrEmpty(path) === current) write(previous);
     };
   } catch (err) {
     logger.warn(

@@ -16,8 +16,8 @@ internal.addSubnet('fc00::', 7, 'ipv6');
 internal.addSubnet('fe80::', 10, 'ipv6');
 
 /**
- * Why the admin listener may not listen on `host` without TLS, or undefined. All interfaces together count as
- * public, and so does a name: what it resolves to may change.
+ * Why the admin listener may not listen on `host` without TLS; undefined if it may. The address of all interfaces counts
+ * as public. So does a name, because its address may change.
  */
 export function adminHostFault(host: string): string | undefined {
   if (host === 'localhost') return undefined;

@@ -12,7 +12,7 @@ import type { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { type ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
-/** Where probes and metrics are. `byDefault`: not asked for, so that a port that is taken does not end the start. */
+/** The listener of probes and metrics. `byDefault`: not configured, so a port that is in use does not stop the start. */
 interface HealthListener {
   host: string;
   port: number;
@@ -31,24 +31,24 @@ function healthOf({
   return { host, port: port ?? defaultHealthPort, byDefault: port === undefined };
 }
 
-/** What this process does and with what; frozen at start. Durations in milliseconds, prices in cents. */
+/** The configuration of this process, frozen at the start. Durations are in milliseconds, prices in cents. */
 export interface Config {
   environment: 'development' | 'staging' | 'production';
   public: { host: string; port: number };
   admin: { host: string; port: number };
   /** A listener with the probes and this process's metrics; undefined for none. */
   health: HealthListener | undefined;
-  /** Where other processes reach this one; no host: the machine's own address. Undefined: each process writes for itself. */
+  /** Where other processes reach this one; without a host, at the machine's address. Undefined: each process writes itself. */
   peer: PeerAddress | undefined;
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
   roles: ReadonlySet<ProcessRole>;
   mongodbUri: string | undefined;
-  /** Absolute. */
+  /** An absolute path. */
   dataDir: string;
-  /** Undefined in development only: then one is generated into the data directory. */
+  /** Undefined only in development, where a key is generated into the data directory. */
   masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
-  /** `off`: the first operator's token is retired, or unknown here. Undefined in development only: then one is generated. */
+  /** `off`: the first operator has no token here. Undefined only in development, where one is generated. */
   adminToken: string | undefined;
   webhooks: { retryDelays: readonly number[]; localhost: boolean };
   priceCents: number;
@@ -56,30 +56,30 @@ export interface Config {
   startsPerMinute: number | undefined;
   /** OpenID providers that authenticate users. */
   oidcSources: readonly OidcSettings[];
-  /** European wallets that authenticate users. */
+  /** European identity wallets that authenticate users. */
   identityWalletSources: readonly IdentityWalletSettings[];
-  /** Milliseconds that verified claims hold, where not 365 days. */
+  /** How long claims stay fresh, in milliseconds; the default is 365 days. */
   claimLifetimes: z.infer<typeof ClaimFreshness>;
-  /** Who runs this installation, as the hosted pages say it. */
+  /** Who runs this installation, for the hosted pages. */
   imprint: Imprint;
   /** Whether members of partners can sign in at `/portal`. */
   portal: boolean;
-  /** The relying party of users' passkeys (WebAuthn), a host name; undefined where there are none. */
+  /** The relying party of users' passkeys (WebAuthn), a host name; undefined if passkeys are off. */
   passkeyRpId: string | undefined;
-  /** Where the demo partner's site listens; never outside development. */
+  /** The port of the demo partner's site; always undefined outside development. */
   demoPort: number | undefined;
-  /** Milliseconds between the end of readiness and the end of the listeners. */
+  /** At a stop: milliseconds from the end of readiness to the end of the listeners. */
   drainDelay: number;
   logLevel: string;
-  /** Whose `X-Forwarded-For` is believed: of every client, of so many proxies, or of those in these ranges. */
+  /** Whose `X-Forwarded-For` is trusted: every client's, that of so many proxies, or of proxies in these ranges. */
   trustProxy: ProxyTrust;
-  /** The mail server for warnings, and the sender; undefined for no e-mails. */
+  /** The mail server and the sender of warnings; undefined if no e-mails are sent. */
   smtp: { url: string; from: string } | undefined;
-  /** Where traces are sent by OTLP over HTTP; undefined for no traces. */
+  /** The address for traces, by OTLP over HTTP; undefined if no traces are sent. */
   traceEndpoint: string | undefined;
 }
 
-/** All faults of the environment. */
+/** An unusable environment, with all its faults. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -91,12 +91,12 @@ export class ConfigError extends Error {
 
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** Whether it has the role `admin`: other processes can do without the first operator's token, which is an owner's. */
+/** Whether this process has the role `admin`. Others need no token of the first operator, who is an owner. */
 const servesOperators = (given: Given): boolean =>
   Environment.shape.SVC_ROLES.safeParse(given['SVC_ROLES']).data?.includes('admin') ?? true;
 
-/** What development alone may leave out, or have otherwise. */
-function missing(given: Given): string[] {
+/** Faults of settings that are required outside development. */
+function missingSettings(given: Given): string[] {
   const isGiven = (name: string) => Boolean(given[name] ?? given[`${name}_FILE`]);
   const environment = Environment.shape.SVC_ENVIRONMENT.safeParse(given['SVC_ENVIRONMENT']).data;
   const outside = environment === 'staging' || environment === 'production';
@@ -114,14 +114,14 @@ function missing(given: Given): string[] {
   return faults;
 }
 
-/** A sender, where there is a mail server. */
-function withoutSender(given: Given): string[] {
+/** A mail server needs a sender. */
+function missingSender(given: Given): string[] {
   const isGiven = given['SVC_SMTP_URL'] || given['SVC_SMTP_URL_FILE'];
   return isGiven && !given['SVC_SMTP_FROM'] ? ['SVC_SMTP_FROM: required with SVC_SMTP_URL'] : [];
 }
 
-/** Whether the admin listener would be open to the Internet without TLS. */
-function exposed(given: Given): string[] {
+/** The fault of an admin listener that would be open to the Internet without TLS. */
+function exposedAdmin(given: Given): string[] {
   const { SVC_ADMIN_ALLOW_PUBLIC, SVC_ADMIN_HOST } = Environment.shape;
   const fault = adminHostFault(SVC_ADMIN_HOST.parse(given['SVC_ADMIN_HOST']));
   if (fault === undefined || SVC_ADMIN_ALLOW_PUBLIC.safeParse(given['SVC_ADMIN_ALLOW_PUBLIC']).data)
@@ -129,7 +129,7 @@ function exposed(given: Given): string[] {
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
 
-/** What `read` makes of a variable, or its fault. */
+/** Reads the sources of a variable. A fault is returned and not thrown. */
 function sourcesOf<T>(name: string, read: () => readonly T[]): { sources: readonly T[]; faults: string[] } {
   try {
     return { sources: read(), faults: [] };
@@ -139,16 +139,16 @@ function sourcesOf<T>(name: string, read: () => readonly T[]): { sources: readon
   }
 }
 
-/** A session knows its source by its name alone. */
+/** The names of sources have to be distinct, because a session stores only the name. */
 function sharedNames(...lists: readonly (readonly { name: string }[])[]): string[] {
   const names = lists.flat().map(({ name }) => name);
-  const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  return twice.map((name) => `SVC_IDENTITY_WALLET_SOURCES: ${name} is the name of another source`);
+  const duplicates = names.filter((name, index) => names.indexOf(name) !== index);
+  return duplicates.map((name) => `SVC_IDENTITY_WALLET_SOURCES: ${name} is the name of another source`);
 }
 
 /**
  * Reads the environment. An empty variable counts as unset.
- * @throws ConfigError naming every wrong variable
+ * @throws ConfigError, which names every wrong variable
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -162,17 +162,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const wallets = sourcesOf(walletVariable, () =>
     readIdentityWalletSources(identityWallets ?? byOldName, given),
   );
-  const twice = identityWallets !== undefined && byOldName !== undefined;
+  const isSetTwice = identityWallets !== undefined && byOldName !== undefined;
   const all = [
     ...malformed,
     ...fileFaults,
-    ...missing(given),
-    ...exposed(given),
-    ...withoutSender(given),
+    ...missingSettings(given),
+    ...exposedAdmin(given),
+    ...missingSender(given),
     ...passkeyFaults(given),
     ...oidc.faults,
     ...wallets.faults,
-    ...(twice ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one'] : []),
+    ...(isSetTwice
+      ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one']
+      : []),
     ...sharedNames(oidc.sources, wallets.sources),
   ];
   if (!parsed.success || all.length > 0) throw new ConfigError(all);

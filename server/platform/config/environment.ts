@@ -26,7 +26,7 @@ const list = <T>(item: z.ZodType<T, string>) =>
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(item).min(1));
 
-/** RFC 8414 2: an issuer has no query and no fragment. Paths of routes are made of its path. */
+/** An issuer has no query and no fragment (RFC 8414 2). Its path becomes part of the paths of routes. */
 const plainAddress = /^https?:\/\/[^/?#@]+(?:\/[\w.~/-]*)?$/;
 
 const masterKey = z
@@ -72,7 +72,7 @@ export const Environment = z.object({
   SVC_STARTS_PER_MINUTE: z.union([z.literal('off'), startLimit]).default(300),
   SVC_OIDC_SOURCES: z.string().optional(),
   SVC_IDENTITY_WALLET_SOURCES: z.string().optional(),
-  /** The name before; another one for the same setting. */
+  /** The older name of SVC_IDENTITY_WALLET_SOURCES. */
   SVC_WALLET_SOURCES: z.string().optional(),
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,

@@ -28,10 +28,10 @@ function checkCertificates(pem: string, what: string): void {
   }
 }
 
-/** Identity wallets refuse requests that are signed with such a certificate (HAIP 1.0, 5). */
+/** Identity wallets refuse requests that are signed with a self-signed certificate (HAIP 1.0, 5). */
 function refuseSelfSigned(pem: string, what: string): void {
-  const own = new X509Certificate(pem);
-  if (own.verify(own.publicKey)) {
+  const certificate = new X509Certificate(pem);
+  if (certificate.verify(certificate.publicKey)) {
     throw new SourceFault(`${what}: the first certificate is self-signed; wallets need one of an authority`);
   }
 }
@@ -66,7 +66,7 @@ function accessOf({ name, access }: Given, environment: Environment): IdentityWa
   return { certificates, key, clientId };
 }
 
-/** A VICAL is only opened here: it is verified where it is read again, and an expired one must not stop the server. */
+/** Only checks that a VICAL can be read. It is verified later, because an expired one must not stop the server. */
 function checkAnchors({ name, trustAnchors: given }: Given): void {
   const what = `${name}: trustAnchors`;
   const isList = typeof given === 'object';
@@ -76,9 +76,9 @@ function checkAnchors({ name, trustAnchors: given }: Given): void {
 }
 
 /**
- * The identity wallet sources of SVC_IDENTITY_WALLET_SOURCES: a JSON list, or the path of a file with one. Certificates and keys are
- * read and checked; a file of trust anchors is only checked, because it is read again while the server runs.
- * @throws SourceFault with the fault, without any secret
+ * Reads SVC_IDENTITY_WALLET_SOURCES: a JSON list, or the path of a file with one. Reads and checks certificates and
+ * keys. A file of trust anchors is only checked, because it is read again while the server runs.
+ * @throws SourceFault, whose message contains no secret
  */
 export function readIdentityWalletSources(
   text: string | undefined,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DisplayName } from '../../../contracts/display-text.ts';
 import { WebAddress } from '../../../contracts/web-address.ts';
 
-/** Who runs this installation, as its hosted pages say it. All of it is set in production. */
+/** Who runs this installation, for its hosted pages. In production, all fields are set. */
 export interface Imprint {
   legalName?: string | undefined;
   privacyUrl?: string | undefined;
@@ -29,7 +29,7 @@ export const readImprint = (env: Variables): Imprint => ({
   helpAddress: env.SVC_HELP_ADDRESS,
 });
 
-/** Users have to know who asks and where to turn: without it the pages do not go into production. */
+/** The missing variables of the imprint. Production needs all: users have to know who asks, and where to get help. */
 export const missingImprint = (given: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(imprintVariables)
     .filter((name) => !given[name])

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 
 /**
- * Reads a secret from a file of the data directory (0600), or creates it. Of two
- * processes that start at the same time, the first writer wins and both use its value.
+ * Reads a secret from a file of the data directory (mode 0600), or creates it. If two processes start at the same time,
+ * both use the secret of the first one that writes.
  */
 export function localSecret(dataDir: string, name: string, make: () => string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -17,7 +17,7 @@ export function localSecret(dataDir: string, name: string, make: () => string): 
   return readFileSync(path, 'utf8').trim();
 }
 
-/** The master key that was generated into `dataDir`; none where there is no such file. Writes nothing. */
+/** The master key that was generated into `dataDir`; an empty list if there is no such file. Writes nothing. */
 export function generatedMasterKeys(dataDir: string): readonly Uint8Array[] {
   const path = join(dataDir, 'master-key');
   if (!existsSync(path)) return [];

@@ -3,8 +3,9 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 
 /**
- * The address of this machine in the network of `host`: the source that the system chooses for a datagram there. Nothing is sent.
- * @throws where there is no way to `host`
+ * The address of this machine in the network of `host`: the system's source address for a datagram to `host`. No
+ * datagram is sent.
+ * @throws if `host` cannot be resolved or has no route
  */
 export async function addressTowards(host: string, port: number): Promise<string> {
   const { address, family } = await lookup(host);

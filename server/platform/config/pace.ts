@@ -1,10 +1,10 @@
-/** Milliseconds of what a process does by the machine's time. Tests go faster. */
+/** Intervals and time limits of a process, in milliseconds. Tests use shorter ones. */
 export interface Pace {
-  /** How long after its request something that costs money may begin. */
+  /** How long after the request arrived a step that costs money may still begin. */
   beginWithin: number;
-  /** How long after its request a 503 replaces a late answer. */
+  /** How long after the request arrived a 503 is sent in place of a late response. */
   answerWithin: number;
-  /** Between two looks for jobs that are due. */
+  /** How often the process looks for due jobs. */
   jobsEvery: number;
   /** How long requests are collected before they are recorded in the database. */
   requestsEvery: number;
@@ -12,12 +12,12 @@ export interface Pace {
   usesEvery: number;
 }
 
-/** How long a caller who pays waits. */
+/** Time limits of billable requests. */
 export type Deadline = Pick<Pace, 'beginWithin' | 'answerWithin'>;
 
 /**
- * docs/limits-and-billing.md: where the database is away, a billable endpoint answers 503 within 5 s. A step that began in
- * time may take as long as the database does: its result is worth more than a 503.
+ * Without a database, a billable endpoint answers 503 within 5 s (docs/limits-and-billing.md). A step that began in time
+ * is not cut short, because its result is worth more to the caller than a 503.
  */
 export const defaultPace: Pace = {
   beginWithin: 2_500,

@@ -5,8 +5,8 @@ type Given = Readonly<Record<string, string | undefined>>;
 const isOn = (text: string | undefined) => text !== undefined && ['on', 'true', '1'].includes(text);
 
 /**
- * Why members cannot sign in by passkey at the base URL, or users cannot save one, where either is on. A base URL that is
- * malformed is another fault.
+ * Why passkeys of members or users cannot work with the base URL, if they are on. A malformed base URL is reported
+ * elsewhere.
  */
 export function passkeyFaults(given: Given): string[] {
   const {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** A private listener; no host: the machine's own address. Port 0: a free one. */
+/** The address of a private listener. Without a host: the machine's own address. Port 0: any free port. */
 export interface PeerAddress {
   host?: string;
   port: number;
@@ -18,7 +18,7 @@ function read(text: string): PeerAddress | undefined {
   return { host, port };
 }
 
-/** `host`, `host:port` or `[IPv6]:port`; `off` for none. */
+/** Parses `host`, `host:port`, `[IPv6]:port` or `off`. */
 export const PeerAddress: z.ZodType<PeerAddress | 'off', string> = z.string().transform((text, context) => {
   const address = text === 'off' ? 'off' : read(text);
   if (address) return address;

@@ -6,11 +6,11 @@ const ranges: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
 
 function isRange(text: string): boolean {
   const [address = ''] = text.split('/');
-  const isWhole = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
-  return ranges.includes(text) || (isWhole && (address === text || ipaddr.isValidCIDR(text)));
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+  return ranges.includes(text) || (isAddress && (address === text || ipaddr.isValidCIDR(text)));
 }
 
-/** Which proxies' `X-Forwarded-For` is believed: all, a number of them, or those in ranges; see docs/configuration.md. */
+/** The proxies whose `X-Forwarded-For` is trusted: all, a number of them, or ranges; see docs/configuration.md. */
 export const ProxyTrust = z.string().transform((text, context): boolean | number | string => {
   if (text === 'off' || text === 'false') return false;
   if (text === 'on' || text === 'true') return true;

@@ -5,14 +5,14 @@ type Given = Readonly<Record<string, string | undefined>>;
 /** Variables of this service that hold a secret. */
 const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI', 'SVC_SMTP_URL'] as const;
 
-/** The file that is to hold a secret cannot be used. The message begins with the variable's name. */
+/** A file for a secret that cannot be used. The message begins with the variable's name. */
 export class SecretFileFault extends Error {}
 
 /**
- * A secret from the variable `name`, or from the file that `name_FILE` names. One line end at the end of the file is
- * ignored.
- * @returns undefined where neither is set
- * @throws SecretFileFault where both are set, or the file cannot be read or is empty
+ * Reads a secret from the variable `name`, or from the file that `name_FILE` names. A line break at the end of the file
+ * is ignored.
+ * @returns undefined if neither variable is set
+ * @throws SecretFileFault if both are set, or the file cannot be read or is empty
  */
 export function secretOf(given: Given, name: string): string | undefined {
   const variable = `${name}_FILE`;
@@ -29,7 +29,7 @@ export function secretOf(given: Given, name: string): string | undefined {
   return text;
 }
 
-/** Replaces each `_FILE` variable of this service's secrets by what its file holds. */
+/** Adds the secrets that `_FILE` variables name to the environment. */
 export function readSecretFiles(given: Given): { given: Given; faults: string[] } {
   const faults: string[] = [];
   const secrets: Record<string, string | undefined> = {};

@@ -5,7 +5,7 @@ import { parseDuration } from '../../../contracts/durations.ts';
 import { type OidcSettings, OidcSources } from '../../../contracts/oidc-sources.ts';
 import { SecretFileFault, secretOf } from './secret-files.ts';
 
-/** `365d,country=30d`: milliseconds that claims hold, all of them and single ones. */
+/** Parses lifetimes such as `365d,country=30d` into milliseconds: a default, and those of single claims. */
 export const ClaimFreshness = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim().split('=')))
@@ -40,8 +40,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * The items of a variable that holds a JSON list, or the path of a file with one.
- * @throws SourceFault with the fault
+ * Reads the items of a variable that holds a JSON list, or the path of a file with one.
+ * @throws SourceFault if the list is unreadable or malformed
  */
 export function readSourceList<T>(text: string | undefined, schema: z.ZodType<readonly T[]>): readonly T[] {
   if (text === undefined) return [];
@@ -61,9 +61,9 @@ export function readSourceList<T>(text: string | undefined, schema: z.ZodType<re
 }
 
 /**
- * The OpenID providers of SVC_OIDC_SOURCES: a JSON list, or the path of a file with one. Secrets may be left in
- * other variables of the environment, or in files that `_FILE` variables name.
- * @throws SourceFault with the fault, without any secret
+ * Reads SVC_OIDC_SOURCES: a JSON list of OpenID providers, or the path of a file with one. Secrets may be in other
+ * variables, or in files that `_FILE` variables name.
+ * @throws SourceFault, whose message contains no secret
  */
 export function readOidcSources(
   text: string | undefined,

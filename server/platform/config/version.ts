@@ -1,2 +1,2 @@
-/** Of this program: in logs, metrics, heartbeats and `svcadmin status`. The same as in package.json, which a test compares. */
+/** The version of this program, for logs, metrics, heartbeats and `svcadmin status`. A test compares it with package.json. */
 export const version = '0.8.0';

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
 
-/** Who does what: the part of an audit entry that is known before anything is done. */
+/** The part of an audit entry that is known before the change: who does what. */
 export interface Actor {
   operatorId: string;
   operatorName: string;
@@ -8,19 +8,19 @@ export interface Actor {
   action: string;
   requestId: string;
   address: string;
-  /** Of a member, who is no operator. */
+  /** The partner of a member. Absent for operators. */
   partnerId?: string;
 }
 
-/** How a call of an operator ended. `repeated`: it had been made before, and moved nothing now. */
+/** The result of an operator's call. `repeated`: an earlier call has done the same, so this one changed nothing. */
 export type CallResult = { outcome: 'done'; repeated: boolean } | { outcome: 'refused'; error: ErrorCode };
 
-/** One change by an operator, written into the changed document with the change. Holds no secrets. */
+/** One change by an operator. It is written into the changed document together with the change, and contains no secrets. */
 export interface AuditEntry extends Actor {
-  /** Identifies the entry: copying it twice is copying it once. */
+  /** Identifies the entry, so that copying it to the audit log is idempotent. */
   id: string;
   at: Date;
-  /** Identifier of what was changed. */
+  /** The id of the changed record. */
   target: string;
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
@@ -31,7 +31,7 @@ interface Difference {
   after?: Record<string, unknown>;
 }
 
-/** The entry of one change to `target`. One request changes a record once, so both name the entry. */
+/** Makes the entry of a change to `target`. A request changes a record at most once, so the two ids make the entry's id. */
 export function auditEntry(
   actor: Actor,
   target: { id: string; at: number },

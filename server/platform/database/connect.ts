@@ -6,28 +6,28 @@ import { uriOption } from './uri-options.ts';
 
 export { isDuplicateKey, isUnavailable } from './failures.ts';
 
-/** What a deployment of the database can do beyond single-document writes. */
+/** The capabilities of a database deployment. */
 type DatabaseFeatures = {
-  /** A write that lost its connection may be sent again by the driver: replica sets and sharded clusters. */
+  /** The driver may repeat a write that lost its connection: true for replica sets and sharded clusters. */
   retryableWrites: boolean;
-  /** It has several members, and an election can take back what not all of them have. */
+  /** The database has several members, and an election can undo writes that a majority does not have. */
   replicated: boolean;
-  /** The database deletes the documents that TTL indexes name; where not, `sweepExpired` has to. */
+  /** The database deletes documents by TTL indexes. If not, `sweepExpired` has to. */
   expiresDocuments: boolean;
-  /** It is reached through the router of a sharded cluster. */
+  /** The database is reached through the router of a sharded cluster. */
   sharded: boolean;
 };
 
 export type Database = { client: MongoClient; db: Db; features: DatabaseFeatures };
 
 type Target = {
-  /** Connection string; its path names the database, `svc` where it has none. */
+  /** Connection string. Its path names the database; the default is `svc`. */
   uri: string;
   /** True for the engine of `startEmbedded`, whose features are known. */
   embedded: boolean;
   /** Shown in the database's own log and `currentOp`. */
   appName: string;
-  /** Longest wait for one answer in milliseconds; for long scans and index builds. Default 1900. */
+  /** Longest wait for one reply in milliseconds, default 1900. Long scans and index builds need more. */
   answerWithinMs?: number;
   logger?: Pick<Logger, 'info'>;
   /** Called with the client before it connects. */
@@ -46,25 +46,25 @@ const embeddedFeatures: DatabaseFeatures = {
   sharded: false,
 };
 
-/** Connections of a process for requests, where MONGODB_URI does not say otherwise. */
-const usualPoolSize = 20;
+/** Connections of a process for requests, unless MONGODB_URI sets another number. */
+const defaultPoolSize = 20;
 
-/** The oldest version that has all that this build asks for, and the version of the protocol that it speaks. */
+/** The oldest supported version of the database, and its protocol version. */
 const oldest = { version: '5.0', wireVersion: 13 };
 
-/** Milliseconds that an index build or the scan of a whole collection may take. */
+/** How long an index build or the scan of a whole collection may take. */
 export const longestScanMs = 600_000;
 
 /**
- * A billable endpoint answers 503 within 5 s when the database cannot be reached. The driver adds these up: an operation
- * finds a server, then a connection, then waits for its answer. It may repeat the last two.
+ * With these limits, a billable endpoint answers 503 within 5 s when the database cannot be reached. For an operation the
+ * driver selects a server, gets a connection, and waits for the reply. It may repeat the last two steps.
  */
 const limits = (answerWithinMs: number): MongoClientOptions => ({
   serverSelectionTimeoutMS: 3_000,
   connectTimeoutMS: 1_900,
   waitQueueTimeoutMS: 1_900,
   socketTimeoutMS: answerWithinMs,
-  heartbeatFrequencyMS: 2_000, // a database that hangs is noticed by these, and selection fails from then on
+  heartbeatFrequencyMS: 2_000, // detects a database that hangs; the selection of a server then fails
 });
 
 const databaseName = (uri: string): string => {
@@ -72,19 +72,19 @@ const databaseName = (uri: string): string => {
   return path ? decodeURIComponent(path) : defaultDatabase;
 };
 
-/** Errors with which the driver refuses an address, what it names, or a database that is too old for it. */
+/** Errors of the driver about an unusable address, unreadable files, or a database that is too old. */
 const misuses = new Set([
   ...['MongoParseError', 'MongoInvalidArgumentError', 'MongoAPIError'],
   ...['MongoMissingDependencyError', 'MongoMissingCredentialsError', 'MongoCompatibilityError'],
 ]);
 
-/** @throws ConfigError where the driver refuses what the address says; it names no password */
-async function explained<T>(work: () => T | Promise<T>): Promise<T> {
+/** Runs `work`. @throws ConfigError, without a password, if the driver refuses the address */
+async function explainMisuse<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const causes = [error, (error as Error).cause].filter((each) => each instanceof Error);
-    const misuse = causes.find((each) => misuses.has(each.name) || 'path' in each);
+    const causes = [error, (error as Error).cause].filter((cause) => cause instanceof Error);
+    const misuse = causes.find((cause) => misuses.has(cause.name) || 'path' in cause);
     if (misuse) throw new ConfigError([`MONGODB_URI: ${misuse.message}`]);
     throw error;
   }
@@ -97,7 +97,7 @@ function requireVersion(wireVersion: number): void {
   ]);
 }
 
-/** What the address says about retryable writes, or what the database can do. */
+/** Whether writes are retried: as the address says, else if the database can. */
 function retriesOf(uri: string, possible: boolean): boolean {
   const wanted = uriOption(uri, 'retryWrites');
   if (wanted === 'true' && !possible) {
@@ -110,16 +110,16 @@ function retriesOf(uri: string, possible: boolean): boolean {
 
 const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
   const options = { appName, retryWrites: false, maxPoolSize: 1, minPoolSize: 0 };
-  const client = await explained(() => new MongoClient(uri, { ...limits(1_900), ...options }));
+  const client = await explainMisuse(() => new MongoClient(uri, { ...limits(1_900), ...options }));
   try {
-    const hello = await explained(() => client.db('admin').command({ hello: 1 }));
+    const hello = await explainMisuse(() => client.db('admin').command({ hello: 1 }));
     requireVersion(Number(hello['maxWireVersion']));
     const replicated = typeof hello['setName'] === 'string' || hello['msg'] === 'isdbgrid';
     return {
       retryableWrites: retriesOf(uri, replicated),
       replicated,
-      // The embedded engine, reached by its address from a second process, knows no sessions.
       sharded: hello['msg'] === 'isdbgrid',
+      // The embedded engine has no sessions. A second process may reach it by its address.
       expiresDocuments: typeof hello['logicalSessionTimeoutMinutes'] === 'number',
     };
   } finally {
@@ -128,9 +128,9 @@ const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
 };
 
 /**
- * With several members, what an election could still take back is neither confirmed nor read. A lone server has no
- * elections, so `w: 1` with the journal is enough. The embedded engine, asked for a majority, acknowledges some writes
- * before they are journaled: 0.2 % were lost at a `kill -9`. With `w: 1`, none of 35,000 was lost.
+ * With several members, a write counts only once a majority has it, so that no election can undo it. A single server has
+ * no elections, so `w: 1` with the journal is enough. With a majority, the embedded engine acknowledges some writes
+ * before they are journaled: a `kill -9` lost 0.2 % of them. With `w: 1`, none of 35,000 was lost.
  */
 const concerns = ({ replicated }: DatabaseFeatures): MongoClientOptions =>
   replicated
@@ -138,9 +138,9 @@ const concerns = ({ replicated }: DatabaseFeatures): MongoClientOptions =>
     : { readConcern: { level: 'local' }, writeConcern: { w: 1, journal: true } };
 
 /**
- * Connects to the database with options that fit it, and with those of its address. A confirmed write is journaled, and on a majority of the
- * members where there are several. On a database that is away, an operation fails in less than 4 s with an error
- * that `isUnavailable` recognises.
+ * Connects to the database, with options that fit it and those of its address. A confirmed write is journaled, on a
+ * majority of the members if there are several. If the database cannot be reached, an operation fails in less than 4 s
+ * with an error that `isUnavailable` recognises.
  *
  * @throws MongoServerSelectionError when no server answers within 3 s
  * @throws ConfigError for an address that cannot be used, and for a database that is too old
@@ -151,7 +151,7 @@ export const connect = async (target: Target): Promise<Database> => {
   const options: MongoClientOptions = {
     ...limits(answerWithinMs),
     appName: uriOption(uri, 'appName') ?? appName,
-    ...(uriOption(uri, 'maxPoolSize') === undefined ? { maxPoolSize: usualPoolSize } : {}),
+    ...(uriOption(uri, 'maxPoolSize') === undefined ? { maxPoolSize: defaultPoolSize } : {}),
     ...(embedded ? { directConnection: true } : {}),
     retryWrites: features.retryableWrites,
     readPreference: 'primary',
@@ -159,10 +159,10 @@ export const connect = async (target: Target): Promise<Database> => {
     ignoreUndefined: true,
     ...(target.monitorCommands ? { monitorCommands: true } : {}),
   };
-  const client = await explained(() => new MongoClient(uri, options));
+  const client = await explainMisuse(() => new MongoClient(uri, options));
   target.watch?.(client);
   try {
-    await explained(() => client.connect());
+    await explainMisuse(() => client.connect());
   } catch (error) {
     await client.close();
     throw error;

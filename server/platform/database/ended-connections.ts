@@ -1,20 +1,19 @@
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 
-/** As much of the driver's own class as is needed here; its package does not declare it. */
+/** The members of the driver's class that are used here. The driver's package does not declare the class. */
 interface DriverConnection {
   socket: EventEmitter;
-  /** Called once, however a connection ends; from then on every wait of its commands finds the error. */
+  /** Called once when a connection ends, for any reason. It makes the waiting commands fail with the error. */
   cleanup(error: Error): void;
 }
 type Driver = { Connection: { prototype: DriverConnection } };
 
 /**
- * Mends the driver (as of 7.8.0), for the whole process. A command that is written to a connection whose socket has
- * just ended waits for that socket to drain, for ever. Neither the end of the connection nor a timeout of the driver
- * ends that wait. A database process that dies under load left one in ten servers with a group commit that waits for
- * ever. Now the end of a connection also ends that wait, and the command fails with the connection's error like all
- * others.
+ * Corrects a fault of the driver (as of 7.8.0) for the whole process. A command that is written to a socket that has just
+ * ended waits for its `drain` event for ever; no timeout of the driver ends this wait. When a database process died under
+ * load, one in ten servers kept a group commit that never ended. This function emits the event when a connection ends,
+ * and the command fails with the connection's error.
  */
 export function failCommandsOfEndedConnections(): void {
   const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as Driver;

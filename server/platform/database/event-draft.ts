@@ -2,31 +2,31 @@ import type { SentName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
 /**
- * An event that follows from a change of state, written into the changed document with the change itself. What
- * follows (the event and its delivery) is an idempotent step: `cause` leads to the same event id always.
+ * An event that follows from a change, written into the changed document together with the change. Publishing it is
+ * idempotent, because the same `cause` always gives the same event id.
  */
 export interface EventDraft {
   type: SentName;
-  /** What caused it; with the type, the event's identity. */
+  /** The cause of the event. Type and cause make the event's id. */
   cause: string[];
   partnerId: string;
   mode: Mode;
-  /** The API key whose webhook URL gets it. */
+  /** The API key whose webhook URL gets the event. */
   keyId: string;
-  /** The client whose present key gets it where that key was revoked. */
+  /** If that key is revoked, the present key of this client gets the event. */
   clientId?: string;
   about: { sessionId?: string; enrollmentId?: string; sub?: string };
   at: Date;
-  /** The trace of the request that caused it (W3C Trace Context); sent with its webhooks. */
+  /** The trace of the request that caused the event (W3C Trace Context); sent with its webhooks. */
   traceparent?: string;
-  /** The event's own fields beyond the envelope, in the order of the contract; times as RFC 3339 text. */
+  /** The event's fields besides the envelope, in the order of the contract. Times are RFC 3339 text. */
   fields: Record<string, unknown>;
 }
 
-/** Stores events with their deliveries. Idempotent. Resolves when they are stored, before any is sent. */
+/** Stores events with their deliveries. Resolves when they are stored, before they are sent. Idempotent. */
 export type Publish = (drafts: readonly EventDraft[]) => Promise<void>;
 
-/** Finishes what a crash left behind; run every 15 s and at start, by every process with a fitting role. */
+/** Finishes work that a crash has interrupted. Processes with a suitable role run it at the start and every 15 s. */
 export interface Sweep {
   name: string;
   sweep(): Promise<void>;

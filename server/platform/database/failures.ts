@@ -12,7 +12,7 @@ import {
 
 export const duplicateKey = 11_000;
 
-/** Errors of the driver's pool and monitor that have no exported class, by the name they carry. */
+/** Names of errors of the driver's pool and monitor that have no exported class. */
 const internalErrors = new Set([
   'MongoPoolClearedError',
   'MongoPoolClosedError',
@@ -21,13 +21,13 @@ const internalErrors = new Set([
   'MongoStalePrimaryError',
 ]);
 
-/** Codes with which a server refuses a command before it runs any of it. */
+/** Codes of a command that the server refused as a whole, before it did anything. */
 const turnedAwayCodes = new Map<unknown, string>([
   [13, 'Unauthorized'],
   [18, 'AuthenticationFailed'],
 ]);
 
-/** Codes with which a server refuses the write of one document until its operator acts. */
+/** Codes of a refused write to one document. An operator has to act before it can succeed. */
 const refusedWriteCodes = new Map<unknown, string>([
   ...turnedAwayCodes,
   [20, 'IllegalOperation'], // it runs read-only
@@ -36,7 +36,7 @@ const refusedWriteCodes = new Map<unknown, string>([
   [14_031, 'OutOfDiskSpace'],
 ]);
 
-/** Codes of a server that cannot serve now, or does not know whether a write is durable. */
+/** Codes of a server that is unavailable, or does not know whether a write is durable. */
 const unavailableCodes = new Map<unknown, string>([
   [6, 'HostUnreachable'],
   [7, 'HostNotFound'],
@@ -102,8 +102,8 @@ const unavailableCodes = new Map<unknown, string>([
 /** Labels of errors whose command may be sent again. */
 const repeatableLabels = ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'];
 
-/** The cause of a bulk write without a reply: the driver wraps it like an error of the server. */
-const beneath = (error: MongoError): MongoError =>
+/** Unwraps the cause of a bulk write that got no reply. The driver wraps it like an error of the server. */
+const unwrap = (error: MongoError): MongoError =>
   error instanceof MongoBulkWriteError && (error.errorResponse as unknown) instanceof MongoError
     ? (error.errorResponse as unknown as MongoError)
     : error;
@@ -114,11 +114,11 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
 
 /**
  * Whether the database cannot be reached, refuses writes for now, or does not know the result of a write. The caller then
- * gets a 503. Before such a write is repeated, its result has to be read.
+ * gets a 503. Before a write is repeated, read whether it was done.
  */
 export const isUnavailable = (thrown: unknown): boolean => {
   if (!(thrown instanceof MongoError)) return false;
-  const error = beneath(thrown);
+  const error = unwrap(thrown);
   if (repeatableLabels.some((label) => error.hasErrorLabel(label)) || internalErrors.has(error.name))
     return true;
   if (error instanceof MongoServerError)

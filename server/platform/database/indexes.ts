@@ -11,10 +11,10 @@ export type IndexDeclaration = {
   key: Record<string, 1 | -1>;
   unique?: boolean;
   sparse?: boolean;
-  /** Makes it a TTL index on its one field, a date: documents are deleted this long after it. */
+  /** Makes it a TTL index: documents are deleted this long after the date in its only field. */
   expireAfterSeconds?: number;
   partialFilterExpression?: Document;
-  /** Default: the fields and directions, as the database would name it. */
+  /** Default: fields and directions, as the database itself names indexes. */
   name?: string;
 };
 
@@ -33,10 +33,10 @@ const optionsOf = (index: Document | IndexDeclaration) => ({
   ...(index['partialFilterExpression'] ? { partialFilterExpression: index['partialFilterExpression'] } : {}),
 });
 
-/** What the database is asked to make. */
+/** The index as the argument of `createIndexes`. */
 const specOf = (index: IndexDeclaration) => ({ key: index.key, name: nameOf(index), ...optionsOf(index) });
 
-/** Everything about an index that a query or a constraint can notice; the order of fields matters. */
+/** Everything about an index that affects queries or constraints. The order of its fields matters. */
 const signature = (name: string, index: Document | IndexDeclaration) => ({
   name,
   key: Object.entries(index['key']),
@@ -73,55 +73,57 @@ const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean
 
 const withoutLife = (index: Document | IndexDeclaration) => ({ ...optionsOf(index), expireAfterSeconds: 0 });
 
-/** Whether the two differ by nothing but how long documents are kept: that can be changed in place. */
+/** Whether the two differ only in how long documents are kept, which can be changed in place. */
 const differsInLife = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
   declared.expireAfterSeconds !== undefined &&
   reported['expireAfterSeconds'] !== undefined &&
   hasSameKey(declared, reported) &&
   isDeepStrictEqual(withoutLife(declared), withoutLife(reported));
 
-/** The index of the same work under another name, where it has one. */
+/** Whether the reported index is the declared one under another name. */
 const isRenamed = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
   hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
 
 async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIndex[]): Promise<void> {
   const { collection, expireAfterSeconds } = index;
-  const rival = reported.find((each) => each.name === nameOf(index) || hasSameKey(index, each));
-  if (!rival) {
+  const existing = reported.find(
+    (candidate) => candidate.name === nameOf(index) || hasSameKey(index, candidate),
+  );
+  if (!existing) {
     await db.collection(collection).createIndexes([specOf(index)]);
-  } else if (differsInLife(index, rival)) {
+  } else if (differsInLife(index, existing)) {
     await db
-      .command({ collMod: collection, index: { name: rival.name, expireAfterSeconds } })
+      .command({ collMod: collection, index: { name: existing.name, expireAfterSeconds } })
       .catch((error: unknown) => {
-        // The embedded engine: there the sweep deletes, by the declaration.
+        // The embedded engine cannot change it, and needs not: the sweep deletes documents by the declaration.
         if (!(error instanceof MongoServerError) || error.code !== commandNotFound) throw error;
       });
-  } else if (!isRenamed(index, rival)) {
+  } else if (!isRenamed(index, existing)) {
     throw new ConfigError([
-      `the index ${rival.name} of the collection ${collection} is not as this build declares it. An index is not dropped under running processes: stop all of them, drop it, and start again.`,
+      `the index ${existing.name} of the collection ${collection} is not as this build declares it. An index is not dropped under running processes: stop all of them, drop it, and start again.`,
     ]);
   }
 }
 
 /**
- * Makes the declared indexes exist. Nothing is dropped, because processes of other builds may need it; undeclared indexes are left
- * alone. Several processes may run it at the same time.
- * @throws ConfigError where an index with the same name or key has other options, except for how long documents are kept
+ * Creates the declared indexes that are missing. Drops none, because processes of other builds may need them. Several
+ * processes may run it at the same time.
+ * @throws ConfigError if an index with the same name or key has other options than the time that documents are kept
  */
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
   for (const [collection, declared] of groupByCollection(declarations)) {
     const reported = await readIndexes(db, collection);
     const listed = declared.filter((index) => reported.some((found) => isSame(index, found)));
-    for (const index of declared.filter((each) => !listed.includes(each)))
+    for (const index of declared.filter((candidate) => !listed.includes(candidate)))
       await ensureIndex(db, index, reported);
-    // A build that another process has begun is listed too. To make the same index again is to wait for its end.
+    // Indexes that another process is still building are listed too. Creating the same index again waits for the build.
     const unique = listed.filter((index) => index.unique);
     if (unique.length > 0) await db.collection(collection).createIndexes(unique.map(specOf));
   }
 };
 
 interface Progress {
-  /** Called with what is waited for, in words for readiness. */
+  /** Called with a description of the present step, for readiness. */
   note: (step: string) => void;
   /** Waits before the next try. */
   pause: () => Promise<unknown>;
@@ -129,8 +131,8 @@ interface Progress {
 }
 
 /**
- * As `ensureIndexes`, however long it takes: a build goes on in the database when the client has stopped waiting, and what the
- * database cannot do now is tried again.
+ * As `ensureIndexes`, but without a time limit. While the database is unavailable, it tries again. A build continues in
+ * the database also after the client has stopped waiting.
  */
 export async function awaitIndexes(
   db: Db,

@@ -2,18 +2,18 @@ import DataLoader from 'dataloader';
 import { type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
 import { isUnavailable } from './failures.ts';
 
-/** What is read of one collection: a few documents that an index finds. */
+/** A read of a few documents of one collection by an index. */
 export interface Read {
   collection: string;
   filter: Document;
-  /** The fields that are wanted. */
+  /** The fields to return. */
   projection: Record<string, 1>;
 }
 
-/** Reads documents; in the same command as others that are asked for in the same turn of the event loop. */
+/** Reads documents. Reads in the same turn of the event loop share one database command. */
 export type JointRead = <T extends Document>(read: Read) => Promise<T[]>;
 
-/** The field that says which read a document belongs to. */
+/** The field that holds the number of the read that a document belongs to. */
 const mark = '_read';
 /** One reply holds all documents of a command. */
 const mostDocuments = 10_000;
@@ -23,13 +23,13 @@ const stagesOf = ({ filter, projection }: Read, n: number): Document[] => [
   { $project: { ...projection, [mark]: { $literal: n } } },
 ];
 
-/** As for the driver's reads: a connection that has ended, and a server that does not serve any more, are tried once more. */
+/** As the driver does for its own reads, a read is repeated once after a lost connection or an unavailable server. */
 const isWorthRepeating = (error: unknown): boolean =>
   error instanceof MongoNetworkError || (error instanceof MongoServerError && isUnavailable(error));
 
 /**
- * One command for reads of several collections. An exchange reads a session and the status of a key at the same time.
- * It is a bare command: the driver's cursors cost more than twice its processor time.
+ * Combines reads of several collections into one command. For example, an exchange reads a session and the status of a
+ * key. The command is sent directly, because a cursor of the driver takes more than twice the processor time.
  */
 export function createJointReads(db: Db): JointRead {
   const { readConcern } = db;

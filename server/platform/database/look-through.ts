@@ -1,28 +1,28 @@
 import type { Collection, Document, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
 
-/** Records that one search reads at most. */
-const mostLookedThrough = 20_000;
-/** Records that one count reads at most. */
+/** The most records that one search reads. */
+const mostSearched = 20_000;
+/** The most records that one count reads. */
 const mostCounted = 100_000;
 
 /** A search of the newest records first. */
 interface Search {
-  /** The condition that an index serves, and that index: the planner may choose a worse one. */
+  /** The condition that an index serves, and this index as a hint, because the planner may choose a worse one. */
   indexed: Document;
   hint: Document;
   /** The condition that no index serves. */
   rest: Document;
-  /** The field of the time that they are sorted by. */
+  /** The time field that the records are sorted by. */
   by: string;
   /** The record before the first one. */
   after?: { _id: string; at: Date } | undefined;
   limit: number;
-  /** Default: 20,000. */
+  /** The most records to read; default 20,000. */
   most?: number | undefined;
 }
 
-/** `stoppedAfter`: the last record that was read, if there are more. */
+/** `stoppedAfter`: the id of the last record that was read, if the search stopped before the end; else null. */
 export interface Found<Row> {
   rows: Row[];
   stoppedAfter: string | null;
@@ -35,17 +35,16 @@ export function period(by: string, since: string | undefined, until: string | un
   return since === undefined && until === undefined ? {} : { [by]: { ...from, ...to } };
 }
 
-/** Only the given fields: a filter without those that are undefined. */
+/** A filter without the fields that are undefined. */
 export const givenFields = (fields: Document): Document =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** The part of a filter that an index serves, that index, and the rest. */
+/** A filter in two parts: the conditions that an index serves, with this index, and the rest. */
 type Division = Pick<Search, 'indexed' | 'rest'> & { hint?: Document };
 
 /**
  * Divides a filter by the first index that serves one of its fields.
- * @param fields indexed fields: `selective` ones, each value of which few records have, and those whose index is also
- * `sorted` by `by`
+ * @param fields indexed fields. `selective`: few records share a value. `sorted`: the index is also sorted by `by`
  */
 export function divideFilter(
   filter: Document,
@@ -67,12 +66,12 @@ export function divideFilter(
   return { indexed: { [sorted]: value, ...period }, hint: { [sorted]: 1, ...newestFirst }, rest };
 }
 
-/** Counts records, and reads a bounded number of them: 100,000 where `most` does not say otherwise. */
+/** Counts records. Reads at most `most` of them, by default 100,000; `exact` is false if there are more. */
 export async function countThrough<Row extends Document>(
   collection: Collection<Row>,
   { indexed, hint, rest, most = mostCounted }: Division & Pick<Search, 'most'>,
 ): Promise<Total> {
-  // All records are counted in the one index that every collection has.
+  // Without a condition, the count uses the index that every collection has.
   const all = Object.keys(indexed).length === 0 ? { _id: 1 } : undefined;
   const order = hint ?? all;
   const options = order ? { hint: order } : {};
@@ -94,12 +93,12 @@ export async function lookThrough<Row extends Document>(
   collection: Collection<Row>,
   search: Search,
 ): Promise<Found<Row>> {
-  const { indexed, hint, rest, by, after, limit, most = mostLookedThrough } = search;
-  const beyond = after && {
+  const { indexed, hint, rest, by, after, limit, most = mostSearched } = search;
+  const afterLast = after && {
     [by]: { $lte: after.at },
     $or: [{ [by]: { $lt: after.at } }, { _id: { $lt: after._id } }],
   };
-  const range = { $and: [indexed, beyond ?? {}] };
+  const range = { $and: [indexed, afterLast ?? {}] };
   const newestFirst = { [by]: -1, _id: -1 };
   const rows = await collection
     .aggregate<Row>(

@@ -6,23 +6,21 @@ interface Common {
   /** From this schema version on, all documents have the new form. */
   to: number;
   collection: string;
-  /** Indexes that only the old form needs: dropped when none of it is of use any more. */
+  /** Indexes that only the old form needs. They are dropped when no build uses the old form any more. */
   retiredIndexes?: readonly { collection: string; name: string }[];
 }
 
-/**
- * A change of documents that runs while older and newer builds serve. Both builds must read both forms.
- */
+/** A change of documents that runs while older and newer builds serve. Both builds must read both forms. */
 interface OnlineMigration extends Common {
-  /** Documents in the old form; no longer matches a document that was changed. */
+  /** Matches documents in the old form, and no changed ones. */
   pending: Filter<Document>;
   /** The change, as stages of an update. */
   change: Document[];
 }
 
-/** A change that the build before could not read. It begins when no such build can run any more. */
+/** A change that older builds cannot read. It begins when no older build can run any more. */
 interface FinalMigration extends Common {
-  /** Documents that the change may be about. */
+  /** Matches the documents that may need the change. */
   affected: Filter<Document & { _id: string }>;
   /** Changes these documents. Idempotent. */
   apply: (db: Db, ids: readonly string[]) => Promise<void>;
@@ -35,10 +33,10 @@ export const isFinal = (migration: Migration): migration is FinalMigration => !i
 
 interface Progress {
   _id: string;
-  /** The `_id` after which the present pass goes on; absent at its beginning. */
+  /** The `_id` after which the present pass continues; absent at the start of the pass. */
   after?: string;
   changed: number;
-  /** No other process works on it until then. */
+  /** Until then, no other process works on the migration. */
   leasedUntil: Date;
   doneAt?: Date;
 }
@@ -53,21 +51,21 @@ export interface MigrationState {
 interface Settings {
   db: Db;
   clock: { now(): number };
-  /** Documents that are changed by one command; default 500. */
+  /** How many documents one command changes; default 500. */
   pageLength?: number;
-  /** Milliseconds that one call of `work` may take; default 2 s. */
+  /** How long one call of `work` may take, in milliseconds; default 2,000. */
   budget?: number;
 }
 
 const leaseMs = 60_000;
 
-/** Works through migrations page by page. Any process may take over where another one ended. */
+/** Runs migrations page by page. Any process can continue where another one has stopped. */
 export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: Settings) {
   const meta: Collection<Progress> = db.collection<Progress>('meta');
   const idOf = ({ name }: Migration) => `migration:${name}`;
   const documents = ({ collection }: Migration) => db.collection<{ _id: string }>(collection);
 
-  /** Undefined where another process works on it, or where it is done. */
+  /** Leases a migration to this process. Undefined if another process works on it, or if it is done. */
   async function lease(migration: Migration): Promise<Progress | undefined> {
     const now = clock.now();
     const free = { _id: idOf(migration), leasedUntil: { $lte: new Date(now) }, doneAt: { $exists: false } };
@@ -84,12 +82,12 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     }
   }
 
-  /** Changes the next page; resolves to the `_id` that it ended at, undefined at the end of the pass. */
+  /** Changes the next page. `endedAt`: the last `_id` of the page; undefined at the end of the pass. */
   async function nextPage(migration: Migration, after: string | undefined) {
-    const beyond = after === undefined ? {} : { _id: { $gt: after } };
+    const afterLast = after === undefined ? {} : { _id: { $gt: after } };
     const wanted = isOnline(migration) ? migration.pending : migration.affected;
     const found = await documents(migration)
-      .find({ $and: [wanted, beyond] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
+      .find({ $and: [wanted, afterLast] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
       .sort({ _id: 1 })
       .limit(pageLength)
       .toArray();
@@ -104,7 +102,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       await migration.apply(db, ids);
       return ids.length;
     }
-    // Asked again: another build may have changed a document since.
+    // The condition is checked again, because another build may have changed a document since.
     const old = { $and: [migration.pending, { _id: { $in: ids } }] } as Filter<{ _id: string }>;
     return (await documents(migration).updateMany(old, migration.change)).modifiedCount;
   }
@@ -147,7 +145,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       });
     },
 
-    /** How many documents are in the old form; reads whole collections. */
+    /** Counts the documents in the old form. It reads whole collections. */
     async countPending(migrations: readonly Migration[]): Promise<number> {
       let pending = 0;
       for (const migration of migrations.filter(isOnline))
@@ -155,7 +153,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       return pending;
     },
 
-    /** Restarts each migration: an older build may have written the old form. */
+    /** Restarts each migration, because an older build may have written the old form since. */
     async restart(migrations: readonly Migration[]): Promise<void> {
       const done = { _id: { $in: migrations.map(idOf) }, doneAt: { $exists: true } };
       await meta.updateMany(done, { $unset: { doneAt: '', after: '' } });

@@ -1,7 +1,7 @@
-/** What partners are called, by their ids; those that do not exist are left out. */
+/** Reads the names of partners by their ids. Partners that do not exist are left out. */
 export type PartnerNames = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
-/** Rows with the name of their partner; null for a row without one, and for a partner that does not exist. */
+/** Adds the name of the partner to each row: null without a partner, or if the partner does not exist. */
 export async function withPartnerName<Row extends { partnerId: string | null }>(
   rows: readonly Row[],
   partnerNames: PartnerNames,

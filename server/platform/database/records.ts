@@ -14,21 +14,21 @@ import type { IndexDeclaration } from './indexes.ts';
 import { countThrough, givenFields } from './look-through.ts';
 import { readPage } from './pages.ts';
 
-/** What every audited record holds besides its own fields. */
+/** The fields that every audited record has. */
 export interface AuditedRecord {
   _id: string;
   createdAt: Date;
-  /** Counts changes: a change applies only to the record that it was decided on. */
+  /** Counts changes. A change applies only to the revision that it was decided on. */
   revision: number;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
   audit: AuditEntry[];
   auditAt?: Date;
 }
 
-/** A record's own fields, as a caller gives them for a new one. */
+/** The fields that a caller gives for a new record. */
 export type NewRecord<R extends AuditedRecord> = Omit<R, 'revision' | 'audit' | 'auditAt'>;
 
-/** `set` fields replace, an undefined one is removed. */
+/** A change of a record. The fields of `set` are replaced; an undefined one is removed. */
 export interface Change<R extends AuditedRecord> {
   set: { [Field in keyof Omit<R, keyof AuditedRecord>]?: R[Field] | undefined };
   entry: AuditEntry;
@@ -40,7 +40,7 @@ export interface Page {
   after?: string | undefined;
 }
 
-/** Fields by their value, and conditions of which none holds; those that are undefined do not narrow. */
+/** Values of fields, and conditions that must not hold. An undefined value is not a condition. */
 export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined } & {
   $nor?: Document[] | undefined;
 };
@@ -48,25 +48,25 @@ export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined } & {
 export interface RecordStore<R extends AuditedRecord> {
   insert(record: NewRecord<R>, entry: AuditEntry): Promise<R>;
   find(id: string): Promise<R | undefined>;
-  /** In the order of `ids`; undefined where there is none. One round trip. */
+  /** Finds records in one round trip, in the order of `ids`; undefined for an id that does not exist. */
   findAll(ids: readonly string[]): Promise<(R | undefined)[]>;
-  /** Newest first. @throws ApiError `not_found` where `after` does not exist */
+  /** Newest first. @throws ApiError `not_found` if `after` does not exist */
   list(filter: RecordFilter<R>, page: Page): Promise<R[]>;
   count(filter: RecordFilter<R>): Promise<Total>;
   /**
    * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a
    * concurrent change. If it returns undefined, nothing is written.
-   * @throws ApiError `not_found`, whatever `decide` throws, `conflict` after too many concurrent changes
+   * @throws ApiError `not_found`, every error of `decide`, `conflict` after too many concurrent changes
    */
   change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R>;
 }
 
-/** Entries that wait in one record until they are copied; more than this means that copying is broken. */
+/** The most audit entries that may wait in a record. More mean that copying them to the audit log is broken. */
 const longestOutbox = 20;
-/** Tries of a change that concurrent changes make fail. */
+/** How often a change is tried when concurrent changes make it fail. */
 const maxConflictTries = 5;
 
-/** Indexes of a collection of audited records: the order of lists, and the outboxes left to copy. */
+/** Indexes of a collection of audited records: for lists, and for audit entries that wait to be copied. */
 export function recordIndexes(collection: string): IndexDeclaration[] {
   return [
     { collection, key: { createdAt: -1, _id: -1 } },
@@ -86,9 +86,9 @@ function toUpdate<R extends AuditedRecord>({ set, entry }: Change<R>): UpdateFil
 }
 
 /**
- * Records whose every change carries its audit entry.
- * @param collection where they are kept
- * @param noun what one of them is called in messages, for instance `partner`
+ * A store of records in which each change contains its audit entry.
+ * @param collection name of the collection
+ * @param noun the word for one record in messages, for instance `partner`
  */
 export function createRecordStore<R extends AuditedRecord>(
   db: Db,
@@ -96,14 +96,14 @@ export function createRecordStore<R extends AuditedRecord>(
   noun: string,
 ): RecordStore<R> {
   const records: Collection<R> = db.collection<R>(collection);
-  const where = (filter: Document): Filter<R> => filter as Filter<R>;
-  const plain = (found: WithId<R> | null): R | undefined => (found ? (found as unknown as R) : undefined);
+  const asFilter = (filter: Document): Filter<R> => filter as Filter<R>;
+  const asRecord = (found: WithId<R> | null): R | undefined => (found ? (found as unknown as R) : undefined);
 
   async function find(id: string): Promise<R | undefined> {
-    return plain(await records.findOne(where({ _id: id })));
+    return asRecord(await records.findOne(asFilter({ _id: id })));
   }
 
-  async function existing(id: string): Promise<R> {
+  async function requireRecord(id: string): Promise<R> {
     const found = await find(id);
     if (!found) throw new ApiError('not_found', { description: `No ${noun} ${id}` });
     return found;
@@ -111,17 +111,17 @@ export function createRecordStore<R extends AuditedRecord>(
 
   async function change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R> {
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
-      const current = await existing(id);
+      const current = await requireRecord(id);
       const wanted = decide(current);
       if (!wanted) return current;
       if (current.audit.length >= longestOutbox)
         throw unavailable(new Error(`audit outbox of ${id} is full`));
       const changed = await records.findOneAndUpdate(
-        where({ _id: id, revision: current.revision }),
+        asFilter({ _id: id, revision: current.revision }),
         toUpdate(wanted),
         { returnDocument: 'after' },
       );
-      const record = plain(changed);
+      const record = asRecord(changed);
       if (record) return record;
     }
     throw new ApiError('conflict', { description: `Another operator is changing this ${noun}; try again` });
@@ -138,14 +138,14 @@ export function createRecordStore<R extends AuditedRecord>(
 
     async findAll(ids) {
       const found = (await records
-        .find(where({ _id: { $in: [...new Set(ids)] } }))
+        .find(asFilter({ _id: { $in: [...new Set(ids)] } }))
         .toArray()) as unknown as R[];
       const byId = new Map(found.map((record) => [record._id, record]));
       return ids.map((id) => byId.get(id));
     },
 
     async list(filter, { limit, after }) {
-      const last = after === undefined ? undefined : await existing(after);
+      const last = after === undefined ? undefined : await requireRecord(after);
       return readPage(records, givenFields(filter), { limit, after: last });
     },
 

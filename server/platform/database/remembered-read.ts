@@ -10,13 +10,16 @@ interface Dependencies<T> {
   log: Pick<Logger, 'warn'>;
 }
 
-/** What was read. Where it is not of now, `away` says why; `last` is undefined where nothing was read since the start. */
+/**
+ * The last value that was read; `last` is undefined if none was read since the start. `away`: why the value could not be
+ * read now.
+ */
 export interface Remembered<T> {
   last: { value: T; at: Date } | undefined;
   away: DatabaseFault | undefined;
 }
 
-/** A read of the database that answers from memory while the database is away: at once, where that is known. */
+/** Reads from the database. While the database is away, returns the last value, without a wait if the fault is known. */
 export function createRememberedRead<T>({
   read,
   databaseFault,

@@ -8,31 +8,31 @@ import type { Migration } from './migrations.ts';
 export interface Schema {
   /** The newest version, which this build reads and writes. */
   version: number;
-  /** The oldest version that this build can read: that of the release before, or its own. */
+  /** The oldest version that this build can read: its own, or the one of the release before. */
   oldest: number;
   /** Changes of documents from the oldest version to the newest, in this order. */
   migrations: readonly Migration[];
 }
 type Versions = Omit<Schema, 'migrations'>;
 
-/** Collections of builds that wrote no schema version. */
+/** Collections of old builds, which wrote no schema version. */
 const retired = ['wallets', 'accesses'];
 
 interface SchemaDocument {
   _id: 'schema';
-  /** A build that knows no version as new as this one must not use the database. */
+  /** A build that does not know this version must not use the database. */
   version: number;
-  /** The oldest build that can read it, for messages. */
+  /** The oldest build that can read this version, for messages. */
   oldestBuild?: string;
-  /** When an upgrade to it was finished; gone when nothing of the version before is left. */
+  /** When an operator finished the upgrade to this version; removed when no document of the version before is left. */
   raisedAt?: Date;
-  /** From when on nothing looks for documents of the version before. */
+  /** Since when no process looks for documents of the version before. */
   switchedAt?: Date;
 }
 
 /**
- * Which forms of documents there are. `old`: builds of the version before may run, and the old form is written for them. `both`: no
- * such build can run any more, and documents that they have left are still of use. `new`: there are none.
+ * The forms of documents in use. `old`: builds of the version before may run, so the old form is written. `both`: no such
+ * build can run any more, but their documents are still read. `new`: only the new form is read.
  */
 export type Forms = 'old' | 'both' | 'new';
 
@@ -49,36 +49,37 @@ export interface SchemaState extends Omit<SchemaDocument, '_id'> {
   forms: Forms;
 }
 
-/** @param version the newest that this build knows */
+/** Reads the schema's state. @param version the newest version that this build knows */
 export async function readSchema(db: Db, version: number): Promise<SchemaState> {
   const none: SchemaDocument = { _id: 'schema', version };
   const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? none;
-  const isRead = found.raisedAt !== undefined && found.switchedAt === undefined;
-  return { ...found, forms: found.version < version ? 'old' : isRead ? 'both' : 'new' };
+  const isOldFormRead = found.raisedAt !== undefined && found.switchedAt === undefined;
+  if (found.version < version) return { ...found, forms: 'old' };
+  return { ...found, forms: isOldFormRead ? 'both' : 'new' };
 }
 
 /**
- * Why a build must not use the database any more: an upgrade may be finished beside a running process. Undefined where it may.
- * @param known the newest version that it reads
+ * Why this build must not use the database any more; undefined if it may. An upgrade can be finished while a process runs.
+ * @param known the newest version that this build reads
  */
 export async function outdatedBy(db: Db, known: number): Promise<string | undefined> {
   const state = await readSchema(db, known);
   return state.version > known ? tooOld(state, known) : undefined;
 }
 
-/** From now on older builds do not start, and those that run stop their work. Idempotent. */
+/** Raises the version: older builds do not start any more, and running ones stop their work. Idempotent. */
 export async function raiseSchema(db: Db, version: number, raisedAt: Date): Promise<void> {
   const older = { _id: 'schema' as const, version: { $lt: version } };
   await metaOf(db).updateOne(older, { $set: { version, oldestBuild: build, raisedAt } });
 }
 
-/** From now on no process looks for documents of the version before. Idempotent. */
+/** Makes all processes stop looking for documents of the version before. Idempotent. */
 export async function switchForms(db: Db, switchedAt: Date): Promise<void> {
   const both = { _id: 'schema' as const, raisedAt: { $exists: true }, switchedAt: { $exists: false } };
   await metaOf(db).updateOne(both, { $set: { switchedAt } });
 }
 
-/** Nothing of the version before is left. Idempotent. */
+/** Ends the upgrade, when no document of the version before is left. Idempotent. */
 export async function endUpgrade(db: Db): Promise<void> {
   const switched = { _id: 'schema' as const, switchedAt: { $exists: true } };
   await metaOf(db).updateOne(switched, { $unset: { raisedAt: '', switchedAt: '' } });
@@ -89,14 +90,14 @@ interface InsertReply {
 }
 
 /**
- * Inserts the schema document again. MongoDB names the unique index that refuses it. The ledger needs that name: it tells
- * a page of another process from a code that was used.
- * @throws ConfigError for a database that does not name it
+ * Inserts the schema document a second time. MongoDB refuses it and names the unique index. The ledger needs this name, to
+ * distinguish a page of another process from a used code.
+ * @throws ConfigError for a database that does not name the index
  */
 async function requireNamedRefusals(db: Db, document: SchemaDocument): Promise<void> {
   const again = { insert: metaOf(db).collectionName, documents: [document], ordered: false };
   const reply: InsertReply = await db.command(again).catch((error: unknown) => {
-    if (isUnavailable(error)) return {}; // readiness says so
+    if (isUnavailable(error)) return {}; // readiness reports this
     throw error;
   });
   const [refusal] = reply.writeErrors ?? [];
@@ -106,7 +107,7 @@ async function requireNamedRefusals(db: Db, document: SchemaDocument): Promise<v
   ]);
 }
 
-const readByNone = ({ databaseName }: Db, why: string) =>
+const unreadable = ({ databaseName }: Db, why: string) =>
   new ConfigError([
     `the database ${databaseName} was written by an earlier build (${why}), and this build cannot read it. Nothing was changed. ${elsewhere}`,
   ]);
@@ -114,14 +115,13 @@ const readByNone = ({ databaseName }: Db, why: string) =>
 async function requireNoRetired(db: Db): Promise<void> {
   const names = await db.listCollections({}, { nameOnly: true }).toArray();
   const found = names.map(({ name }) => name).filter((name) => retired.includes(name));
-  if (found.length > 0) throw readByNone(db, `it has ${found.join(' and ')}`);
+  if (found.length > 0) throw unreadable(db, `it has ${found.join(' and ')}`);
 }
 
 /**
- * Compares the database's schema version with those that this build knows, and writes the newest into a new database. To be
- * called before anything else is written.
- * @throws ConfigError for a database of an earlier or a newer build, in which nothing has been changed then, and for one that
- *   is not MongoDB
+ * Checks that this build knows the database's schema version. Writes the newest version into a new database. Call it before
+ * anything else is written.
+ * @throws ConfigError for a database of an earlier or newer build, which stays unchanged, or for one that is not MongoDB
  */
 export async function requireSchema(db: Db, { version, oldest }: Versions): Promise<void> {
   const meta = metaOf(db);
@@ -129,7 +129,7 @@ export async function requireSchema(db: Db, { version, oldest }: Versions): Prom
   const found = await meta.findOne({ _id: 'schema' });
   if (found && found.version > version)
     throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found, version)}.`]);
-  if (found && found.version < oldest) throw readByNone(db, `it has schema version ${found.version}`);
+  if (found && found.version < oldest) throw unreadable(db, `it has schema version ${found.version}`);
   if (!found) {
     await requireNoRetired(db);
     await meta.insertOne(document).catch((error: unknown) => {

@@ -13,7 +13,7 @@ interface ClockDocument {
   at: Date;
 }
 
-/** Makes the server that keeps `meta` record its time: a router would answer a query by its own clock. */
+/** Makes the server that stores `meta` write its time. A router would answer a query with its own time. */
 const readByUpdate = async (db: Db): Promise<Date | undefined> => {
   const written = await db
     .collection<ClockDocument>('meta')
@@ -26,8 +26,8 @@ const readByUpdate = async (db: Db): Promise<Date | undefined> => {
 };
 
 /**
- * The database server's clock, which decides money and limits. In a sharded cluster it is that of the shard that keeps `meta`, not
- * that of the router: `$$NOW` and `hello` are answered by the router there.
+ * Reads the database server's clock, which decides money and limits. In a sharded cluster, this is the clock of the shard
+ * that stores `meta`. The router would answer `$$NOW` and `hello` with its own time.
  *
  * @param behindRouter whether the database is reached through the router of a sharded cluster
  * @returns milliseconds since the epoch

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 
-/** How a collection is spread over the shards of a cluster. */
+/** How the documents of a collection are distributed over the shards of a cluster. */
 export interface ShardDeclaration {
   collection: string;
-  /** Ranged, in the order of its fields. */
+  /** A ranged shard key; the order of its fields matters. */
   key: Record<string, 1>;
 }
 
-/** A collection whose shard key is another one than declared. */
+/** A collection whose shard key differs from its declaration. */
 export interface ShardDifference {
   collection: string;
-  /** The shard key that it should have; null where it should stay unsharded. */
+  /** The declared shard key; null if the collection should stay unsharded. */
   expected: string | null;
-  /** The shard key that it has; null where it is unsharded. */
+  /** The actual shard key; null if the collection is unsharded. */
   found: string | null;
 }
 
@@ -22,14 +22,14 @@ interface ClusterCollection {
   _id: string;
   key?: Document;
   dropped?: boolean;
-  /** Unsharded, also where it was moved to another shard. */
+  /** True for an unsharded collection, even if it was moved to another shard. */
   unsplittable?: boolean;
 }
 
-/** Unauthorized, CommandNotFound, CommandNotSupported, and what hosted clusters answer in their place. */
+/** Unauthorized, CommandNotFound, CommandNotSupported, and the code that hosted clusters send in their place. */
 const refusals = [13, 59, 115, 8000];
 
-/** Undefined where the server does not let this user, or any user, read it. */
+/** Reads a value; undefined if the server does not let this user read it. */
 async function ifAllowed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -39,21 +39,20 @@ async function ifAllowed<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-const render = (key: Document | undefined): string | null =>
-  key === undefined
-    ? null
-    : `{${Object.entries(key)
-        .map(([field, order]) => `${field}: ${String(order)}`)
-        .join(', ')}}`;
+function render(key: Document | undefined): string | null {
+  if (key === undefined) return null;
+  const fields = Object.entries(key).map(([field, order]) => `${field}: ${String(order)}`);
+  return `{${fields.join(', ')}}`;
+}
 
-/** Compares declared shard keys with those that a cluster has. A collection that does not exist yet has none. */
+/** Compares the declared shard keys of the existing collections with the actual ones. */
 export function compareShardKeys(
   declared: readonly ShardDeclaration[],
   collections: readonly string[],
   actual: ReadonlyMap<string, Document>,
 ): ShardDifference[] {
   return collections.flatMap((collection) => {
-    const expected = declared.find((each) => each.collection === collection)?.key;
+    const expected = declared.find((declaration) => declaration.collection === collection)?.key;
     const found = actual.get(collection);
     const isSame =
       found !== undefined && expected !== undefined
@@ -64,8 +63,8 @@ export function compareShardKeys(
 }
 
 /**
- * The shard keys of the collections of a database; undefined where they may not be read.
- * @param config the cluster's database of that name
+ * Reads the shard keys of a database's collections; undefined if this user may not read them.
+ * @param config the database `config` of the cluster
  */
 export async function readShardKeys(
   config: Db,
@@ -79,7 +78,7 @@ export async function readShardKeys(
   return sharded && new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
 }
 
-/** On how many shards a collection is; undefined where that may not be read. Needs fewer rights than the configuration does. */
+/** The number of shards that hold a collection; undefined if this user may not read it. */
 export async function countShards(db: Db, collection: string): Promise<number | undefined> {
   const stats = db.collection(collection).aggregate([{ $collStats: { count: {} } }]);
   return (await ifAllowed(() => stats.toArray()))?.length;

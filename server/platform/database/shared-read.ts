@@ -1,11 +1,11 @@
 interface Settings<T> {
   read: () => Promise<T>;
-  /** Milliseconds that one result serves all who ask. */
+  /** How long one result is used for all callers, in milliseconds. */
   freshFor: number;
   clock: { now(): number };
 }
 
-/** One read for all who ask within `freshFor`: a read that is under way is shared, one that failed is forgotten. */
+/** Shares one read among all callers within `freshFor`. A failed read is not kept. */
 export function createSharedRead<T>({ read, freshFor, clock }: Settings<T>): () => Promise<T> {
   let last: { since: number; result: Promise<T> } | undefined;
 

@@ -1,13 +1,13 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { IndexDeclaration } from './indexes.ts';
 
-/** Documents that are deleted at a time, so that one call stays short. */
+/** How many documents one call deletes at most, so that the call stays short. */
 export const deletedAtOnce = 1_000;
 
 /**
- * Deletes what `filter` names, 1,000 documents at most.
+ * Deletes at most 1,000 documents that match `filter`.
  *
- * @returns how many were found, and how many of them still had to go when they were deleted
+ * @returns how many were found, and how many of them still matched when they were deleted
  */
 export const deleteSome = async <D extends Document & { _id: string }>(
   collection: Collection<D>,
@@ -17,9 +17,9 @@ export const deleteSome = async <D extends Document & { _id: string }>(
     .find(filter as Filter<D>, { projection: { _id: 1 }, limit: deletedAtOnce })
     .toArray();
   if (found.length === 0) return { found: 0, deleted: 0 };
-  // Asked again in the delete: a document's life may have been prolonged in between.
-  const gone = { ...filter, _id: { $in: found.map(({ _id }) => _id) } };
-  const { deletedCount } = await collection.deleteMany(gone as unknown as Filter<D>);
+  // The filter is checked again, because a document's expiry may have been moved since.
+  const stillMatching = { ...filter, _id: { $in: found.map(({ _id }) => _id) } };
+  const { deletedCount } = await collection.deleteMany(stillMatching as unknown as Filter<D>);
   return { found: found.length, deleted: deletedCount };
 };
 
@@ -31,9 +31,9 @@ const expiredFilter = (index: IndexDeclaration, now: Date): Filter<Document> | u
 };
 
 /**
- * Deletes what TTL indexes name as expired, for a database whose own TTL monitor does not run.
+ * Deletes expired documents by the declared TTL indexes, for a database that has no TTL monitor.
  *
- * @param now the time that decides, from the database's clock
+ * @param now the present time, from the database's clock
  * @returns how many documents were deleted: at most 1,000 of each index, so that one call stays short
  */
 export const sweepExpired = async (

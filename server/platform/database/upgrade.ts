@@ -13,7 +13,7 @@ export interface UpgradeState extends Pick<SchemaState, 'forms'> {
   /** The newest schema version that this build knows. */
   known: number;
   oldestBuild: string | undefined;
-  /** Until when documents of the version before are looked for, at least. */
+  /** The earliest time at which processes stop looking for documents of the version before. */
   bothUntil?: Date;
   migrations: MigrationState[];
 }
@@ -27,17 +27,17 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Milliseconds after which every process has noticed that the schema's state has changed. */
+/** How long all processes need to notice a change of the schema's state, in milliseconds. */
 const versionReadDelayMs = 60_000;
-/** Milliseconds that codes of the version before are of use: 10 minutes, and an hour for the token of one that was used. */
+/** How long codes of the version before matter: 10 minutes, then an hour for the token of a used one. */
 const oldFormLifetime = 75 * 60_000;
 
 export type Upgrade = ReturnType<typeof createUpgrade>;
 
 /**
- * From one schema version to the next. A build that knows both is started everywhere. Migrations run in the background,
- * and then an operator finishes the upgrade. Until then the version before can be started again. Afterwards the final
- * migrations make what that version could not read, and remove what only it needed.
+ * Upgrades the database from one schema version to the next. First a build that knows both versions is started everywhere.
+ * Online migrations run in the background. Then an operator finishes the upgrade; until then, the older build can still be
+ * started. After that, final migrations change what the older build could not read, and unneeded indexes are dropped.
  */
 export function createUpgrade({ db, maintenance, schema, processes, clock }: Settings) {
   const { version: known, migrations } = schema;
@@ -46,8 +46,8 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
   const final = migrations.filter(isFinal);
   const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
-  /** Call this repeatedly after an upgrade was finished. Each call does the work that is due. */
-  async function contract(): Promise<void> {
+  /** Removes the old form after an upgrade was finished. Each call does the work that is due. */
+  async function removeOldForm(): Promise<void> {
     const { raisedAt, switchedAt } = await readSchema(db, known);
     const now = clock.now();
     const since = (at: Date) => now - at.getTime();
@@ -65,7 +65,7 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
     name: 'migrations',
     async sweep() {
       await migrator.work(online);
-      await contract();
+      await removeOldForm();
     },
   };
 
@@ -100,8 +100,8 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
     show,
 
     /**
-     * Raises the schema version of the database to that of this build. Older builds cannot use it any more. To be repeated while
-     * migrations are under way; it says how many documents are left.
+     * Raises the schema version of the database to that of this build; older builds cannot use the database any more. While
+     * documents in the old form are left, it only returns their number, and has to be called again.
      */
     async finish(): Promise<UpgradeState & { left: number }> {
       await requireNoOldProcess();
@@ -112,7 +112,7 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
       const left = await migrator.countPending(steps);
       if (left > 0) return { ...(await show()), left };
       await raiseSchema(db, known, new Date(clock.now()));
-      // What a process wrote in the old form between the count and the new version.
+      // A process may have written the old form between the count and the new version.
       await migrator.restart(steps);
       return { ...(await show()), left: 0 };
     },

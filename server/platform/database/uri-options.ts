@@ -1,6 +1,6 @@
 import { groupBy } from '../batching/group-by.ts';
 
-/** Options of a connection string that have their effect. All others are refused; docs/operations.md lists both. */
+/** Options of a connection string that this service accepts. All others are refused; docs/operations.md lists both. */
 export const honouredOptions = [
   ...['replicaSet', 'directConnection', 'srvServiceName', 'srvMaxHosts', 'localThresholdMS'],
   ...['serverMonitoringMode', 'authSource', 'authMechanism', 'authMechanismProperties'],
@@ -14,8 +14,8 @@ export const honouredOptions = [
 const named = (...names: string[]) => new Set(names.map((name) => name.toLowerCase()));
 const honoured = named(...honouredOptions);
 
-/** Options that are refused for a reason of their own. */
-const decided: readonly { names: ReadonlySet<string>; reason: string }[] = [
+/** Options that are refused for a special reason. */
+const reservedOptions: readonly { names: ReadonlySet<string>; reason: string }[] = [
   {
     names: named(
       ...['w', 'journal', 'j', 'fsync', 'wtimeout', 'wtimeoutMS', 'writeConcern', 'readConcern'],
@@ -37,19 +37,19 @@ function optionsOf(uri: string): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-function reasonAgainst(option: string): string {
-  const kind = decided.find(({ names }) => names.has(option.toLowerCase()));
+function refusalReason(option: string): string {
+  const kind = reservedOptions.find(({ names }) => names.has(option.toLowerCase()));
   return kind?.reason ?? 'this service does not honour it';
 }
 
-/** The options of a connection string that are refused, in one sentence for each reason. */
+/** One sentence for each reason, with the options of a connection string that it refuses. */
 export function uriFaults(uri: string): string[] {
   const refused = [...new Set(optionsOf(uri).keys())].filter((name) => !honoured.has(name.toLowerCase()));
-  return [...groupBy(refused, reasonAgainst)].map(
+  return [...groupBy(refused, refusalReason)].map(
     ([reason, names]) => `must not set ${names.join(', ')}: ${reason}`,
   );
 }
 
-/** The value of an option of a connection string, whose name may be written in any case. */
+/** The value of an option in a connection string. Names of options are case-insensitive. */
 export const uriOption = (uri: string, name: (typeof honouredOptions)[number]): string | undefined =>
   [...optionsOf(uri)].find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];

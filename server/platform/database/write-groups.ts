@@ -8,10 +8,10 @@ import {
 } from 'mongodb';
 import { isDuplicateKey, isUnavailable } from './failures.ts';
 
-/** Refusals of single statements of a group, by their index. */
+/** Errors of single statements of a batch, by the index of the statement. */
 type Refusals = ReadonlyMap<number, MongoServerError>;
 
-/** The refused statements of a group; undefined where the error does not name them. */
+/** The refused statements in an error; undefined if the error does not name them. */
 function refusalsIn(error: unknown): Refusals | undefined {
   if (!(error instanceof MongoBulkWriteError) || isUnavailable(error)) return undefined;
   const errors = [error.writeErrors].flat();
@@ -22,10 +22,10 @@ function refusalsIn(error: unknown): Refusals | undefined {
 }
 
 /**
- * Runs a group of statements that change nothing when they are sent again. Where the reply is lost, the group is sent
- * once more. The second reply shows the result of the first, and its journal write covers both.
+ * Runs a batch of statements that are safe to repeat. If the reply is lost, the batch is sent once more. The second reply
+ * shows the result of the first, and its journal write covers both.
  */
-async function settled<T>(send: () => Promise<T>): Promise<{ reply?: T; refused: Refusals }> {
+async function sendRepeatable<T>(send: () => Promise<T>): Promise<{ reply?: T; refused: Refusals }> {
   for (let isLast = false; ; isLast = true) {
     try {
       return { reply: await send(), refused: new Map() };
@@ -37,20 +37,20 @@ async function settled<T>(send: () => Promise<T>): Promise<{ reply?: T; refused:
   }
 }
 
-/** The result of one document of a group: `exists` where a unique index has refused it. */
+/** The result for one document of a batch. `exists`: a unique index has refused it. */
 export type Inserted = 'inserted' | 'exists' | MongoServerError;
 
 /**
- * Inserts a group of documents in one command. Each has its own result; after a lost reply, those of the first command
- * `exist`.
- * @throws where the result of the whole command is unknown
+ * Inserts a batch of documents in one command, with a result for each. After a lost reply and a repetition, documents of
+ * the first try are reported as `exists`.
+ * @throws if the result of the whole command is unknown
  */
 export async function insertEach<D extends Document & { _id: string }>(
   into: Collection<D>,
   documents: readonly D[],
 ): Promise<Inserted[]> {
   const group = documents as readonly OptionalUnlessRequiredId<D>[];
-  const { refused } = await settled(() => into.insertMany(group, { ordered: false }));
+  const { refused } = await sendRepeatable(() => into.insertMany(group, { ordered: false }));
   return documents.map((_, index) => {
     const refusal = refused.get(index);
     if (!refusal) return 'inserted';
@@ -69,16 +69,16 @@ export async function insertMissing<T extends { _id: string }>(
 }
 
 /**
- * Inserts documents one after another, in one command, up to the first one that stands already.
- * @returns how many were inserted. After a lost reply it is 0: those of the first command stand already
- * @throws where the result of the whole command is unknown
+ * Inserts documents in order, in one command, until the first one that exists already.
+ * @returns how many were inserted; 0 after a lost reply, because the documents of the first try exist then
+ * @throws if the result of the whole command is unknown
  */
 export async function insertInOrder<D extends Document & { _id: string }>(
   into: Collection<D>,
   documents: readonly D[],
 ): Promise<number> {
   const group = documents as readonly OptionalUnlessRequiredId<D>[];
-  const { refused } = await settled(() => into.insertMany(group, { ordered: true }));
+  const { refused } = await sendRepeatable(() => into.insertMany(group, { ordered: true }));
   const [first] = refused;
   if (!first) return documents.length;
   const [index, refusal] = first;
@@ -87,14 +87,14 @@ export async function insertInOrder<D extends Document & { _id: string }>(
 }
 
 /**
- * Sends a group of compare-and-set updates in one command: their filters must not match what they have made.
- * @returns whether all of them are known to have matched, and which were refused
- * @throws where the result of the whole command is unknown
+ * Sends a batch of compare-and-set updates in one command. The filter of an update must not match its own result.
+ * @returns `allMatched`: whether all updates are known to have matched; `refused`: the refused ones
+ * @throws if the result of the whole command is unknown
  */
 export async function updateEach<D extends Document>(
   collection: Collection<D>,
   updates: AnyBulkWriteOperation<D>[],
 ): Promise<{ allMatched: boolean; refused: Refusals }> {
-  const { reply, refused } = await settled(() => collection.bulkWrite(updates, { ordered: false }));
+  const { reply, refused } = await sendRepeatable(() => collection.bulkWrite(updates, { ordered: false }));
   return { allMatched: reply?.matchedCount === updates.length, refused };
 }

@@ -1,14 +1,14 @@
 import { monotonicTime } from '../clock.ts';
 import { nameOfFailure } from './failures.ts';
 
-/** Milliseconds for which one result answers all who ask. */
+/** How long one result is used for all callers, in milliseconds. */
 const freshFor = { success: 5_000, failure: 1_000 };
 
-/** Why the database took no write a moment ago; undefined where it took one. */
+/** Why the database accepts no writes at present; undefined if it does. */
 export type WriteProbe = () => Promise<string | undefined>;
 
 /**
- * Tries whether the database takes writes, at most once a second: probes are frequent, and come to every listener.
+ * Tests whether the database accepts writes, at most once a second, because readiness probes are frequent.
  * @param write a small write that may be repeated
  */
 export function createWriteProbe(write: () => Promise<unknown>, uptime = monotonicTime): WriteProbe {

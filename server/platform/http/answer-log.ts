@@ -34,7 +34,7 @@ export const failureOf = (request: FastifyRequest): ApiError | undefined => note
 
 export const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
 
-/** Only an error that the table does not know comes with a stack. */
+/** Describes an error for the log. Only an unknown error is logged with its stack. */
 function describe({ code, message, cause, extras }: ApiError) {
   const description = { error: code, description: maskSecrets(message), detail: extras.detail };
   if (cause === undefined) return description;
@@ -46,7 +46,7 @@ function levelOf({ statusCode }: FastifyReply, failure: ApiError | undefined): '
   return statusCode >= 500 ? 'error' : 'info';
 }
 
-/** The one line of a request in the log: what was answered and, for a failure, why. */
+/** Writes the only log line of a request: the status and, for a failure, the reason. */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const notes = notesOf(request);
   if (notes.isLogged) return;

@@ -1,4 +1,4 @@
-/** The token of an `Authorization: Bearer` header (RFC 6750 2.1); one in a query or a body is never looked for. */
+/** The token of an `Authorization: Bearer` header (RFC 6750 2.1). Tokens in a query or a body are not accepted. */
 export function bearerToken(header: string | undefined): string | undefined {
   return /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header ?? '')?.[1];
 }

@@ -1,14 +1,14 @@
 import ipaddr from 'ipaddr.js';
 
-/** Bits of an address that name a network. */
+/** Lengths of network prefixes, in bits. */
 export interface Prefixes {
   ipv4: number;
   ipv6: number;
 }
 
 /**
- * The network of an address, such as `192.0.2.0/24` or `2001:db8::/48`; `unknown` for another text.
- * An IPv4 address that is mapped into IPv6 is an IPv4 address.
+ * The network of an address, such as `192.0.2.0/24` or `2001:db8::/48`; `unknown` if the text is not an address.
+ * An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function networkOf(address: string, { ipv4, ipv6 }: Prefixes): string {
   const [bare = ''] = address.split('%', 1);
@@ -19,7 +19,7 @@ export function networkOf(address: string, { ipv4, ipv6 }: Prefixes): string {
 }
 
 /**
- * Whom a limit of each address counts. One subscriber of an Internet provider has a whole /64 of IPv6, and so any number
- * of addresses.
+ * The network that counts as one caller in limits by address. One subscriber of an Internet provider has a whole /64 of
+ * IPv6, and so any number of addresses.
  */
 export const subscriberOf = (address: string): string => networkOf(address, { ipv4: 32, ipv6: 64 });

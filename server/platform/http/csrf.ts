@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hmac, sameText } from '../ids.ts';
 
-/** A token for one form of one page, good for as long as the browser's secret is. */
+/** A CSRF token for one form. It is valid as long as the browser's secret. */
 export function issueToken(browserSecret: string): string {
   const nonce = randomBytes(16).toString('base64url');
   return `${nonce}.${mac(browserSecret, nonce)}`;
@@ -22,8 +22,8 @@ interface Provenance {
 }
 
 /**
- * Whether a form can have come from our own page, by what browsers say of themselves. Programs that send
- * neither header have no ambient cookies to abuse; for them the token decides alone.
+ * Whether a form can come from our own page, by the headers that browsers send. Programs without these headers have no
+ * cookies that another site could use; for them, only the token decides.
  */
 export function isOwnOrigin({ origin, 'sec-fetch-site': site }: Provenance, ownOrigin: string): boolean {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;

@@ -4,9 +4,9 @@ import type { Deadline } from '../config/pace.ts';
 import { unavailable } from '../errors.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
 
-/** What work for a request has to know of it. */
+/** What the steps of an endpoint need to know about the request. */
 export interface RequestContext {
-  /** Aborted when nothing that costs money may be begun any more: it is too late, or the caller has disconnected. */
+  /** Aborted when no step that costs money may begin any more: it is too late, or the caller has disconnected. */
   signal: AbortSignal;
   /** The trace that the request is part of (W3C Trace Context). */
   traceparent?: string | undefined;
@@ -14,13 +14,13 @@ export interface RequestContext {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** In a scope of `answerInTime` only. */
+    /** Set only in a scope of `answerInTime`. */
     deadline: AbortSignal | null;
   }
 }
 
 /**
- * Routes of this scope answer 503 after the deadline, even where each single step is within its own.
+ * Makes the routes of this scope answer 503 after the deadline, even if each step keeps its own time limit.
  * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler begins.)
  */
 export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {

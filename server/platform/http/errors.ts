@@ -6,10 +6,10 @@ import { logAnswer, noteFailure } from './answer-log.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** Answers one error in the format of its scope: interface 7.1 names two, pages have a third. */
+/** Sends an error in the format of its scope: one of the two of interface 7.1, or a page. */
 export type ErrorRendering = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** The code of the error, for programs: the general format has a text only. */
+/** A header with the error's code, for programs, because the general format has only a text. */
 export const codeHeader = 'x-svc-error';
 
 export const asGeneral: ErrorRendering = (error, _request, reply) =>
@@ -19,7 +19,7 @@ export const asOAuth: ErrorRendering = (error, _request, reply) =>
 
 type Wording = readonly [RegExp, string];
 
-/** The message of a validator, as an instruction. */
+/** Turns messages of the validator into instructions. */
 const wordings: readonly Wording[] = [
   [/^.*received undefined$/, 'is required'],
   [/^Invalid input: expected (\w+), received \w+$/, 'must be of type $1'],
@@ -28,16 +28,16 @@ const wordings: readonly Wording[] = [
   [/^Too small: expected \w+ to have >=(\d+) (\w+)$/, 'must have at least $1 $2'],
   [/^Too big: expected \w+ to have <=(\d+) (\w+)$/, 'must have at most $1 $2'],
 ];
-/** A list is what a repeated parameter of a query or a form is parsed to. */
+/** For queries and forms, where a repeated parameter is parsed into a list. */
 const parameterWordings: readonly Wording[] = [[/^.*received array$/, 'must be given once'], ...wordings];
 
-/** What the route takes: decides the words in which a body is refused. */
+/** The bodies that a route accepts, which its messages name. */
 interface Accepted {
-  /** Forms besides JSON. */
+  /** Whether the route accepts forms besides JSON. */
   forms: boolean;
 }
 
-/** `redirect_uri must be given once`: the first fault, in words that say what to do. */
+/** Describes the first fault as an instruction, such as `redirect_uri must be given once`. */
 function describeValidation(
   error: { validation: { instancePath: string; message?: string }[]; validationContext?: string },
   { forms }: Accepted,
@@ -49,8 +49,8 @@ function describeValidation(
     return `The request body must be ${forms ? 'a form or ' : ''}a JSON object`;
   if (!field || message.startsWith(field)) return message;
   const isParameter = forms || error.validationContext !== 'body';
-  const known = isParameter ? parameterWordings : wordings;
-  const [pattern, wording] = known.find(([one]) => one.test(message)) ?? [];
+  const applicable = isParameter ? parameterWordings : wordings;
+  const [pattern, wording] = applicable.find(([candidate]) => candidate.test(message)) ?? [];
   return pattern && wording ? `${field} ${message.replace(pattern, wording)}` : `${field}: ${message}`;
 }
 
@@ -65,7 +65,7 @@ function describeFault(code: string, { forms }: Accepted): string {
   return frameworkTexts[code] ?? 'The request is malformed';
 }
 
-/** What an error means for the caller: never a framework's own words, never an unknown error's. */
+/** Converts an error for the caller. Texts of the framework and of unknown errors are never sent. */
 export function toApiError(error: unknown, { server }: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error)) return unavailable(error);

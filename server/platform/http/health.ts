@@ -5,10 +5,10 @@ import type { Readiness } from './readiness.ts';
 const Health = z.strictObject({ status: z.literal('ok') });
 const Ready = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()) });
 
-/** Probes come every few seconds: only a change of readiness is logged. */
+/** Probes are frequent, so their requests are not logged; a change of readiness is. */
 const logLevel = 'silent';
 
-/** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
+/** `GET /healthz`: the process is alive. `GET /readyz`: whether it can serve, and why not. */
 export function healthRoutes(readiness: Pick<Readiness, 'check'>): FastifyPluginAsyncZod {
   return async (scope) => {
     scope.get('/healthz', { logLevel, schema: { response: { 200: Health } } }, async () => ({

@@ -4,19 +4,20 @@ import type { Logger } from '../telemetry/logging.ts';
 import { notePartner } from './answer-log.ts';
 
 /**
- * Whose requests a place is for: callers whose credentials are not judged yet, callers with right ones, users of the hosted
- * pages, and users who come back from an identity provider or a wallet. The answer to these may wait for another party.
+ * The kinds of callers, each with places of its own: callers whose credentials are not checked yet, callers with valid
+ * credentials, users of the hosted pages, and users who return from an identity provider or wallet. Requests of the last
+ * kind may wait for another server.
  */
 export type CallerKind = 'unauthenticated' | 'authenticated' | 'user' | 'returning_user';
 
 interface Settings {
-  /** Most requests in flight of each kind; one more is refused. */
+  /** The most requests in flight of each kind. Further ones are refused. */
   most: Record<CallerKind, number>;
-  /** Milliseconds that a refusal waits. */
+  /** How long a refusal is delayed, in milliseconds. */
   refusalDelay?: number;
   /** Called for each refused request. */
   onShed: (kind: CallerKind) => void;
-  /** Called with how many are in flight, whenever that changes. */
+  /** Called with the number of requests in flight, whenever it changes. */
   onInFlight: (kind: CallerKind, count: number) => void;
   logger: Pick<Logger, 'warn'>;
   /** A monotonic clock, in milliseconds. */
@@ -25,27 +26,27 @@ interface Settings {
 
 /** Seconds after which a refused caller may try again. */
 const retryAfter = 1;
-/** The same for every refused request: a refusal has to be cheap. */
+/** One error object for all refused requests, because a refusal has to be cheap. */
 const overloaded = new ApiError('service_unavailable', {
   retryAfter,
   logged: true,
   description: 'Too many requests are in flight; try again shortly',
 });
-/** Milliseconds. A caller that ignores `Retry-After` repeats less often if the refusal is delayed. */
+/** A delay in milliseconds: a caller that ignores `Retry-After` then repeats its request less often. */
 const refusalDelayMs = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
-/** Milliseconds. A request that waits for no other party is answered sooner: places that are all taken for longer are lost. */
+/** If no place of a kind is given back for this many milliseconds, something is wrong: its requests take less time. */
 const stuckAfter = 10_000;
 
-/** The places of requests in flight, and who has them. */
+/** A limit of the requests in flight: each request takes a place of its kind. */
 export interface Capacity {
-  /** Takes a place; false where all are taken. */
+  /** Takes a place. False if all are taken. */
   take(kind: CallerKind): boolean;
   giveBack(kind: CallerKind): void;
   /** Rejects after a delay with the refusal of one more request. */
   refuse(kind: CallerKind): Promise<never>;
-  /** True where all places of a kind that waits for no other party are taken, and none was given back for 10 s. */
+  /** Whether all places of some kind were taken, and none was given back, for 10 s. Ignores `returning_user`. */
   isStuck(): boolean;
 }
 
@@ -92,7 +93,7 @@ export function createCapacity(settings: Settings): Capacity {
   };
 }
 
-/** A request of a bounded scope: who sends it, as far as known, and the place that it has. */
+/** A request of a limited scope: the kind of its caller, and the place that it holds. */
 interface Placed {
   readonly capacity: Capacity;
   kind: CallerKind;
@@ -101,24 +102,24 @@ interface Placed {
 /** Requests whose connection is open. */
 const requests = new WeakMap<FastifyRequest, Placed>();
 
-/** Idempotent. */
-function leave(one: Placed): void {
-  if (one.place) one.capacity.giveBack(one.place);
-  one.place = undefined;
+/** Gives the request's place back. Idempotent. */
+function leave(placed: Placed): void {
+  if (placed.place) placed.capacity.giveBack(placed.place);
+  placed.place = undefined;
 }
 
-/** Changes to a place of the request's kind. @returns a rejection where all of them are taken */
-function enter(one: Placed): Promise<never> | undefined {
-  leave(one);
-  if (!one.capacity.take(one.kind)) return one.capacity.refuse(one.kind);
-  one.place = one.kind;
+/** Takes a place of the request's kind, and gives an earlier one back. @returns a rejection if all are taken */
+function enter(placed: Placed): Promise<never> | undefined {
+  leave(placed);
+  if (!placed.capacity.take(placed.kind)) return placed.capacity.refuse(placed.kind);
+  placed.place = placed.kind;
   return undefined;
 }
 
 /**
  * Bounds the requests in flight in this scope and those below it. A request counts from when its body has arrived until
  * its answer is ready or its connection is closed. Above the bound, it is refused with 503.
- * @param kindOf who sends a request, as far as its route tells; undefined for one that is not bounded
+ * @param kindOf the kind of caller, as far as the route tells; undefined for requests without a limit
  */
 export function boundInFlight(
   scope: FastifyInstance,
@@ -128,36 +129,36 @@ export function boundInFlight(
   scope.addHook('onRequest', (request, reply, done) => {
     const kind = kindOf(request);
     if (!kind) return done();
-    const one: Placed = { capacity, kind };
-    requests.set(request, one);
+    const placed: Placed = { capacity, kind };
+    requests.set(request, placed);
     reply.raw.once('close', () => {
       requests.delete(request);
-      leave(one);
+      leave(placed);
     });
     done();
   });
   scope.addHook('preValidation', async (request) => {
-    const one = requests.get(request);
-    if (one) await enter(one);
+    const placed = requests.get(request);
+    if (placed) await enter(placed);
   });
-  // What remains is to send the answer. A caller that does not read it delays that.
+  // The place is free before the response is sent, so that a slow reader does not hold it.
   scope.addHook('onSend', (request, _reply, _payload, done) => {
-    const one = requests.get(request);
-    if (one) leave(one);
+    const placed = requests.get(request);
+    if (placed) leave(placed);
     done();
   });
 }
 
 /**
- * Records that the credentials of a request are right. In a bounded scope it goes on in a place for such requests.
- * Callers without credentials cannot take those.
- * @throws ApiError service_unavailable where all these places are taken
+ * Records that the credentials of a request are valid. In a limited scope, the request moves to a place for authenticated
+ * callers, which callers without credentials cannot take.
+ * @throws ApiError `service_unavailable` if all these places are taken
  */
 export async function admitAuthenticated(request: FastifyRequest, partnerId: string): Promise<void> {
   notePartner(request, partnerId);
-  const one = requests.get(request);
-  if (one?.kind !== 'unauthenticated') return;
-  one.kind = 'authenticated';
+  const placed = requests.get(request);
+  if (placed?.kind !== 'unauthenticated') return;
+  placed.kind = 'authenticated';
   // A request without a place takes one when its body has arrived.
-  if (one.place) await enter(one);
+  if (placed.place) await enter(placed);
 }

@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { refuseRepeated } from './parameters.ts';
 
-/** A bracket, or a string: with its colon where it is the name of a member. */
+/** Matches a bracket or a string. The group matches the colon after the name of a member. */
 const tokens = /[{}[\]]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 
 /**
- * The name of a member that an object of `json` has twice, at any depth; undefined where there is none. `JSON.parse` would
- * keep the last one. Without recursion, so that deep nesting costs no stack.
+ * Finds a member name that an object in `json` has twice, at any depth; undefined if there is none. `JSON.parse` would
+ * silently keep the last one. There is no recursion, so deep nesting cannot exhaust the stack.
  * @param json valid JSON
  */
 function repeatedMember(json: string): string | undefined {
@@ -31,8 +31,8 @@ function repeatedMember(json: string): string | undefined {
 const malformed = (description: string) => new ApiError('invalid_request', { description });
 
 /**
- * The value of a JSON body.
- * @throws ApiError `invalid_request` for an empty body, for what is not JSON, and for a member that is given twice
+ * Parses a JSON body.
+ * @throws ApiError `invalid_request` for an empty body, malformed JSON, or a member that is given twice
  */
 export function parseJson(body: string): unknown {
   if (body === '') throw malformed('The request body is empty');

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Where a listener is to be, and which variables say so. */
+/** The address of a listener, and the names of the variables that set it. */
 export interface Address {
   host: string;
   port: number;
   variables: { host: string; port: string };
 }
 
-/** A start that failed for a reason that one sentence explains. */
+/** A failed start. The message tells the operator in one sentence what to do. */
 export class StartFault extends Error {}
 
 /** Explains a failed `listen` to the operator. Other errors are returned unchanged. */
@@ -35,8 +35,8 @@ export function listenFault(error: unknown, { host, port, variables }: Address):
 }
 
 /**
- * Tries an address, so that a start fails before it opens a database.
- * @throws StartFault where another program has the port, or the address cannot be used
+ * Tests whether an address can be used, so that a start fails before it opens a database.
+ * @throws StartFault if another program has the port, or the address cannot be used
  */
 export async function requireFree(address: Address): Promise<void> {
   const { host, port } = address;

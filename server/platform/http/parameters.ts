@@ -5,21 +5,21 @@ import { ApiError } from '../errors.ts';
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The parameters that have a value: an empty one, and a JSON member that is null, count as absent (RFC 6749 3.1 and 3.2). */
+/** Removes parameters without a value. Empty ones, and JSON members that are null, count as absent (RFC 6749 3.1, 3.2). */
 export function withoutEmpty(parameters: unknown): unknown {
   if (!isRecord(parameters)) return parameters;
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== '' && value !== null));
 }
 
-/** @throws ApiError `invalid_request`: a parameter, or a member of a JSON object, is given twice */
+/** @throws ApiError `invalid_request`, because a parameter or a JSON member is given twice */
 export function refuseRepeated(name: string): never {
-  // An unknown name is the caller's own text: only a plain word is sent back.
+  // The name is the caller's text, so only a plain word is sent back.
   const shown = /^\w{1,64}$/.test(name) ? name : 'A parameter';
   throw new ApiError('invalid_request', { description: `${shown} must be given once` });
 }
 
 /**
- * Refuses a query or a form that repeats a parameter, a known one or not (RFC 6749 3.1 and 3.2).
+ * Refuses a query or a form that repeats a parameter, even an unknown one (RFC 6749 3.1 and 3.2).
  * @throws ApiError invalid_request
  */
 export function requireOnce(parameters: unknown): void {
@@ -28,13 +28,13 @@ export function requireOnce(parameters: unknown): void {
   if (name !== undefined) refuseRepeated(name);
 }
 
-/** Fields of a form. Ours have at most seven, and OAuth libraries add few. */
+/** The most fields of a form. Our own forms have at most seven, and OAuth libraries add few. */
 const mostFields = 32;
 
-/** As many fields as there are separators, and one. Stops at `most`: a body of separators alone is not counted through. */
+/** Whether a form has more than `most` fields. Stops counting then, so that a long body of separators costs little. */
 function hasMoreFields(body: string, most: number): boolean {
   let fields = 1;
-  for (let at = body.indexOf('&'); at !== -1; at = body.indexOf('&', at + 1)) {
+  for (let index = body.indexOf('&'); index !== -1; index = body.indexOf('&', index + 1)) {
     fields += 1;
     if (fields > most) return true;
   }
@@ -42,7 +42,7 @@ function hasMoreFields(body: string, most: number): boolean {
 }
 
 /**
- * The fields of a form body; a repeated one is a list.
+ * Parses a form body. A repeated field becomes a list.
  * @throws ApiError `invalid_request` for more than 32 fields, counted before they are parsed
  */
 export function parseForm(body: string): Record<string, unknown> {

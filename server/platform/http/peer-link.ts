@@ -3,22 +3,22 @@ import { LRUCache } from 'lru-cache';
 import { type Dispatcher, Pool } from 'undici';
 import { monotonicTime } from '../clock.ts';
 
-/** Answers the body of a request, or with a status. `isClosed`: whether the connection has ended. */
+/** Handles a message, and returns the response body or an error status. `isClosed`: whether the connection has ended. */
 export type Receive = (body: string, isClosed: () => boolean) => Promise<string | 401 | 503>;
 
 const path = '/messages';
 const longestBody = 4 * 1_024 * 1_024;
 const mostPeers = 1_000;
-/** A second connection carries what must not wait for the answer on the first. */
+/** Two connections for each peer, so that an urgent message does not wait for the response to another. */
 const connections = 2;
 const keepAliveMs = 30_000;
-/** Milliseconds within which a process that lives shows it. */
+/** How long a peer may take to confirm that it is alive, in milliseconds. */
 const aliveWithinMs = 1_000;
-/** Milliseconds within which it answers. */
+/** How long a peer may take to respond. */
 const answerWithinMs = 1_750;
-/** Milliseconds within which it answers a probe, for which no caller waits. */
+/** How long a peer may take to respond to a probe. No caller waits for a probe, so this is longer. */
 const probeWithinMs = 2_500;
-/** Milliseconds after which the other side learns that a request is under way. */
+/** After this time, the receiver confirms that a request is under way. */
 const confirmAfterMs = 100;
 
 /** The only route of a private listener: messages from other processes of the service. */
@@ -36,7 +36,7 @@ export const peerRoutes =
     });
   };
 
-/** Sends messages to private listeners, over connections that it keeps. */
+/** Sends messages to private listeners, over persistent connections. */
 export function createPeerLink() {
   const options = {
     connections,
@@ -48,7 +48,10 @@ export function createPeerLink() {
   const pools = new LRUCache<string, Pool>({ max: mostPeers, dispose });
 
   return {
-    /** @throws where the peer does not show that it lives within 1 s, or does not answer within 1.75 s; a probe: in 2.5 s */
+    /**
+     * Sends a message. @returns the response body
+     * @throws if the peer does not confirm within 1 s or respond within 1.75 s; for a probe, if it does nothing for 2.5 s
+     */
     send({ address }: { address: string }, body: string, isProbe = false): Promise<string> {
       const pool = pools.get(address) ?? new Pool(`http://${address}`, options);
       pools.set(address, pool);
@@ -63,7 +66,7 @@ export function createPeerLink() {
           settle();
         };
         const fail = (error: Error) => end(() => reject(error));
-        // Where this process was the slow one, the answer is there, and is read before.
+        // If this process itself was slow, a response that has arrived is read first.
         const giveUp = () =>
           setImmediate(() => {
             gaveUp = new Error('another process does not answer');

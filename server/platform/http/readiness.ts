@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { WriteProbe } from '../database/write-probe.ts';
 import type { Logger } from '../telemetry/logging.ts';
 
-/** What can keep a process from serving, by the names that `svc_ready` gives them. */
+/** What can prevent a process from serving, by the labels of the metric `svc_ready`. */
 export const obstacles = [
   'stopping',
   'starting',
@@ -14,16 +14,16 @@ export const obstacles = [
   'clock',
 ] as const;
 
-/** Why a process cannot serve: what keeps it from that, and a sentence for people. */
+/** Why a process cannot serve: the obstacle, and a sentence for people. */
 interface Reason {
   obstacle: (typeof obstacles)[number];
   text: string;
 }
 
 export interface Readiness {
-  /** Reasons why this process cannot serve; none where it can. Asks the database, and logs a change. */
+  /** The reasons why this process cannot serve; empty if it can. Sends a request to the database, and logs a change. */
   check(): Promise<readonly Reason[]>;
-  /** The same without asking the database: of it, what the last check has found. */
+  /** The same without a request to the database: uses what the last check has found there. */
   known(): readonly Reason[];
 }
 
@@ -31,20 +31,20 @@ interface Dependencies {
   db: Db;
   clock: Pick<Clock, 'trusted'>;
   tryWrite: WriteProbe;
-  /** True from the moment that the process was asked to end. */
+  /** True once the process was asked to end. */
   isStopping: () => boolean;
-  /** What the process does before it serves; undefined when that is done. */
+  /** What the process still does before it serves; undefined when the start is complete. */
   starting: () => string | undefined;
-  /** Why this build must not use the database; undefined where it may. */
+  /** Why this build must not use the database; undefined if it may. */
   outdated: () => string | undefined;
-  /** True where no request is admitted any more, and none ends. */
+  /** True while no request is admitted, and none ends. */
   isStuck: () => boolean;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 export function createReadiness(dependencies: Dependencies): Readiness {
   const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
-  let ofDatabase: Reason[] = [];
+  let databaseReasons: Reason[] = [];
   let logged = '';
 
   async function askDatabase(): Promise<Reason[]> {
@@ -58,7 +58,7 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     return [{ obstacle: 'writes', text: `the database takes no writes: ${fault}` }];
   }
 
-  /** A reason beside which no other counts. */
+  /** A reason that makes all others irrelevant. */
   function foremost(): Reason | undefined {
     if (isStopping()) return { obstacle: 'stopping', text: 'the process is stopping' };
     const fault = outdated();
@@ -71,7 +71,7 @@ export function createReadiness(dependencies: Dependencies): Readiness {
   function known(): Reason[] {
     const first = foremost();
     if (first) return [first];
-    const reasons = [...ofDatabase];
+    const reasons = [...databaseReasons];
     if (isStuck()) {
       const text = 'all places for requests are taken, and none was given back for 10 s';
       reasons.push({ obstacle: 'requests', text });
@@ -87,18 +87,15 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     if (String(reasons) === logged) return;
     logged = String(reasons);
     const ready = reasons.length === 0;
-    // A start and a stop are wanted, so they are no warning.
-    logger[ready || isStopping() || starting() !== undefined ? 'info' : 'warn'](
-      { ready, reasons },
-      'readiness changed',
-    );
+    const isExpected = ready || isStopping() || starting() !== undefined;
+    logger[isExpected ? 'info' : 'warn']({ ready, reasons }, 'readiness changed');
   }
 
   return {
     known,
 
     async check() {
-      if (!foremost()) ofDatabase = await askDatabase();
+      if (!foremost()) databaseReasons = await askDatabase();
       const reasons = known();
       logChange(reasons.map(({ text }) => text));
       return reasons;

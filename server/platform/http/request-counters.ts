@@ -6,40 +6,40 @@ import { duplicateKey } from '../database/failures.ts';
 import type { IndexDeclaration } from '../database/indexes.ts';
 import type { ShardDeclaration } from '../database/sharding.ts';
 
-/** What one id has used of one limit in one minute. */
+/** The requests of one id, within one limit and one minute. */
 interface Counter {
   _id: string;
   used: number;
   purgeAt: Date;
-  /** The number of the last batch that each process has added by a shared statement. */
+  /** For each process, the number of its last batch that changed this counter by a shared statement. */
   by?: Record<string, number>;
 }
 
 const collection = 'requestWindows';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
-/** Ids begin with a keyed digest, so that they are spread evenly. */
+/** Ids begin with a keyed digest, so they are distributed evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** Counters may be lost with the database's process; they are not worth a wait for the journal. */
+/** Counters may be lost when the database crashes. They do not justify a wait for the journal. */
 const unjournaled = { w: 1, j: false } as const;
 
-/** Counters of which a process remembers that they exist: some 2 MB. */
+/** How many existing counters a process remembers, about 2 MB. */
 const rememberedCounters = 10_000;
 
-/** Requests that one counter counts together. */
+/** Requests that are added to one counter together. */
 export interface CountedGroup {
-  /** The counter's `_id`: of one id, one limit and one minute. */
+  /** The counter's `_id`, made of the id, the limit and the minute. */
   counter: string;
   size: number;
-  /** Later requests that are counted in advance, where the limit allows all of them. */
+  /** Later requests to count in advance, if the limit allows all of them. */
   ahead: number;
-  /** The lowest of their limits. */
+  /** The lowest limit of the requests in the group. */
   max: number;
 }
 
 /**
- * The result for a group. `admitted`: its requests and those counted in advance are within the limit. A number: the count
- * before the group; nothing was counted in advance.
+ * The result for a group. `admitted`: all its requests are within the limit, those in advance included. A number: the count
+ * before the group; then nothing was counted in advance.
  */
 export type Counted = 'admitted' | number | Error;
 
@@ -51,21 +51,21 @@ interface Reply {
 const taken = ({ size, ahead }: CountedGroup) => size + ahead;
 
 /**
- * The `requestWindows` collection: a document for each counter.
- * A statement for each counter would cost five times what a shared one does, so shared ones come first.
+ * The `requestWindows` collection, with a document for each counter. One statement for each counter costs five times as
+ * much as a shared statement, so shared statements are tried first.
  */
 export function createRequestCounters(db: Db) {
-  // A majority read might not show a mark yet.
+  // A majority read might not see a mark that was just written.
   const counters = db.collection<Counter>(collection, { readConcern: { level: 'local' } });
   const existing = new LRUCache<string, true>({ max: rememberedCounters });
-  /** Names this process in the documents. */
+  /** The field of this process in the documents. */
   const mark = `by.${randomBytes(6).toString('base64url')}`;
   let batches = 0;
 
-  /** A bare command: the driver would make it a retryable write, of which the database keeps a record. */
+  /** Sends a plain command. The driver would make it a retryable write, for which the database keeps a record. */
   const send = (command: object) => db.command({ ...command, writeConcern: unjournaled });
 
-  /** Makes the counters that do not exist. @returns the groups of those that do */
+  /** Inserts the counters that do not exist. @returns the groups whose counter exists already */
   async function insertNew(groups: readonly CountedGroup[], purgeAt: Date): Promise<CountedGroup[]> {
     if (groups.length === 0) return [];
     const documents = groups.map((group) => ({ _id: group.counter, used: taken(group), purgeAt }));
@@ -77,7 +77,7 @@ export function createRequestCounters(db: Db) {
   }
 
   /**
-   * Adds each group that stays within its limit, by one statement for all that take and leave the same.
+   * Adds each group that stays within its limit. Groups of the same size and limit share a statement.
    * @returns the groups that were not added
    */
   async function addWithin(groups: readonly CountedGroup[]): Promise<CountedGroup[]> {
@@ -97,7 +97,7 @@ export function createRequestCounters(db: Db) {
     );
     const { n } = (await send({ update: collection, updates, ordered: false })) as Reply;
     if (n === groups.length) return [];
-    // The reply does not say which: the marks do.
+    // The reply does not tell which groups were added; the marks do.
     const ids = groups.map(({ counter }) => counter);
     const marked = await counters
       .find({ _id: { $in: ids }, [mark]: batch }, { projection: { _id: 1 } })
@@ -106,7 +106,7 @@ export function createRequestCounters(db: Db) {
     return groups.filter(({ counter }) => !added.has(counter));
   }
 
-  /** Adds the requests of a group without a look at its limit. @returns the counter before the addition */
+  /** Adds the requests of a group, whatever the limit. @returns the count before the addition */
   async function addOne({ counter, size }: CountedGroup, purgeAt: Date): Promise<number> {
     const { value } = (await send({
       findAndModify: collection,
@@ -119,17 +119,18 @@ export function createRequestCounters(db: Db) {
   }
 
   /**
-   * Counts a batch of requests, at most one group for each counter. One that cannot be changed fails alone.
-   * @param purgeAt when counters that are made now can be deleted
-   * @returns the result for each group, in their order
+   * Counts a batch of requests, with at most one group for each counter. If a counter cannot be changed, only its group
+   * fails.
+   * @param purgeAt when new counters can be deleted
+   * @returns the result for each group, in the order of `groups`
    */
   return async function count(groups: readonly CountedGroup[], purgeAt: Date): Promise<Counted[]> {
     const fits = groups.filter((group) => taken(group) <= group.max);
-    const [known, fresh] = [true, undefined].map((is) =>
-      fits.filter(({ counter }) => existing.get(counter) === is),
-    );
-    const left = await Promise.all([addWithin(known ?? []), insertNew(fresh ?? [], purgeAt).then(addWithin)]);
-    const single = new Set([...left.flat(), ...groups.filter((group) => !fits.includes(group))]);
+    const isKnown = ({ counter }: CountedGroup) => existing.get(counter) === true;
+    const known = fits.filter(isKnown);
+    const fresh = fits.filter((group) => !isKnown(group));
+    const notAdded = await Promise.all([addWithin(known), insertNew(fresh, purgeAt).then(addWithin)]);
+    const single = new Set([...notAdded.flat(), ...groups.filter((group) => !fits.includes(group))]);
     const settle = async (group: CountedGroup): Promise<Counted> =>
       single.has(group) ? addOne(group, purgeAt).catch((error: Error) => error) : 'admitted';
     return Promise.all(groups.map(settle));

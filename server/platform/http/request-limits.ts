@@ -8,29 +8,29 @@ import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
 export interface Allowance {
   allowed: boolean;
-  /** Seconds until the minute has rolled over. */
+  /** Seconds until the next minute begins. */
   retryAfter: number;
 }
 
-/** Counts one request of `id` against `max` a minute of what `name` names. */
+/** Counts one request of `id` against the limit `name`, which allows `max` requests a minute. */
 export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
 
-/** Milliseconds for which counters are kept: a window is a minute, and is read to its end. */
+/** How long counters are kept, in milliseconds: a window is a minute long. */
 export const windowRetentionMs = 2 * minute;
 
-/** Callers without credentials choose the ids of these: they can be long, and never come again. */
+/** Limits whose ids are chosen by callers without credentials. The digests of these ids are not cached. */
 const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start', 'sign-in']);
 
-/** Digests and counters that a process remembers: some 2 MB each. */
-const remembered = 10_000;
+/** How many digests and counters a process remembers, about 2 MB each. */
+const cacheSize = 10_000;
 
-/** A process counts this part of a limit ahead: it asks the database once for so many requests. Lower limits are counted one by one. */
+/** A process counts this part of a limit in advance with one command. Limits below 500 are not counted in advance. */
 const partAhead = 1 / 500;
 
 interface Dependencies {
   db: Db;
   clock: { now(): number };
-  /** The same for all processes. */
+  /** The HMAC key of counters' ids, the same in all processes. */
   key: Uint8Array;
 }
 
@@ -41,19 +41,19 @@ interface Request {
 }
 
 /**
- * Requests per minute in fixed windows on the wall clock, shared by all processes. Never more than the limit are allowed.
- * Where a limit is 500 or more, a process may refuse while another one has not used what it has counted ahead.
- * A window known to be full is refused without asking the database again.
+ * Limits requests per minute, in fixed windows on the wall clock that all processes share. Never allows more than the limit.
+ * With limits of 500 or more, a process may refuse a request while another process has requests left that it counted in
+ * advance. A window that is known to be full needs no further command.
  */
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   const countGroups = createRequestCounters(db);
-  const digests = new LRUCache<string, string>({ max: remembered });
-  /** The last known counts of counters near their limit, by their ids. */
-  const positions = new LRUCache<string, number>({ max: remembered });
-  /** Requests that were counted ahead, by their counters. */
-  const ahead = new LRUCache<string, number>({ max: remembered });
+  const digests = new LRUCache<string, string>({ max: cacheSize });
+  /** The last known counts, by counter, of counters near their limit. */
+  const positions = new LRUCache<string, number>({ max: cacheSize });
+  /** The number of requests that were counted in advance, by counter. */
+  const ahead = new LRUCache<string, number>({ max: cacheSize });
 
-  /** Counters are named by a keyed digest: an id may be anything, and a caller cannot choose where it is counted. */
+  /** The id of a counter begins with a keyed digest, so that callers cannot choose it. */
   function counterOf(name: string, id: string, minuteNumber: number): string {
     const named = `${name}:${id}`;
     const digest = digests.get(named) ?? keyed(key, ['counter', name, id]).toString('base64url', 0, 16);
@@ -67,7 +67,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     return { counter, size: requests.length, ahead: isNear ? 0 : Math.floor(max * partAhead), max };
   }
 
-  /** Whether each request is within its limit; where its counter could not be changed, the error. */
+  /** Whether each request is within its limit; an error if its counter could not be changed. */
   async function count(requests: readonly Request[]): Promise<(boolean | Error)[]> {
     const groups = [...groupBy(requests, ({ counter }) => counter)].map(([counter, all]) =>
       groupOf(counter, all),
@@ -75,8 +75,8 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const results = await countGroups(groups, new Date(clock.now() + windowRetentionMs));
     const counted = new Map(groups.map(({ counter }, n) => [counter, results[n] ?? 'admitted']));
     for (const group of groups) {
-      const isTaken = group.ahead > 0 && counted.get(group.counter) === 'admitted';
-      if (isTaken) ahead.set(group.counter, (ahead.get(group.counter) ?? 0) + group.ahead);
+      const isAdmitted = group.ahead > 0 && counted.get(group.counter) === 'admitted';
+      if (isAdmitted) ahead.set(group.counter, (ahead.get(group.counter) ?? 0) + group.ahead);
     }
     return requests.map(({ counter, max }) => {
       const before = counted.get(counter);
@@ -88,7 +88,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     });
   }
 
-  /** A group commit for each name, so that the counters of one do not wait for another's. */
+  /** A group commit for each name, so that one limit does not wait for the counters of another. */
   const commits = new Map<string, (request: Request) => Promise<boolean>>();
   function commitOf(name: string): (request: Request) => Promise<boolean> {
     const commit = commits.get(name) ?? createGroupCommit<Request, boolean>({ run: count });

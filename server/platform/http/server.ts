@@ -24,16 +24,16 @@ import { boundHeaders } from './request-headers.ts';
 const bodyLimit = 64 * 1024;
 /** Characters of a path; Node accepts no more. Endpoints check their identifiers themselves. */
 const longestUrl = 16 * 1024;
-/** Milliseconds that a silent connection is kept. */
+/** How long a silent connection is kept, in milliseconds. */
 const connectionTimeout = 60_000;
-/** Milliseconds that a connection is kept after an answer: longer than load balancers keep theirs. */
+/** How long a connection is kept after a response, in milliseconds: longer than load balancers keep theirs. */
 const keepAliveTimeout = 72_000;
 
-/** Milliseconds. */
+/** Time limits in milliseconds. */
 export interface ArrivalTimes {
-  /** In this time the headers have to arrive. Node swaps `headers` and `request` where `headers` is larger. */
+  /** For the headers of a request. Node.js swaps `headers` and `request` if `headers` is larger. */
   headers: number;
-  /** In this time a whole request has to arrive. */
+  /** For a whole request. */
   request: number;
   /** The time between two checks for late connections. */
   check: number;
@@ -43,8 +43,8 @@ export const arrivalTimes: ArrivalTimes = { headers: 10_000, request: 15_000, ch
 export type HttpServer = FastifyInstance;
 
 /**
- * A path with a malformed escape, with its percent signs escaped: the router would refuse it before any endpoint has
- * asked for credentials. The query stays as it is.
+ * Escapes the percent signs of a path that has a malformed escape. The router would otherwise refuse the path before an
+ * endpoint could check credentials. The query stays unchanged.
  */
 export function routableUrl(url: string): string {
   const [path = ''] = url.split('?', 1);
@@ -60,16 +60,16 @@ interface Settings {
   logger: Logger;
   trustProxy: boolean | number | string;
   arrival?: ArrivalTimes;
-  /** True from the moment that the process was asked to end; before the listener closes. */
+  /** True once the process was asked to end, which is before the listener closes. */
   isStopping?: () => boolean;
-  /** Address of the page that explains each error at an anchor of its code; none where there is no such page. */
+  /** Address of the page that explains errors, with an anchor for each code; absent if there is none. */
   errorPage?: string;
 }
 
-/** Headers of every answer, of whatever kind. */
+/** Headers of every response. */
 const headersOf = ({ id }: FastifyRequest) => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
-/** Connections that are slow to send are closed; requests of one connection are handled one after another. */
+/** A server that closes slow connections, and handles the requests of a connection one after another. */
 function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
   const server = createServer(
     {
@@ -85,8 +85,8 @@ function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
 }
 
 /**
- * A Fastify server, as every listener of the service has it. Requests and answers go through zod. Every answer has
- * `X-Request-Id` and `X-Content-Type-Options`. Whatever goes wrong, errors have the contract's formats, never the framework's own.
+ * The Fastify server of every listener. Requests and responses are checked by zod. Every response has `X-Request-Id` and
+ * `X-Content-Type-Options`. All errors have the contract's formats, never the framework's own.
  */
 export function createHttpServer({
   logger,
@@ -111,7 +111,7 @@ export function createHttpServer({
     routerOptions: { maxParamLength: longestUrl },
     rewriteUrl: ({ url = '/' }) => routableUrl(url),
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // in the framework's words, and for a request that can be answered
+    return503OnClosing: false, // Fastify would refuse, in its own words, requests that can still be answered
     clientErrorHandler: malformed.answer,
     frameworkErrors(_error, request, reply) {
       void reply.headers(headersOf(request as FastifyRequest));
@@ -147,8 +147,8 @@ export function createHttpServer({
 }
 
 /**
- * Each connection ends with its next answer once the process stops. Keep-alive clients then send no request into a
- * connection that is being closed, and a stop does not wait for them.
+ * Once the process stops, each connection ends with its next response. So keep-alive clients send no request into a
+ * connection that is being closed, and the stop does not wait for them.
  */
 function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): void {
   let closing = false;
@@ -169,7 +169,7 @@ function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: Fastif
   asGeneral(error, request, reply.status(error.status).header('connection', 'close'));
 }
 
-/** Answers that no endpoint is there: OAuth's body below /api/oauth; never to be cached (RFC 9110 15.1 would). */
+/** Refuses a request to an unknown route. The response must not be cached, which RFC 9110 15.1 would allow. */
 function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
   const error = new ApiError(code);
   noteFailure(request, error);
@@ -181,18 +181,14 @@ function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): 
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(
-      `^${url
-        .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-        .replace(/:[^/]+/g, '[^/]+')
-        .replace(/\*/g, '.*')}$`,
-    );
-    for (const one of [method].flat()) routes.push({ pattern, method: one });
+    const escaped = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+    const pattern = new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+').replace(/\*/g, '.*')}$`);
+    for (const name of [method].flat()) routes.push({ pattern, method: name });
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const allowed = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
-    // A route may know the method and have nothing at this path, as one for files.
+    // A route for files may allow the method, but have no file at this path.
     if (allowed.size === 0 || allowed.has(request.method)) return refuse('route_not_found', request, reply);
     return refuse('method_not_allowed', request, reply.header('allow', [...allowed].join(', ')));
   });

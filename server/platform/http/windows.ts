@@ -2,12 +2,12 @@
 export const minute = 60_000;
 export const hour = 3_600_000;
 
-/** Start of the window of `length` that `now` lies in. */
+/** Start of the window of `length` that contains `now`. */
 export function windowStart(now: number, length: number): number {
   return Math.floor(now / length) * length;
 }
 
-/** Whole seconds, at least 1, until the window that began at `start` has rolled over (rule 3). */
+/** Whole seconds, at least 1, until the window that began at `start` ends (rule 3). */
 export function secondsUntilRollover(start: number, length: number, now: number): number {
   return Math.max(1, Math.ceil((start + length - now) / 1000));
 }

@@ -5,14 +5,14 @@ import { version } from '../config/version.ts';
 import type { IndexDeclaration } from '../database/indexes.ts';
 import { randomRequestId } from '../ids.ts';
 
-/** A process of the service as its heartbeats show it. */
+/** A process of the service, as its heartbeats describe it. */
 export interface ProcessRecord {
   _id: string;
   host: string;
   pid: number;
   build: string;
   roles: string[];
-  /** The newest schema version that it can read. */
+  /** The newest schema version that the process can read. */
   schema: number;
   /** Names of its master keys; the first one seals. */
   masterKeys: string[];
@@ -20,7 +20,7 @@ export interface ProcessRecord {
   lastSeenAt: Date;
 }
 
-/** A process that takes postings over, by the heartbeat of its private listener. */
+/** A process that other processes can hand postings over to, because its private listener sends heartbeats. */
 export interface Peer {
   id: string;
   host: string;
@@ -29,8 +29,8 @@ export interface Peer {
 }
 
 /**
- * The heartbeat of a private listener: a document of its own in the same collection, because builds without one show all
- * fields of a `ProcessRecord`, and refuse one that they do not know.
+ * The heartbeat of a private listener. It is a separate document in the same collection, because older builds refuse a
+ * `ProcessRecord` with an unknown field.
  */
 interface PeerRecord extends Omit<Peer, 'id'> {
   _id: string;
@@ -48,17 +48,17 @@ interface Settings {
 }
 
 export interface Processes {
-  /** Of this process; another one after each start. */
+  /** The id of this process; it changes with each start. */
   readonly id: string;
   /** Writes a heartbeat of this process. */
   beat(): Promise<void>;
   /** Writes a heartbeat of this process's private listener. */
   join(address: string): Promise<void>;
-  /** Removes it: from now on, no process hands anything over to this one. */
+  /** Removes the private listener's heartbeat, so that no process hands anything over to this one. */
   resign(): Promise<void>;
-  /** Those whose private listener was seen within 10 s, by the database's clock. */
+  /** The processes whose private listener has sent a heartbeat within 10 s, by the database's clock. */
   peers(): Promise<Peer[]>;
-  /** Removes this process from the list, for an orderly end. */
+  /** Removes this process from the list when it ends. */
   leave(): Promise<void>;
   /** Processes that were seen lately, oldest first. */
   list(): Promise<ProcessRecord[]>;
@@ -71,7 +71,7 @@ export const heartbeatEvery = 10_000;
 const goneAfterMs = 45_000;
 /** Milliseconds between two heartbeats of a private listener. */
 export const joinEvery = 2_500;
-/** Milliseconds without one after which nothing is handed over to it. */
+/** After so many milliseconds without a heartbeat, nothing is handed over to a listener. */
 const silentAfterMs = 10_000;
 
 export const indexes: IndexDeclaration[] = [
@@ -79,7 +79,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { seenAt: 1 }, expireAfterSeconds: 3_600 },
 ];
 
-/** Which processes of the service use the database, by heartbeats that expire. */
+/** Lists the processes of the service that use the database, by heartbeats that expire. */
 export function createProcesses({ db, clock, roles, masterKeys, schema }: Settings): Processes {
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);

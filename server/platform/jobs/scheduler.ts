@@ -10,37 +10,37 @@ import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { type Job, readJob } from './stored-job.ts';
 
-/** What the rest of the system sees of Agenda. Scheduling works in every process; running needs `start`. */
+/** Schedules jobs with Agenda. Every process can schedule jobs; only processes that call `start` run them. */
 export interface Scheduler {
   /** Defines the handler of jobs of this name. A throw marks the job as failed. */
   define(name: string, handler: (key: string) => Promise<void>): void;
   /** Runs `name` at `when`. While a job with this name and key waits, no second one is created. */
   at(name: string, when: Date, key: string): Promise<void>;
-  /** The next due first; `after` is the id of the last job of the page before. */
+  /** The next due job first. `after` is the id of the last job of the page before. */
   list(page: { name?: string; limit: number; after?: string }): Promise<Job[]>;
   count(name: string | undefined): Promise<Total>;
   show(id: string): Promise<Job | undefined>;
-  /** Moves a job to another time and key; false where there is none that waits. */
+  /** Changes the time and key of a job; false if there is no such job that waits. */
   move(id: string, when: Date, key: string): Promise<boolean>;
-  /** Removes a job that no living process runs; false where there is none. */
+  /** Removes a job, unless a living process runs it. @returns whether the job was removed */
   cancel(id: string): Promise<boolean>;
   /** Deletes jobs that ran more than a day ago. */
   sweep(): Promise<void>;
   start(): Promise<void>;
-  /** Seconds since this process last looked for due jobs and got an answer; undefined where it runs none. */
+  /** Seconds since this process last looked for due jobs with success; undefined if it runs no jobs. */
   tickAge(): number | undefined;
   /**
-   * Starts no more jobs, unlocks those that wait, and waits at most 15 s for running ones. Agenda's own
-   * timers may hold the process for half a lock lifetime more: the caller ends it with `process.exit`.
+   * Starts no more jobs, unlocks waiting ones, and waits at most 15 s for running ones. Agenda's timers may keep the
+   * process alive for half a lock lifetime more, so the caller has to end it with `process.exit`.
    */
   stop(): Promise<void>;
 }
 
 interface Settings {
-  /** Already connected; Agenda opens no connection of its own. */
+  /** A connected database. Agenda opens no connection of its own. */
   db: Db;
   logger: Pick<Logger, 'warn'>;
-  /** How often to look for jobs, in milliseconds; within that time jobs start to the millisecond. */
+  /** How often to look for due jobs, in milliseconds. Jobs that are due within that time are started by a timer. */
   processEvery: number;
 }
 
@@ -48,7 +48,7 @@ type StoredJob = { _id: ObjectId } & Record<string, unknown>;
 
 const collection = 'jobs';
 
-/** A lock that outlives its process must end well before the shortest retry delay does twice. */
+/** After a crash, a lock must end well before twice the shortest retry delay has passed. */
 export const lockLifetime = 60_000;
 const longestWaitAtStop = 15_000;
 export const keepFinished = 24 * 3_600_000;
@@ -66,15 +66,15 @@ export const indexes: IndexDeclaration[] = [
 export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
   let lastPolledAt: number | undefined;
-  const look = repository.getNextJobToRun.bind(repository);
+  const getNextJobToRun = repository.getNextJobToRun.bind(repository);
   repository.getNextJobToRun = async (...args) => {
-    const found = await look(...args);
+    const found = await getNextJobToRun(...args);
     lastPolledAt = performance.now();
     return found;
   };
   const jobs: Collection<StoredJob> = db.collection(collection);
   const agenda = new Agenda({
-    // The repository alone: Agenda's MongoDB backend would add collections and indexes for a log that we do not keep.
+    // Only the repository: Agenda's MongoDB backend would add collections and indexes for a log that we do not use.
     backend: {
       name: 'MongoDB',
       repository,
@@ -99,24 +99,25 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     if (running === 0) idle?.();
   });
 
-  async function beyond(id: string): Promise<Filter<StoredJob>> {
+  async function afterJob(id: string): Promise<Filter<StoredJob>> {
     const last = await jobs.findOne(byId(id));
     if (!last) throw new ApiError('not_found', { description: `The job ${id} has run; list from the start` });
-    // An expression compares values of any types, as the order of the list does: a malformed job hides none.
-    const [ofJob, ofLast] = [{ $ifNull: ['$nextRunAt', null] }, { $literal: last['nextRunAt'] ?? null }];
-    const isLater = { $gt: [ofJob, ofLast] };
-    const isNext = { $and: [{ $eq: [ofJob, ofLast] }, { $gt: ['$_id', last._id] }] };
+    // An expression compares values of all types, as the sort does. So a malformed job does not hide others.
+    const nextRunAt = { $ifNull: ['$nextRunAt', null] };
+    const lastNextRunAt = { $literal: last['nextRunAt'] ?? null };
+    const isLater = { $gt: [nextRunAt, lastNextRunAt] };
+    const isNext = { $and: [{ $eq: [nextRunAt, lastNextRunAt] }, { $gt: ['$_id', last._id] }] };
     return { $expr: { $or: [isLater, isNext] } };
   }
 
   return {
     define(name, handler) {
-      // One parameter: to Agenda, a function of two is one that calls back, and it would never end.
+      // Agenda expects a callback from a function with two parameters, so the handler must have only one.
       agenda.define<{ key: string }>(name, async (job) => handler(job.attrs.data.key));
     },
 
     async at(name, when, key) {
-      // A job that a process has locked may have begun, or died with it: beside such a one, another is made.
+      // A locked job does not count: it may have begun already, or its process may have died.
       await agenda
         .create(name, { key })
         .unique({ 'data.key': key, lockedAt: null, nextRunAt: { $ne: null } }, { insertOnly: true })
@@ -127,9 +128,9 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     async list({ name, limit, after }) {
       const found = await jobs
         .find({
-          // Every name, none and other values included: this one condition makes it a read of the index.
+          // Matches any name. With a condition on the name, the database uses the index.
           name: name ?? { $gte: new MinKey() },
-          ...(after === undefined ? {} : await beyond(after)),
+          ...(after === undefined ? {} : await afterJob(after)),
         })
         .sort({ nextRunAt: 1, _id: 1 })
         .limit(limit)
@@ -188,7 +189,7 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
   };
 }
 
-/** Matches nothing where `id` is not one of Agenda's. */
+/** A filter by id. It matches nothing if `id` is not an id of Agenda. */
 function byId(id: string): Filter<StoredJob> {
   return { _id: /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : new ObjectId() };
 }

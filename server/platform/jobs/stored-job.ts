@@ -1,19 +1,19 @@
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 
-/** A job as it is stored; times are dates of the scheduler's own clock. */
+/** A stored job. Its times are of the scheduler's own clock. */
 export interface Job {
   id: string;
   name: string;
-  /** Undefined while it runs and once it has run. */
+  /** Undefined while the job runs and after it has run. */
   nextRunAt: Date | undefined;
   lockedAt: Date | undefined;
-  /** The process that has locked it; undefined where none has. */
+  /** The process that has locked the job, if any. */
   lockedBy: string | undefined;
   lastRunAt: Date | undefined;
   failReason: string | undefined;
   key: string;
-  /** The field that is not as a job has it; undefined in a proper job. The fields that cannot be read are then empty. */
+  /** The first malformed field, if any. Fields that cannot be read are then empty. */
   malformed?: string;
 }
 
@@ -24,7 +24,7 @@ const time = z
   .max(new Date('9999-12-31T23:59:59.999Z'))
   .nullish();
 const text = z.string().nullish();
-/** The part of Agenda's documents that is read here. */
+/** The fields of Agenda's documents that are read here. */
 const fields = {
   name: z.string(),
   data: z.object({ key: z.string() }),
@@ -35,7 +35,7 @@ const fields = {
   failReason: text,
 };
 const Stored = z.object(fields);
-/** Takes what can be read of a malformed document. */
+/** Replaces malformed fields by empty values. */
 const Readable = z.object({
   name: fields.name.catch(''),
   data: fields.data.catch({ key: '' }),
@@ -46,7 +46,7 @@ const Readable = z.object({
   failReason: text.catch(null),
 });
 
-/** The job of a document of Agenda's collection. Another program can have written anything there: it never throws. */
+/** Reads a job from a document of Agenda's collection. Never throws, because another program may have written it. */
 export function readJob(document: { _id: ObjectId }): Job {
   const { error } = Stored.safeParse(document);
   const { name, data, nextRunAt, lockedAt, lastModifiedBy, lastRunAt, failReason } = Readable.parse(document);
@@ -55,7 +55,7 @@ export function readJob(document: { _id: ObjectId }): Job {
     name,
     nextRunAt: nextRunAt ?? undefined,
     lockedAt: lockedAt ?? undefined,
-    // Agenda keeps the name of the last process in every job, also in one that waits.
+    // Agenda stores the name of the last process in every job, even in waiting ones.
     lockedBy: lockedAt ? (lastModifiedBy ?? undefined) : undefined,
     lastRunAt: lastRunAt ?? undefined,
     failReason: failReason ?? undefined,

@@ -1,11 +1,11 @@
 import type { Sweep } from '../database/event-draft.ts';
 import type { Logger } from '../telemetry/logging.ts';
 
-/** Milliseconds between sweeps. */
+/** Default time between two rounds, in milliseconds. */
 export const usual = 15_000;
 
 /**
- * Runs all sweeps one after another, at start and every 15 s; a failed one is tried again with the next round.
+ * Runs all sweeps one after another, at the start and every 15 s. A failed sweep runs again in the next round.
  * @param every milliseconds between the end of a round and the next one
  */
 export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>, every = usual) {

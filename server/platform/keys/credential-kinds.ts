@@ -1,11 +1,11 @@
 import { identifierPrefixes, secretPrefixes } from '../../../contracts/identifiers.ts';
 
-/** What a caller may send by mistake instead of another credential, known by its prefix. */
+/** Credentials and ids that a caller may confuse, each recognised by its prefix. */
 const kinds = {
   clientSecret: { name: 'a client secret', prefixes: [secretPrefixes.clientSecret] },
   apiKey: { name: 'an API key', prefixes: [secretPrefixes.testKey, secretPrefixes.liveKey] },
   code: { name: 'an authorization code', prefixes: [secretPrefixes.code] },
-  // Of a JSON Web Token: the base64url of `{"`.
+  // A JSON Web Token begins with the base64url of `{"`.
   accessToken: { name: 'an access token', prefixes: ['eyJ'] },
   webhookSecret: { name: 'a webhook signing secret', prefixes: [secretPrefixes.webhookSecret] },
   integrationSecret: { name: 'an integration secret', prefixes: [secretPrefixes.integrationSecret] },
@@ -24,24 +24,25 @@ const kinds = {
 
 export type CredentialKind = keyof typeof kinds;
 
-const shown = (prefixes: readonly string[]) => prefixes.map((prefix) => `${prefix}...`).join(' or ');
+const prefixesInWords = (prefixes: readonly string[]) =>
+  prefixes.map((prefix) => `${prefix}...`).join(' or ');
 
-/** Names the kind of `text`: `an API key (svc_test_...)`. Repeats its prefix only. Undefined for an unknown prefix. */
+/** Names the kind of `text`, such as `an API key (svc_test_...)`, without the secret. Undefined for an unknown prefix. */
 export function nameKind(text: string): string | undefined {
   for (const { name, prefixes } of Object.values(kinds)) {
-    const prefix = prefixes.find((one) => text.startsWith(one));
-    if (prefix !== undefined) return `${name} (${shown([prefix])})`;
+    const prefix = prefixes.find((candidate) => text.startsWith(candidate));
+    if (prefix !== undefined) return `${name} (${prefixesInWords([prefix])})`;
   }
   return undefined;
 }
 
 /**
- * `client_secret is an API key (svc_test_...), not a client secret (svc_secret_...)`: for refusals, in printable ASCII.
- * Says nothing about who owns the text, or whether it exists. Undefined where its prefix is not that of another kind.
+ * Explains a confusion in printable ASCII, such as `client_secret is an API key (svc_test_...), not a client secret
+ * (svc_secret_...)`. Looks only at the prefix. Undefined if the prefix is unknown or the expected one.
  */
 export function wrongKind(field: string, text: string, expected: CredentialKind): string | undefined {
   const { name, prefixes } = kinds[expected];
   if (prefixes.some((prefix) => text.startsWith(prefix))) return undefined;
   const kind = nameKind(text);
-  return kind && `${field} is ${kind}, not ${name} (${shown(prefixes)})`;
+  return kind && `${field} is ${kind}, not ${name} (${prefixesInWords(prefixes)})`;
 }

@@ -4,9 +4,9 @@ import type { Keyring } from './keyring.ts';
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /**
- * Signs compact JWSs (RFC 7515 7.1) with the ES256 key that is current. Not by `jose`, which signs on another thread: the way there
- * and back costs twice the signature.
- * @param typ what the payload is (RFC 8725 3.11), so that one kind of JWS never passes for another
+ * Signs compact JWSs (RFC 7515 7.1) with the current ES256 key. `jose` is not used, because it signs on another thread, and
+ * the change of threads takes twice as long as the signature.
+ * @param typ the kind of JWS (RFC 8725 3.11), so that one kind is never accepted as another
  */
 export function createSigner(keyring: Pick<Keyring, 'signing'>, typ: string) {
   let header = { kid: '', text: '' };

@@ -8,18 +8,18 @@ import { inOrder, type KeyDocument, type Keyring, keyCollection, newKey } from '
 import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
 import type { Sealing } from './sealing.ts';
 
-/** Milliseconds in which every process has noticed that a newer key signs. */
+/** After this time, every process signs with a newer key, in milliseconds. */
 const keyReadDelayMs = 60_000;
 
 /**
- * From when on an old signing key is needed by no token: a newer one has signed for as long as a token lives.
- * @param all every key, in order
- * @returns undefined for a key of another use, and for one that no newer key has replaced by `now`
+ * When an old signing key can be retired: once all tokens that it signed have expired.
+ * @param all all keys, in order
+ * @returns undefined for a key of another use, or one that no newer key has replaced by `now`
  */
 export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
   if (key.use !== 'signing') return undefined;
   const later = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
-  const replaced = later.filter(({ use }) => use === 'signing').map((each) => each.activeAt.getTime());
+  const replaced = later.filter(({ use }) => use === 'signing').map((newer) => newer.activeAt.getTime());
   const since = Math.min(...replaced);
   return since <= now ? new Date(since + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs) : undefined;
 }
@@ -35,7 +35,7 @@ interface Settings {
 
 export type KeyRotation = ReturnType<typeof createKeyRotation>;
 
-/** Makes keys, and reseals stored secrets under another master key. All methods throw ApiError. */
+/** Makes and retires keys, and seals stored secrets again under another master key. The methods throw ApiError. */
 export function createKeyRotation({ db, sealing, keyring, fields, processes, clock }: Settings) {
   const keys = db.collection<KeyDocument>(keyCollection);
   const list = () => keys.find().sort(inOrder).toArray();
@@ -43,7 +43,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
   const conflict = (description: string) => new ApiError('conflict', { description });
   const refuse = (description: string) => new ApiError('refused', { description });
 
-  /** A process that seals under another master key would go on making values for it. */
+  /** Refuses while a process seals under another master key, because it would make new values under that key. */
   async function requireOneMasterKey(): Promise<void> {
     const others = (await processes.list()).filter(({ masterKeys: [first] }) => first !== current);
     if (others.length === 0) return;
@@ -54,8 +54,8 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
   }
 
   /**
-   * Makes the next key of a use. Its number follows from the keys that the decision was made on: of two decisions at the same
-   * time, one is a conflict. No number is given twice, because the newest key is never removed before it has a successor.
+   * Makes the next key of a use. Its number follows the keys that were read, so of two simultaneous rotations one is a
+   * conflict. A number is never used twice, because the newest key is removed only after it has a successor.
    */
   async function make(
     use: 'signing' | 'code',
@@ -95,7 +95,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     masterKeys: sealing.masterKeys,
     counts: (): Promise<SealedCounts> => countSealed(db, fields),
 
-    /** @param lead milliseconds until the new key is used; it is published from this moment on */
+    /** Makes a new key, which is published now. @param lead milliseconds until it is used */
     async rotate(use: 'signing' | 'code', lead: number): Promise<KeyDocument> {
       const now = clock.now();
       const all = await list();
@@ -110,8 +110,8 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     },
 
     /**
-     * Takes an old signing key out of the published keys, for good.
-     * @returns the key as it was
+     * Removes an old signing key for ever.
+     * @returns the removed key
      */
     async retire(id: string): Promise<KeyDocument> {
       const { key, all } = await signingKey(id);
@@ -126,9 +126,9 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     },
 
     /**
-     * Takes a signing key out at once, with everything that it has signed. Where it signs, or is going to, another key takes
-     * its place first. May be repeated after an interruption.
-     * @returns the key as it was, and the one that takes its place
+     * Removes a signing key at once, which makes all its signatures invalid. If the key signs, now or later, a new key
+     * replaces it first. May be repeated after an interruption.
+     * @returns the removed key, and the id of its replacement
      */
     async retireCompromised(id: string): Promise<{ key: KeyDocument; replacedBy: string | null }> {
       const { key, all } = await signingKey(id);
@@ -140,7 +140,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       return { key, replacedBy: successor?._id ?? null };
     },
 
-    /** Seals at most `limit` values under the first master key. To be repeated until none is left. */
+    /** Seals at most `limit` values under the first master key. Repeat it until none is left. */
     async reseal(limit: number): Promise<{ masterKey: string; resealed: number; left: number }> {
       await requireOneMasterKey();
       const counts = await countSealed(db, fields);

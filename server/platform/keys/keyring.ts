@@ -7,13 +7,13 @@ import type { Sealing } from './sealing.ts';
 
 export type KeyUse = 'signing' | 'code' | 'id' | 'pairwise';
 
-/** One sealed document per key. Of a use, the newest that is active is current; older ones still verify. */
+/** A sealed key. The newest active key of a use is the current one; older ones still verify. */
 export interface KeyDocument {
   _id: string;
   use: KeyUse;
   sealed: string;
   createdAt: Date;
-  /** From when on it is used. */
+  /** When the key becomes active. */
   activeAt: Date;
 }
 
@@ -22,19 +22,19 @@ export interface SymmetricKey {
   bytes: Uint8Array;
 }
 
-/** The keys that all processes share. Only the master key, which seals them, lives outside the database. */
+/** The keys that all processes share. They are sealed under the master key, which is not in the database. */
 export interface Keyring {
-  /** ES256; `kid` is the RFC 7638 thumbprint. Changes while the process runs: to be read for each signature. */
+  /** An ES256 key; `kid` is its thumbprint (RFC 7638). Read it for each signature, because it changes at a rotation. */
   readonly signing: { kid: string; privateKey: KeyObject };
-  /** Public halves, for the JWKS endpoint and for verification: also of the key that does not sign yet. */
+  /** The public keys, for the JWKS endpoint and for verification. They include keys that do not sign yet. */
   readonly publicKeys: readonly JWK[];
-  /** Authorization codes are derived under the current one; sessions store which. */
+  /** Keys of authorization codes. New codes use the current one, and their sessions store its id. */
   code: { readonly current: SymmetricKey; byId(id: string): SymmetricKey | undefined };
-  /** Identifiers of repeatable steps. Never rotated: repeated steps would not be recognised. */
+  /** Key of derived identifiers. Never rotated, because repeated steps would not be recognised then. */
   id: Uint8Array;
-  /** Pairwise subjects. Never rotated: `sub` would change. */
+  /** Key of pairwise subjects. Never rotated, because `sub` would change. */
   pairwise: Uint8Array;
-  /** Reads the keys again, so that a key that another process has made is known here. */
+  /** Reads the keys again, to learn of changes by other processes. */
   refresh(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
 /** The order in which the keys of one use become current. */
 export const inOrder = { activeAt: 1, createdAt: 1, _id: 1 } as const;
-/** Milliseconds between two reads of the keys by a process: a key that was taken out is accepted for as long at most. */
+/** How often a process reads the keys, in milliseconds. It accepts a removed key for this time at most. */
 export const keyringReadEvery = 1_000;
 const uses: readonly KeyUse[] = ['signing', 'code', 'id', 'pairwise'];
 
@@ -51,14 +51,14 @@ async function newSigningKey(): Promise<string> {
   return JSON.stringify(await exportJWK(privateKey));
 }
 
-/** The sealed part of a new key. */
+/** Generates a key, as text to be sealed. */
 export const newKey = async (use: KeyUse): Promise<string> =>
   use === 'signing' ? newSigningKey() : randomBytes(32).toString('base64url');
 
-/** Makes the first key of each use; the first insert of all processes wins. */
+/** Makes the first key of each use. If several processes do so, the first insert counts. */
 async function makeFirstKeys(keys: Collection<KeyDocument>, sealing: Sealing): Promise<void> {
-  const there = await keys.distinct('use');
-  for (const use of uses.filter((each) => !there.includes(each))) {
+  const existing = await keys.distinct('use');
+  for (const use of uses.filter((candidate) => !existing.includes(candidate))) {
     const at = new Date();
     const first = { use, sealed: await sealing.seal(await newKey(use)), createdAt: at, activeAt: at };
     await keys.updateOne({ _id: `${use}-1` }, { $setOnInsert: first }, { upsert: true });
@@ -91,9 +91,9 @@ function currentOf<K extends Opened>(keys: readonly K[], use: KeyUse, now: numbe
 }
 
 /**
- * Loads the keys, making those that do not exist yet.
- * @param clock decides which key is current
- * @throws where the master key does not open them
+ * Loads the keys, and makes missing ones.
+ * @param clock the time that decides which key is current
+ * @throws if the master key does not open them
  */
 export async function loadKeyring(
   db: Db,
@@ -105,7 +105,7 @@ export async function loadKeyring(
   let secrets: SecretKey[] = [];
   let publicKeys: readonly JWK[] = [];
 
-  /** Opens only keys that are new here: a key does not change. */
+  /** Reads the keys, and opens only new ones, because keys never change. */
   async function refresh(): Promise<void> {
     const found = await collection.find().sort(inOrder).toArray();
     const nextSigning: SigningKey[] = [];
@@ -122,7 +122,7 @@ export async function loadKeyring(
     }
     const isSame = nextSigning.length === signing.length && nextSigning.every((key, n) => key === signing[n]);
     [signing, secrets] = [nextSigning, nextSecrets];
-    // The array stays the same one while its keys do: verifiers are made once for each array.
+    // The array is replaced only when the keys change, because verifiers are cached by the array.
     if (!isSame) publicKeys = signing.map(({ publicHalf }) => publicHalf);
   }
 

@@ -5,14 +5,14 @@ import type { Clock } from '../clock.ts';
 import { minute } from '../http/windows.ts';
 import type { Logger } from '../telemetry/logging.ts';
 
-/** A secret that was just used, and where the time of its last use is kept. */
+/** A secret that was just used, and where its time of last use is stored. */
 export interface SecretUse {
   collection: string;
-  /** Matches the document, and in it the secret: one that was replaced since is left alone. */
+  /** Matches the document and the secret in it, so that a replaced secret is not changed. */
   filter: { _id: string } & Document;
   /** The path of the time. */
   field: string;
-  /** As the document has it. */
+  /** The stored time of the last use. */
   lastUsedAt: Date | undefined;
 }
 
@@ -24,8 +24,8 @@ interface Dependencies {
   flushEvery: number;
 }
 
-/** Secrets of which a process remembers that their use was noted. */
-const remembered = 20_000;
+/** How many secrets a process remembers with the time when their use was noted. */
+const cacheSize = 20_000;
 
 const nameOf = ({ collection, filter }: SecretUse) => `${collection} ${JSON.stringify(filter)}`;
 
@@ -33,10 +33,10 @@ const toStatement = ({ filter, field }: SecretUse, at: Date): AnyBulkWriteOperat
   updateOne: { filter, update: { $max: { [field]: at } } },
 });
 
-/** Notes when secrets were last used: together, in the background, and at most once a minute for each. */
+/** Stores when secrets were last used, in batches in the background, at most once a minute for each secret. */
 export function createLastUses({ db, clock, logger, flushEvery }: Dependencies) {
-  /** When each was noted. */
-  const noted = new LRUCache<string, number>({ max: remembered });
+  /** When the use of each secret was last noted. */
+  const noted = new LRUCache<string, number>({ max: cacheSize });
   let waiting: { use: SecretUse; at: Date }[] = [];
 
   async function flush(): Promise<void> {
@@ -54,7 +54,7 @@ export function createLastUses({ db, clock, logger, flushEvery }: Dependencies) 
   return {
     flush,
 
-    /** Returns at once: no request waits for it. */
+    /** Notes a use. Returns at once, so that no request waits. */
     note(use: SecretUse): void {
       const now = clock.now();
       const name = nameOf(use);

@@ -2,12 +2,12 @@ import type { Db, Document, Filter } from 'mongodb';
 import { ConfigError } from '../config/config.ts';
 import { type Sealing, sealedUnder } from './sealing.ts';
 
-/** Where a store keeps a value that is sealed under the master key. */
+/** The place of a value that is sealed under the master key. */
 export interface SealedField {
   collection: string;
-  /** Its path in the document. */
+  /** The path of the value in the document. */
   field: string;
-  /** Documents that count their changes in `revision`: resealing is one. */
+  /** Whether the documents count their changes in `revision`. Resealing counts too. */
   counted?: boolean;
 }
 
@@ -44,8 +44,9 @@ export async function countSealed(db: Db, fields: readonly SealedField[]): Promi
 }
 
 /**
- * @param advice what to do about it
- * @throws ConfigError where something is sealed under a master key that is not among these
+ * Checks that all sealed values can be opened.
+ * @param advice what the operator can do otherwise
+ * @throws ConfigError if a value is sealed under a master key that is not in `masterKeys`
  */
 export async function requireMasterKeys(
   db: Db,
@@ -61,12 +62,12 @@ export async function requireMasterKeys(
   ]);
 }
 
-/** Values that are opened at the same time. */
+/** How many values are opened at the same time. */
 const openedAtOnce = 100;
 
 /**
- * The `_id` of a document whose value at one of these places is what `matches` recognises; undefined where there is none. It
- * opens every value, some thousands a second: no stored digest can be out of date, and builds beside this one need not know of it.
+ * Finds the `_id` of a document that has a value for which `matches` is true; undefined if there is none. It opens every
+ * value, some thousands a second. A stored digest would be faster, but could be out of date.
  */
 export async function findSealed(
   db: Db,
@@ -75,7 +76,7 @@ export async function findSealed(
 ): Promise<string | undefined> {
   for (const { collection, field } of fields) {
     const isMatch = async (document: Document): Promise<boolean> => {
-      // A value that was altered matches nothing.
+      // A value that was tampered with matches nothing.
       const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
       return value !== undefined && matches(value);
     };
@@ -102,9 +103,9 @@ const valueAt = (document: Document, path: string): unknown =>
 const textFor = (header: string) => new RegExp(`^${header.replace(/[^\w-]/g, '')}\\.`);
 
 /**
- * Seals values under the first master key that are under another one, at most `limit` of them. May be repeated, may run in
- * several processes, and leaves a value alone that was changed after it was read.
- * @returns how many were sealed; fewer than `limit` when none is left
+ * Seals values of other master keys again under the first one, at most `limit` of them. Several processes may run it. It
+ * does not overwrite a value that was changed since it was read. Idempotent.
+ * @returns how many values were sealed; fewer than `limit` if none is left
  */
 export async function resealSome(
   db: Db,

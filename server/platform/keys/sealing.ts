@@ -5,13 +5,13 @@ import { CompactEncrypt, compactDecrypt } from 'jose';
 export interface Sealing {
   /** A compact JWE (`dir`, `A256GCM`) whose `kid` names the master key. */
   seal(text: string): Promise<string>;
-  /** @throws where no master key of this process opens it, or it was altered. */
+  /** Decrypts a value. @throws if no master key of this process opens it, or it was altered */
   open(sealed: string): Promise<string>;
   /** Names of the master keys of this process; the first one seals. */
   readonly masterKeys: readonly [string, ...string[]];
 }
 
-/** The name of the master key that something is sealed under: a part of its hash, which reveals nothing of the key. */
+/** The name of the master key of a sealed value. The name is part of the key's hash, so it does not reveal the key. */
 export function sealedUnder(sealed: string): string {
   const [header = ''] = sealed.split('.', 1);
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: string };
@@ -22,9 +22,7 @@ export function sealedUnder(sealed: string): string {
 export const fingerprint = (key: Uint8Array) =>
   createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
 
-/**
- * @param masterKeys 32 bytes each: the first seals, all of them open, so that a new one can be put in front
- */
+/** @param masterKeys 32 bytes each. The first one seals, and all of them open, so that a new key can be put first */
 export function createSealing(masterKeys: readonly [Uint8Array, ...Uint8Array[]]): Sealing {
   const byFingerprint = new Map(masterKeys.map((key) => [fingerprint(key), key]));
   const [current, ...others] = masterKeys;

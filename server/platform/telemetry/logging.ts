@@ -4,7 +4,7 @@ import { isUnavailable } from '../database/failures.ts';
 
 export type { Logger };
 
-/** Paths whose values never reach a log line, wherever a caller puts them by mistake. */
+/** Fields whose values are never logged, even if a caller sends them in the wrong place. */
 const secretPaths = [
   'authorization',
   'cookie',
@@ -20,7 +20,7 @@ const secretPaths = [
   'state',
 ];
 
-/** One level down too; but the `code` of an error (ECONNREFUSED, 11000) is what operators need. */
+/** The same fields one level down, except the `code` of an error (ECONNREFUSED, 11000), which operators need. */
 const nestedPaths = [
   ...secretPaths.filter((path) => path !== 'code').map((path) => `*.${path}`),
   'body.code',
@@ -30,8 +30,8 @@ const nestedPaths = [
 /** An error in one line, with the errors that caused it. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const own = `${error.name}: ${error.message}`;
-  return error.cause === undefined ? own : `${own} ← ${causeOf(error.cause)}`;
+  const text = `${error.name}: ${error.message}`;
+  return error.cause === undefined ? text : `${text} ← ${causeOf(error.cause)}`;
 }
 
 /** Failures of the database are expected: they are logged without a stack. */
@@ -39,7 +39,7 @@ const describeError = (error: Error) =>
   isUnavailable(error) ? { type: error.name, message: causeOf(error) } : stdSerializers.err(error);
 
 /**
- * The process's log: JSON lines on stdout, or on stderr when stdout belongs to a person (`pretty` start-up lines).
+ * The process's log, as JSON lines.
  * @param level pino level name; `silent` for none
  * @param roles what this process does
  * @param destination default: stdout

@@ -1,6 +1,6 @@
 import { secretPrefixes } from '../../../contracts/identifiers.ts';
 
-/** A secret of ours from its prefix on; a JSON Web Token begins with `eyJ`. */
+/** Matches our secrets by their prefixes, and JSON Web Tokens, which begin with `eyJ`. */
 const secret = new RegExp(`(${Object.values(secretPrefixes).join('|')}|eyJ)[\\w.~-]+`, 'g');
 
 const hidden = (text: string) => text.replace(secret, '$1…');
@@ -13,7 +13,7 @@ function decoded(text: string): string {
   }
 }
 
-/** `text` with what follows a secret's prefix left out, percent-encoded prefixes too. For text that callers choose. */
+/** Removes secrets from a text of a caller, except their prefixes. Recognises percent-encoded prefixes too. */
 export function maskSecrets(text: string): string {
   const plain = decoded(text);
   const masked = hidden(plain);

@@ -9,22 +9,22 @@ import { obstacles, type Readiness } from '../http/readiness.ts';
 /** Metrics of every process, in all roles. */
 export interface ProcessMetrics {
   registry: Registry;
-  /** Call this before the routes of a listener are registered: counts and times its answers. */
+  /** Counts and times the responses of a listener. Call it before the routes are registered. */
   observeAnswers(app: FastifyInstance): void;
-  /** Call this before the client connects: its pool, and how long the database takes. */
+  /** Measures the client's connection pool and operations. Call it before the client connects. */
   observeDatabase(client: MongoClient): void;
-  /** Call this once: what keeps this process from serving, and how far its clock is off. */
+  /** Exposes the readiness and the clock's offset. Call it once. */
   observeReadiness(readiness: Pick<Readiness, 'known'>, clock: Pick<DatabaseClock, 'offset'>): void;
 }
 
-/** Gauges of prom-client with the suffix that Prometheus keeps for counters. */
+/** Gauges of prom-client whose suffix `_total` is reserved for counters. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
 
-/** Seconds. An exchange takes some milliseconds; after 4.5 s it is answered with 503. */
+/** Upper bounds in seconds. An exchange takes some milliseconds; after 4.5 s it gets a 503. */
 const answerBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const databaseBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
@@ -104,7 +104,7 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
     },
 
     observeDatabase(client) {
-      /** Since when each connection has been in use, on the clock of `performance`. */
+      /** When each connection was taken from the pool, by `performance.now()`. */
       const inUse = new Map<number | '<monitor>', number>();
       let open = 0;
       const show = () => {

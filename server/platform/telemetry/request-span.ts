@@ -18,7 +18,7 @@ const knownMethods = new Set([
 /** A part of a path that cannot be an identifier or a secret. */
 const plainWord = /^\.?[a-z][a-z-]{0,31}$/;
 
-/** Identifiers of people and codes are in paths: a route's template takes their place, or `*` where there is no route. */
+/** The path for a span, without personal identifiers and codes: the route's template, or `*` for unknown parts. */
 function pathOf({ url, routeOptions }: FastifyRequest): string {
   if (routeOptions.url !== undefined) return routeOptions.url;
   const [path = '/'] = url.split('?', 1);
@@ -46,8 +46,8 @@ export function requestSpan(request: FastifyRequest): { name: string; attributes
 }
 
 /**
- * What the answer adds. A 4xx is no error of a server, so `svc.error` alone names its code; `error.type` is on a 5xx, and
- * on a request whose caller disconnected before the answer.
+ * The attributes of the response. `error.type` is set for a 5xx, and if the caller disconnected before the response. A 4xx
+ * is not an error of the server, so only `svc.error` names its code.
  */
 export function answerAttributes(request: FastifyRequest, { raw, statusCode }: FastifyReply): Attributes {
   const failure = failureOf(request)?.code;

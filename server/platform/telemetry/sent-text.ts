@@ -1,14 +1,14 @@
 import { maskSecrets } from './masking.ts';
 
-/** Characters of an address that are kept. */
+/** The most characters of an address that are kept. */
 const longestAddress = 512;
-/** Query values that may be kept: short words and numbers. Others may tell of a person. */
+/** Query values that may be kept: short words and numbers. Others may be personal data. */
 const plainValue = /^[\w.-]{0,32}$/;
 
 const maskedValue = (value: string): string =>
   plainValue.test(value) && maskSecrets(value) === value ? value : '…';
 
-/** The query with the names of its parameters, and those values that tell of no person. */
+/** Keeps the names of a query's parameters, and only values that cannot be personal data. */
 const maskedQuery = (query: string): string =>
   query
     .split('&')
@@ -19,8 +19,8 @@ const maskedQuery = (query: string): string =>
     .join('&');
 
 /**
- * An address as others sent it, to compare with another: without user, fragment, secrets and values of the query that may
- * tell of a person, at most 512 characters, and without control characters.
+ * Masks an address that others have sent: removes user, fragment, secrets, personal query values and control characters.
+ * At most 512 characters are kept, so that it can be compared with another address.
  */
 export function maskedAddress(text: string): string {
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 4 * longestAddress);
@@ -33,5 +33,5 @@ export function maskedAddress(text: string): string {
   return shown.length > longestAddress ? `${shown.slice(0, longestAddress)}…` : shown;
 }
 
-/** An address without the values that `maskedAddress` kept, for those who see no personal data. */
+/** Removes the query that `maskedAddress` has kept, for roles that see no personal data. */
 export const withoutQuery = (address: string): string => address.replace(/\?.*$/s, '?…');

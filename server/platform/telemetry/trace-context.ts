@@ -1,7 +1,7 @@
 /** Version, trace id, parent id and flags of a `traceparent` header (W3C Trace Context, 3.2). */
 const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The place of a request in a trace of its caller. */
+/** The trace of its caller that a request belongs to. */
 export interface TraceContext {
   traceId: string;
   /** The header in the form of version 00. */
@@ -10,7 +10,7 @@ export interface TraceContext {
 
 const isZero = (digits: string) => /^0+$/.test(digits);
 
-/** A parsed `traceparent` header; undefined where it is missing or invalid, which the standard ignores. */
+/** Parses a `traceparent` header. Undefined if it is missing or invalid; the standard says to ignore it then. */
 export function readTraceparent(header: unknown): TraceContext | undefined {
   if (typeof header !== 'string') return undefined;
   const [, version = '', traceId = '', parentId = '', flags = '', rest] = format.exec(header) ?? [];

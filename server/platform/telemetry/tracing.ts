@@ -16,26 +16,26 @@ import { failureOf } from '../http/answer-log.ts';
 import { answerAttributes, requestSpan } from './request-span.ts';
 import { readTraceparent } from './trace-context.ts';
 
-/** Traces of this process. Where there is no collector there is no such object, and nothing is installed. */
+/** Traces of this process. Without a collector, this object is not made and nothing is installed. */
 export interface Tracing {
-  /** Call this before the routes of a listener are registered: a span for each request. */
+  /** Makes a span for each request. Call it before the routes of a listener are registered. */
   observeRequests(app: FastifyInstance): void;
-  /** Call this with a client that monitors its commands: a span for each batch that a traced request causes. */
+  /** Makes a span for each command that a traced request causes. The client has to monitor its commands. */
   observeDatabase(client: MongoClient): void;
-  /** Runs `work` as a span. `causes`: the `traceparent` of what it is done for; the first is the parent. */
-  span<T>(of: SpanOf, work: (span: Span) => Promise<T>): Promise<T>;
+  /** Runs `work` in a span. `causes` are the `traceparent`s that led to the work; the first one is the parent. */
+  span<T>(settings: SpanSettings, work: (span: Span) => Promise<T>): Promise<T>;
   /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
-interface SpanOf {
+interface SpanSettings {
   name: string;
   kind?: SpanKind;
   causes: readonly (string | undefined)[];
   attributes?: Attributes;
 }
 
-/** The header for what a span causes. */
+/** The `traceparent` header for requests that a span causes. */
 export function traceparentOf(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
@@ -62,7 +62,7 @@ function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
     const parent = remoteContext(request.raw.headers['traceparent'] as string | undefined);
     const { name, attributes } = requestSpan(request);
     const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent ?? ROOT_CONTEXT);
-    // From here on the request is part of this span: for the log, and for what it causes.
+    // From here on the request is part of this span, in the log and for the requests that it causes.
     request.raw.headers['traceparent'] = traceparentOf(span);
     if (!parent) request.log = request.log.child({ traceId: span.spanContext().traceId });
     reply.raw.once('close', () => {
@@ -74,7 +74,7 @@ function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
     contexts.set(request, current);
     context.with(current, done);
   });
-  // The events of the body come in the context of the connection.
+  // The body's events run in the context of the connection, so the span's context is set again.
   app.addHook('preValidation', (request, _reply, done) => {
     context.with(contexts.get(request) ?? ROOT_CONTEXT, done);
   });
@@ -111,7 +111,7 @@ function observeDatabaseWith(tracer: Tracer, client: MongoClient): void {
   client.on('commandFailed', ({ requestId, failure }) => finish(requestId, failure));
 }
 
-/** Loads the SDK, which is not loaded anywhere else, and sends spans to `endpoint` by OTLP over HTTP. */
+/** Sends spans to `endpoint` by OTLP over HTTP. Loads the SDK only here, because most installations do not need it. */
 export async function startTracing({
   endpoint,
   roles,

@@ -9,7 +9,7 @@ import {
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 
-/** COSE algorithms of the keys that are accepted, the best first: EdDSA, ES256, RS256. */
+/** The accepted COSE algorithms, in order of preference: EdDSA, ES256, RS256. */
 const algorithms = [-8, -7, -257];
 const timeoutMs = 120_000;
 
@@ -23,7 +23,7 @@ const base64url = (characters: number) =>
 const credentialId = base64url(1_364);
 const clientDataJSON = base64url(4_096);
 
-/** Members that are needed of `PublicKeyCredential.toJSON()`; others are dropped. */
+/** The members of `PublicKeyCredential.toJSON()` that are read. Others are dropped. */
 const Assertion = z.object({
   id: credentialId,
   response: z.object({
@@ -48,32 +48,32 @@ const ClientData = z.object({
   topOrigin: z.string().optional(),
 });
 
-/** A browser's answer that was read, not verified. */
+/** A browser's response that was parsed, but not verified. */
 export interface Answer<R> {
   /** Base64url. */
   credentialId: string;
   challenge: string;
-  /** Whether the page that asked was in a frame of another site. */
+  /** Whether the requesting page was in a frame of another site. */
   isEmbedded: boolean;
   response: R;
 }
 export type AssertionAnswer = Answer<z.infer<typeof Assertion>['response']>;
 export type CreationAnswer = Answer<z.infer<typeof Creation>['response']>;
 
-/** What is kept of a passkey. */
+/** The stored part of a passkey. */
 export interface PasskeyKey {
   /** Base64url, up to 1,364 characters. */
   credentialId: string;
   /** COSE_Key. */
   publicKey: Uint8Array;
-  /** 0 where the authenticator does not count. */
+  /** 0 if the authenticator does not count. */
   counter: number;
   transports: string[];
   /** Whether the passkey is kept on several devices. */
   synced: boolean;
 }
 
-/** What has changed of a passkey by its use. */
+/** The fields of a passkey that a use changes. */
 export type PasskeyUse = Pick<PasskeyKey, 'counter' | 'synced'>;
 
 function readAnswer<S extends { id: string; response: { clientDataJSON: string } }>(
@@ -97,8 +97,8 @@ export const readAssertion = (text: string): AssertionAnswer | undefined => read
 export const readCreation = (text: string): CreationAnswer | undefined => readAnswer(Creation, text);
 
 /**
- * Whether passkeys can be bound to this id at this origin (WebAuthn 5.1.2): a host name, the origin's own or a parent of it,
- * over https or at localhost.
+ * Why passkeys cannot be bound to this id at this origin; undefined if they can. The id has to be the host name of the
+ * origin or a parent domain, and the origin has to use https or localhost (WebAuthn 5.1.2).
  */
 export function relyingPartyFault(id: string, origin: string): string | undefined {
   const { hostname, protocol } = new URL(origin);
@@ -119,11 +119,11 @@ interface RelyingParty {
   origin: string;
 }
 
-/** Of no attestation, and of one by the credential's own key: what authenticators send where none is asked for (WebAuthn 5.4.7). */
+/** The attestation formats that authenticators send if no attestation was requested (WebAuthn 5.4.7). */
 const formats: readonly string[] = ['none', 'packed'];
 
-/** The certificates of other formats must not be looked at: for their revocation, addresses in them would be fetched. */
-function hasOwnFormat({ response }: CreationAnswer): boolean {
+/** Whether the format is accepted. Certificates of other formats contain addresses, which the library would fetch. */
+function hasAcceptedFormat({ response }: CreationAnswer): boolean {
   try {
     const object = new Uint8Array(Buffer.from(response.attestationObject, 'base64url'));
     return formats.includes(decodeAttestationObject(object).get('fmt'));
@@ -151,9 +151,13 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
     /**
      * `PublicKeyCredentialCreationOptionsJSON` of a discoverable credential.
      * @param user `handle` base64url, up to 64 bytes, no personal data
-     * @param own credential ids that the user has already
+     * @param existing credential ids that the user has already
      */
-    creationOptions: (challenge: string, user: { handle: string; name: string }, own: readonly string[]) => ({
+    creationOptions: (
+      challenge: string,
+      user: { handle: string; name: string },
+      existing: readonly string[],
+    ) => ({
       challenge,
       rp: { id, name },
       user: { id: user.handle, name: user.name, displayName: user.name },
@@ -163,7 +167,7 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
         requireResidentKey: true,
         userVerification: 'required',
       },
-      excludeCredentials: own.map((credential) => ({ type: 'public-key', id: credential })),
+      excludeCredentials: existing.map((credential) => ({ type: 'public-key', id: credential })),
       attestation: 'none',
       timeout: timeoutMs,
     }),
@@ -176,9 +180,9 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
       timeout: timeoutMs,
     }),
 
-    /** @returns the new passkey; undefined where the answer does not hold */
+    /** @returns the new passkey; undefined if the response is invalid */
     async verifyCreation(answer: CreationAnswer, challenge: string): Promise<PasskeyKey | undefined> {
-      if (answer.isEmbedded || !hasOwnFormat(answer)) return undefined;
+      if (answer.isEmbedded || !hasAcceptedFormat(answer)) return undefined;
       const response = { ...envelope(answer.credentialId), response: answer.response };
       const { verified, registrationInfo } = await verifyRegistrationResponse({
         ...expected(challenge),
@@ -196,13 +200,13 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
       };
     },
 
-    /** @returns undefined where the answer does not hold, or the counter goes back */
+    /** @returns undefined if the response is invalid, or the counter has decreased */
     async verifyAssertion(
       answer: AssertionAnswer,
       challenge: string,
-      { credentialId: of, publicKey, counter, transports }: PasskeyKey,
+      { credentialId: id, publicKey, counter, transports }: PasskeyKey,
     ): Promise<PasskeyUse | undefined> {
-      if (answer.isEmbedded || answer.credentialId !== of) return undefined;
+      if (answer.isEmbedded || answer.credentialId !== id) return undefined;
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         ...expected(challenge),
         response: {
@@ -210,7 +214,7 @@ export function createRelyingParty({ id, name, origin }: RelyingParty) {
           response: answer.response,
         } as AuthenticationResponseJSON,
         credential: {
-          id: of,
+          id,
           publicKey: new Uint8Array(publicKey),
           counter,
           transports: transports as AuthenticatorTransport[],

@@ -8,22 +8,22 @@ import type { PortalStores } from '../store.ts';
 import type { DeviceRequest } from './device-request-store.ts';
 import { randomUserCode, readUserCode, shownUserCode, userCodeDigest } from './user-code.ts';
 
-/** How long a request can be confirmed and used. */
+/** How long a login request can be confirmed and used. */
 export const requestLifetimeMs = 10 * 60_000;
-/** Seconds between two polls, and what each poll that comes too early adds to them (RFC 8628 3.5). */
+/** Seconds between two polls. Each poll that comes too early adds as many (RFC 8628 3.5). */
 export const pollInterval = 5;
-/** Logins that a member may have at a time. */
+/** The most logins that a member may have at a time. */
 export const mostLogins = 20;
 
 interface Dependencies {
   stores: PortalStores;
   clock: { now(): number };
-  /** Digests user codes. */
+  /** The key of the digests of user codes. */
   idKey: Uint8Array;
   isSuspended: (partnerId: string) => Promise<boolean>;
 }
 
-/** A session that is a program's. */
+/** The session of a program. */
 export type DeviceSession = MemberSession & Required<Pick<MemberSession, 'device'>>;
 
 export type DeviceLogins = ReturnType<typeof createDeviceLogins>;
@@ -39,7 +39,7 @@ const noSuchCode = () =>
 const endedRequest = () =>
   new ApiError('invalid_grant', { description: 'Unknown or used device code: start again' });
 
-/** Programs of members that sign in without a browser of their own (RFC 8628). All methods throw ApiError. */
+/** Signs in programs of members that have no browser (RFC 8628). The methods throw ApiError. */
 export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Dependencies) {
   const { members, memberSessions, deviceRequests } = stores;
 
@@ -61,11 +61,15 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
     const token = randomSecret('deviceToken');
     const expiresAt = new Date(now + sessionLifetimeMs);
     await memberSessions.insert({
-      ...{ _id: sha256(token), memberId, partnerId, passkeyAt, expiresAt },
+      _id: sha256(token),
+      memberId,
+      partnerId,
+      passkeyAt,
+      expiresAt,
       createdAt: new Date(now),
       device: { name, address, role },
     });
-    // A removal, another role, passkey or status ends existing sessions. This session may have been made after that.
+    // A change of the member ends existing sessions, but may have come before this session was stored.
     const member = await members.find(memberId);
     if (member?.passkey?.credentialId === credentialId && (await isValid(member, role)))
       return { token, role, expiresAt };
@@ -73,18 +77,18 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
     throw new ApiError('device_login_denied', { description: 'The membership has changed: start again' });
   }
 
-  const current = (found: readonly MemberSession[]): DeviceSession[] =>
+  const unexpired = (found: readonly MemberSession[]): DeviceSession[] =>
     found.filter(isOfDevice).filter(({ expiresAt }) => expiresAt.getTime() > clock.now());
 
   /** @returns the logins of a member that have not expired, newest first */
-  const listOf = async (memberId: string) => current(await memberSessions.listOf(memberId));
+  const listOf = async (memberId: string) => unexpired(await memberSessions.listOf(memberId));
 
   return {
     listOf,
-    /** Of all members of a partner, newest first. */
-    listOfPartner: async (partnerId: string) => current(await memberSessions.devicesOfPartner(partnerId)),
+    /** The logins of all members of a partner, newest first. */
+    listOfPartner: async (partnerId: string) => unexpired(await memberSessions.devicesOfPartner(partnerId)),
 
-    /** A new request, with both codes as they are shown. */
+    /** Starts a login request. @returns both codes, as the program shows them */
     async start({ name, address }: { name: string; address: string }) {
       for (;;) {
         const now = clock.now();
@@ -93,19 +97,25 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
         const expiresAt = new Date(now + requestLifetimeMs);
         try {
           await deviceRequests.insert({
-            ...{ _id: sha256(deviceCode), userCode: userCodeDigest(idKey, userCode), status: 'pending' },
-            ...{ name, address, interval: pollInterval, createdAt: new Date(now), expiresAt },
+            _id: sha256(deviceCode),
+            userCode: userCodeDigest(idKey, userCode),
+            status: 'pending',
+            name,
+            address,
+            interval: pollInterval,
+            createdAt: new Date(now),
+            expiresAt,
           });
           return { deviceCode, userCode: shownUserCode(userCode) };
         } catch (error) {
-          // Another request has this code.
+          // Another request has the same user code, so try another one.
           if (!isDuplicate(error)) throw error;
         }
       }
     },
 
     /**
-     * Uses a confirmed request up.
+     * Answers a poll. If the request is confirmed, uses it and makes the session.
      * @throws ApiError `authorization_pending`, `slow_down`, `expired_token`, `device_login_denied`, `invalid_grant`
      */
     async poll(deviceCode: string) {
@@ -149,7 +159,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       if (!(await deviceRequests.deny(digestOf(typed), new Date(clock.now())))) throw noSuchCode();
     },
 
-    /** The member of a token; undefined where the token is not valid. A token whose member has changed stays invalid. */
+    /** The member of a token; undefined for an invalid token. If the member has changed, the token ends for ever. */
     async find(token: string): Promise<SignedIn | undefined> {
       if (!isWellFormedSecret('deviceToken', token)) return undefined;
       const session = await memberSessions.find(sha256(token));
@@ -163,14 +173,14 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       return { member, session, secret: token, isFresh: now - session.passkeyAt.getTime() < freshForMs };
     },
 
-    /** Lets a login change secrets for as long as this browser may. @throws ApiError `passkey_required`, `not_found` */
+    /** Lets a program change secrets for as long as this browser may. @throws ApiError `passkey_required`, `not_found` */
     async allowChanges(id: string, { member, session, isFresh }: SignedIn): Promise<void> {
       if (!isFresh) throw new ApiError('passkey_required');
       if (!(await memberSessions.renewPasskey({ id, memberId: member._id }, session.passkeyAt)))
         throw new ApiError('not_found', { description: 'This login has ended' });
     },
 
-    /** Idempotent. A login of another member stays. */
+    /** Ends a login of this member. Idempotent. */
     end: (id: string, memberId: string): Promise<void> => memberSessions.endOf({ id, memberId }),
 
     /** Ends the logins of all members of a partner. */

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { MemberRole } from '../../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 
-/** What a member has confirmed: who they were, and when they had used their passkey. */
+/** The confirmation of a login request: by which member, and when the member had used the passkey. */
 export interface Confirmation {
   memberId: string;
   partnerId: string;
@@ -16,12 +16,12 @@ export interface Confirmation {
 export interface DeviceRequest {
   /** SHA-256 of the device code. */
   _id: string;
-  /** Keyed digest of the user code, which alone is too short for a plain hash. */
+  /** Keyed digest of the user code. The code is too short for a plain hash. */
   userCode: string;
   status: 'pending' | 'confirmed' | 'denied' | 'used';
-  /** What the program calls its machine. */
+  /** The name that the program gives its machine. */
   name: string;
-  /** Where the request came from. */
+  /** The IP address of the request. */
   address: string;
   /** Seconds that have to pass between two polls. */
   interval: number;
@@ -59,7 +59,7 @@ export function createDeviceRequestStore(db: Db) {
       await requests.updateOne({ _id: id }, { $inc: { interval: seconds } });
     },
 
-    /** @returns false where it is not pending any more */
+    /** @returns false if the request is not pending any more */
     async confirm(userCode: string, now: Date, confirmation: Confirmation): Promise<boolean> {
       const { matchedCount } = await requests.updateOne(pending(userCode, now), {
         $set: { status: 'confirmed', confirmation },
@@ -67,7 +67,7 @@ export function createDeviceRequestStore(db: Db) {
       return matchedCount > 0;
     },
 
-    /** @returns false where it is not pending any more */
+    /** @returns false if the request is not pending any more */
     async deny(userCode: string, now: Date): Promise<boolean> {
       const { matchedCount } = await requests.updateOne(pending(userCode, now), {
         $set: { status: 'denied' },
@@ -75,7 +75,7 @@ export function createDeviceRequestStore(db: Db) {
       return matchedCount > 0;
     },
 
-    /** Uses a confirmed request up. @returns false where another poll was first */
+    /** Marks a confirmed request as used. @returns false if another poll has used it */
     async use(id: string): Promise<boolean> {
       const { matchedCount } = await requests.updateOne(
         { _id: id, status: 'confirmed' },

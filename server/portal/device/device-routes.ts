@@ -19,7 +19,7 @@ import type { RequestLimit } from '../../platform/http/request-limits.ts';
 import { freshForMs, type SignedIn } from '../sign-in.ts';
 import { type DeviceLogins, pollInterval, requestLifetimeMs } from './device-logins.ts';
 
-/** Requests a minute of one address: new logins, and polls of them. */
+/** Limits a minute for one address: new logins, and polls. */
 export const devicesPerMinute = { logins: 10, polls: 60 };
 
 interface Dependencies {
@@ -35,17 +35,17 @@ interface Dependencies {
   noteEnd: (found: SignedIn, request: FastifyRequest) => Promise<void>;
 }
 
-/** As RFC 8628 3.5 and RFC 6749 5.2 have it. */
+/** The error format of RFC 8628 3.5 and RFC 6749 5.2. */
 const asDeviceError: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send({
     error: error.code === 'device_login_denied' ? 'access_denied' : error.code,
     error_description: error.message,
   });
 
-/** Control characters would move the cursor of a terminal that prints the name. */
+/** Removes control characters, which would move the cursor of a terminal that prints the name. */
 const nameOf = (given: string | undefined): string => given?.replace(/\p{C}/gu, ' ').trim() || 'svc';
 
-/** What programs call to sign a member in (RFC 8628), at `/portal/device`. */
+/** The endpoints by which programs sign a member in (RFC 8628), at `/portal/device`. */
 export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { logins, limit, baseUrl, environment, clock, partnerName, find, noteEnd } = dependencies;
 
@@ -75,7 +75,12 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     const { _id: memberId, email = null, role, partnerId } = member;
     const changesUntil = session.passkeyAt.getTime() + freshForMs;
     return {
-      ...{ memberId, email, role, partnerId, partner: await partnerName(partnerId), environment },
+      memberId,
+      email,
+      role,
+      partnerId,
+      partner: await partnerName(partnerId),
+      environment,
       name: session.device?.name ?? '',
       createdAt: session.createdAt.toISOString(),
       expiresAt: session.expiresAt.toISOString(),

@@ -2,14 +2,16 @@ import { asGiven, change, timeIn } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { text, time } from './text.ts';
 
-/** Sends what failed, was skipped or arrived in a time span again. */
+/** Sends the failed, skipped or delivered events of a time span again. */
 export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', since, until, status }) => {
   const from = timeIn(since);
   const to = timeIn(until);
   const { job } = await api.bulk.start({
     action: 'resend',
     filter: {
-      ...{ partnerId, keyId: key, status: asGiven<'failed' | 'skipped' | 'delivered'>(status) },
+      partnerId,
+      keyId: key,
+      status: asGiven<'failed' | 'skipped' | 'delivered'>(status),
       ...(from ? { since: from } : {}),
       ...(to ? { until: to } : {}),
     },

@@ -7,7 +7,7 @@ import { filled, link, options, text, time } from './text.ts';
 type Client = Awaited<ReturnType<PageContext['api']['clients']['show']>>;
 const brandFields = ['brandName', 'brandColor', 'purpose', 'privacyUrl'] as const;
 
-/** A box for each claim: a form gives one text for a name. */
+/** A check box for each claim. */
 export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
   claimNames.map((claim) => ({
     name: `claim_${claim}`,
@@ -18,7 +18,7 @@ export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
 export const claimsIn = (given: Given): ClaimName[] =>
   claimNames.filter((claim) => given[`claim_${claim}`] === 'yes');
 
-/** Empty: back to the default. */
+/** An empty field resets the setting to its default. */
 const orDefault = (value: string | undefined) => (value?.trim() ? value.trim() : null);
 const brandIn = (given: Given) => ({
   brandName: orDefault(given['brandName']),
@@ -45,7 +45,7 @@ function redirects({ redirectUris }: Client, { m }: PageContext): Section {
   };
 }
 
-/** `query` has what was typed and is not saved. */
+/** The form and preview of the branding. After a preview, `query` has the values that are not saved. */
 function branding(client: Client, { m, query }: PageContext): Section {
   const isTyped = 'preview' in query;
   const shownIn = (name: (typeof brandFields)[number]) =>
@@ -72,7 +72,7 @@ function branding(client: Client, { m, query }: PageContext): Section {
   };
 }
 
-/** Shows the branding as it was typed; nothing is saved. */
+/** Shows a preview of the typed branding, and saves nothing. */
 const preview: Action = async (context, given) => {
   const typed = Object.fromEntries(brandFields.map((name) => [name, given[name] ?? '']));
   const wanted = new URLSearchParams({ preview: '', ...filled(typed) }).toString();
@@ -118,9 +118,9 @@ async function show(context: PageContext): Promise<View> {
   const [client, keys] = await Promise.all([api.clients.show(clientId(context)), keyOptions(context)]);
   const isActive = client.status === 'active';
   const turn = isActive ? ('disable' as const) : ('enable' as const);
-  // The client of a revoked key is moved to another one here.
-  const own = keys.some(({ value }) => value === client.keyId);
-  const offered = own ? keys : [{ value: client.keyId, text: client.keyId }, ...keys];
+  // The form can move a client of a revoked key to another key, so it also offers the present one.
+  const isKeyActive = keys.some(({ value }) => value === client.keyId);
+  const offered = isKeyActive ? keys : [{ value: client.keyId, text: client.keyId }, ...keys];
   const isStorefront = client.kind === 'storefront';
   return {
     title: client.name,

@@ -10,8 +10,10 @@ type Wanted = Parameters<PageContext['api']['deliveries']['list']>[0];
 
 const deliveryOf = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
-const toneOf = (status: string) =>
-  status === 'failed' ? ('bad' as const) : status === 'delivered' ? ('good' as const) : undefined;
+function toneOf(status: string): Cell['tone'] {
+  if (status === 'failed') return 'bad';
+  return status === 'delivered' ? 'good' : undefined;
+}
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
@@ -72,7 +74,7 @@ async function list(context: PageContext): Promise<View> {
   };
 }
 
-/** Headers of an attempt. Signatures are made when it is sent, and are not kept. */
+/** The request of an attempt. Its signatures are not stored. */
 function requestOf({ eventId, event, attempts }: Delivery, attempt: number): string {
   return [
     'POST',
@@ -87,16 +89,16 @@ function requestOf({ eventId, event, attempts }: Delivery, attempt: number): str
 }
 
 function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Section[] {
-  const one = delivery.attempts[index];
-  if (!one) return [];
-  const headers = [
-    one.retryAfter && `Retry-After: ${one.retryAfter}`,
-    one.location && `Location: ${one.location}`,
-  ];
-  const told = [...headers.filter((header) => header !== null), one.answer].filter((part) => part !== null);
+  const attempt = delivery.attempts[index];
+  if (!attempt) return [];
+  const response = [
+    attempt.retryAfter && `Retry-After: ${attempt.retryAfter}`,
+    attempt.location && `Location: ${attempt.location}`,
+    attempt.answer,
+  ].filter((part) => part !== null);
   return [
     {
-      title: `${m.attempt} ${one.attempt}: ${m.requestSent}`,
+      title: `${m.attempt} ${attempt.attempt}: ${m.requestSent}`,
       facts: [
         [m.time, time(one.at)],
         [m.status, toned(String(one.status ?? one.error ?? '–'), toneOfAnswer(one.status))],
@@ -109,8 +111,8 @@ function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Secti
       raw: requestOf(delivery, index),
     },
     {
-      title: `${m.attempt} ${one.attempt}: ${m.answer}`,
-      ...(told.length > 0 ? { raw: told.join('\n') } : { note: m.noAnswer }),
+      title: `${m.attempt} ${attempt.attempt}: ${m.answer}`,
+      ...(response.length > 0 ? { raw: response.join('\n') } : { note: m.noAnswer }),
     },
   ];
 }

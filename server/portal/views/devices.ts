@@ -8,10 +8,10 @@ import { hidden } from './forms.ts';
 import type { Action, Given, PageContext, PageRow, Section } from './page.ts';
 import { link, text, time } from './text.ts';
 
-/** Codes a minute that a member may type: 50 of 25,600,000,000 while one of them works. */
+/** How many codes a member may try in a minute: 50 of 25,600,000,000 in the lifetime of a code. */
 export const codesPerMinute = 5;
 
-/** Notes in the audit log what a member did about a login. `name`: what the program calls its machine; `memberId`: of another member. */
+/** Writes the audit entry of a member's action on a login. `name`: the program's machine. `memberId`: the login's member. */
 export type NoteDevice = (
   action: 'confirm' | 'deny' | 'allow' | 'end',
   signedIn: SignedIn,
@@ -24,9 +24,9 @@ interface Dependencies {
   note: NoteDevice;
 }
 
-/** `/portal/devices`: where a member lets `svc` in, and sees and ends what is let in. Owners end logins of other members too. */
+/** `/portal/devices`: a member confirms, sees and ends logins of `svc`. Owners can also end logins of other members. */
 export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
-  /** Every code that is sent is counted before it is looked up. */
+  /** Finds the request of a code. Each try is counted before the code is looked up. */
   async function showRequest({ signedIn }: PageContext, { code = '' }: Given) {
     const { allowed, retryAfter } = await limit('portal user code', signedIn.member._id, codesPerMinute);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
@@ -160,7 +160,7 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
   return [{ path: '/devices', nav: 'devices', needs: 'partners.show', view, actions }];
 }
 
-/** What is granted with each role, in words. */
+/** The description of what each role may do. */
 const grantOf = {
   owner: 'grantsOwner',
   developer: 'grantsDeveloper',

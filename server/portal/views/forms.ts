@@ -24,7 +24,7 @@ export const change =
     return undefined;
   };
 
-/** The field for how long the old secret is still accepted after a rotation. */
+/** A field that asks how long the old secret stays valid after a rotation. */
 export const keepOldField = (m: Messages): Field =>
   select('keepOld', m.keepOld, [
     { value: '0', text: m.notAtAll },
@@ -38,14 +38,14 @@ export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(
 export const modeField = (m: Messages, value?: string, any?: string): Field =>
   select('mode', m.mode, options(['test', 'live'], any), value);
 
-/** The mode that a form or a query gave. Another text is refused by the procedure. */
+/** The mode in a form or a query. The procedure refuses any other text. */
 export const modeOf = ({ mode }: Given): 'test' | 'live' | undefined =>
   mode === '' ? undefined : (mode as 'test' | 'live' | undefined);
 
-/** What a field means that names one of these: the rest is refused by the procedure, which the type does not say. */
+/** Treats a text as one of the values of `T`, without a check, because the procedure refuses other values. */
 export const asGiven = <T>(value: string | undefined): T => value as T;
 
-/** Keys that a list of choices offers at most. */
+/** The most keys that a choice offers. */
 const mostKeys = 500;
 
 /** The active keys of the partner, for a choice. */
@@ -70,7 +70,7 @@ export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullabl
   ]),
 });
 
-/** `2026-07-01` or `2026-07-01 09:00`, as a time of UTC; anything else is refused by the procedure. */
+/** Converts `2026-07-01` or `2026-07-01 09:00` into a time in UTC. The procedure refuses other texts. */
 export const timeIn = (value: string | undefined): string | undefined => {
   if (!value?.trim()) return undefined;
   const at = new Date(

@@ -2,15 +2,15 @@ import type { PageContext, PageRow, View } from './page.ts';
 import { filled, nextPage, pageSize, text, time } from './text.ts';
 
 type Fields = Readonly<Record<string, unknown>> | null;
-const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** `role: viewer → owner`, for each field that changed. */
+/** Describes each changed field, such as `role: viewer → owner`. */
 function changeOf(before: Fields, after: Fields): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const parts = names.map((name) => {
     const [old, now] = [before?.[name], after?.[name]];
-    if (old === undefined) return `${name}: ${shown(now)}`;
-    return now === undefined ? `${name}: ${shown(old)} →` : `${name}: ${shown(old)} → ${shown(now)}`;
+    if (old === undefined) return `${name}: ${asText(now)}`;
+    return now === undefined ? `${name}: ${asText(old)} →` : `${name}: ${asText(old)} → ${asText(now)}`;
   });
   return parts.join(', ');
 }

@@ -1,7 +1,7 @@
 import type { PageContext, PageRow, View } from './page.ts';
 import { text } from './text.ts';
 
-/** What this service is, and where to read what is new. */
+/** The version of the service, and links to its news. */
 async function view({ m, about }: PageContext): Promise<View> {
   const { contract, version, environment, baseUrl } = about;
   return {

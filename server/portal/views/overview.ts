@@ -6,7 +6,7 @@ import { openWarnings } from './warnings.ts';
 const modes = ['live', 'test'] as const;
 const startOfDay = (now: number) => `${new Date(now).toISOString().slice(0, 10)}T00:00:00.000Z`;
 
-/** Entries of a day that are looked at. */
+/** The most entries of a day that are read. */
 const mostOfDay = 1_000;
 
 async function walletOf(

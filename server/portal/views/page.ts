@@ -10,11 +10,11 @@ import type { SignedIn } from '../sign-in.ts';
 /** A text of a page, which may lead to another page of the portal. */
 export interface Cell {
   text: string;
-  /** Path within the portal. */
+  /** The path of another page of the portal. */
   to?: string | undefined;
   note?: string | undefined;
   tone?: 'good' | 'bad' | undefined;
-  /** Not broken into lines. */
+  /** Whether the text must not be broken into lines. */
   isWhole?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Field {
   placeholder?: string;
 }
 
-/** A form that posts to its own page. `act`: which action it asks for; `other`: one of a second button. */
+/** A form that posts to its own page. `act`: the name of its action. `other`: the action of a second button. */
 export interface Form {
   act: string;
   fields: readonly Field[];
@@ -35,11 +35,11 @@ export interface Form {
   danger?: boolean;
   other?: { act: string; submit: string };
   note?: string;
-  /** The procedure that it needs, where that is not the one of the page's forms. */
+  /** The procedure that the form needs, if it differs from that of the page's other forms. */
   needs?: string;
 }
 
-/** A search, which asks for its own page. */
+/** A search form, whose result is its own page. */
 export interface Search {
   fields: readonly Field[];
   submit: string;
@@ -60,25 +60,25 @@ export interface Section {
   table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
   search?: Search;
   forms?: readonly Form[];
-  /** Shown as it is, line by line. */
+  /** Text that is shown unchanged, line by line. */
   raw?: string;
   chart?: { bars: readonly Bar[]; width: number; height: number; title: string };
-  /** A document of the portal that is shown within the page. `src`: path within the portal. */
+  /** A document of the portal that is shown in a frame. `src`: its path within the portal. */
   frame?: { src: string; title: string };
-  /** `to`: path within the portal, or where `away` is set below the base URL. */
+  /** `to`: a path within the portal or, with `away`, below the base URL. */
   links?: readonly { text: string; to: string; away?: boolean }[];
-  /** Path within the portal. */
+  /** The path of the next page of the list. */
   next?: string | undefined;
 }
 
 export interface View {
   title: string;
   sections: readonly Section[];
-  /** Seconds after which the browser asks for the page again. */
+  /** Seconds after which the browser reloads the page. */
   refresh?: number;
 }
 
-/** What the consent page of a client looks like with these settings. */
+/** Renders the consent page of a client with these settings. */
 export type PreviewConsent = (
   wanted: {
     name: string;
@@ -104,7 +104,7 @@ export interface About {
 
 export type Api = ReturnType<AdminRouter['createCaller']>;
 
-/** What a page is made from. */
+/** The context in which a page is rendered. */
 export interface PageContext {
   api: Api;
   m: Messages;
@@ -121,38 +121,38 @@ export interface PageContext {
   now: number;
 }
 
-/** What a form gave: a text for each field, the last one where it was repeated. */
+/** The values of a form. Of a repeated field, the last value counts. */
 export type Given = Readonly<Record<string, string>>;
 
-/** What an action did. A secret or a result is shown on the page itself, once. `to`: the page that is shown after, within the portal. */
+/** The result of an action. A secret or a result is shown once, on the page itself. `to`: the page to show next. */
 export interface Done {
   secret?: { label: string; value: string; note?: string };
   result?: { label: string; value: string };
   to?: string;
-  /** Shown above those of the page, in the answer itself: the address of that page must not lead there. */
+  /** Sections to show above those of the page. They are part of the response, so that no address leads to them. */
   sections?: readonly Section[];
-  /** Nothing was changed, so nothing is said about it. */
+  /** Whether the page shows no message, because nothing was changed. */
   quiet?: boolean;
 }
 
-/** An answer that is not a page of the portal. */
+/** A response that is not a page of the portal. */
 export interface Document {
   type: string;
   content: string;
-  /** The name under which a browser saves it; without one it is shown, also within a page of the portal. */
+  /** The name under which a browser saves the document. Without a name, the browser shows it. */
   fileName?: string;
 }
 
 export type Action = (context: PageContext, given: Given) => Promise<Done | undefined>;
 
 export interface PageRow {
-  /** Below `/portal`, with parameters as routes have them. */
+  /** The path below `/portal`, with route parameters. */
   path: string;
-  /** The entry of the navigation; a page without one is led to by others. */
+  /** The page's entry in the navigation; absent if only other pages link to it. */
   nav?: keyof Messages;
-  /** The procedure that the page needs: where a role may not call it, the page is not offered. */
+  /** The procedure that the page needs. Roles that may not call it do not see the page. */
   needs: string;
-  /** The procedure that its forms need; where a role may not call it, they are not shown. */
+  /** The procedure that the page's forms need. Roles that may not call it do not see the forms. */
   changes?: string;
   view: (context: PageContext) => Promise<View>;
   actions?: Readonly<Record<string, Action>>;

@@ -21,7 +21,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     ...{ since: timeIn(since), until: timeIn(until) },
   });
   const { rows, stoppedAfter } = id
-    ? await one(api, id)
+    ? await findById(api, id)
     : await api.requests.list({ partnerId, limit: pageSize, ...wanted });
   return {
     title: m.requests,
@@ -54,7 +54,7 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   };
 }
 
-async function one(api: PageContext['api'], requestId: string) {
+async function findById(api: PageContext['api'], requestId: string) {
   const { request } = await api.requests.show({ requestId: requestId.trim() });
   return { rows: request ? [request] : [], stoppedAfter: null };
 }

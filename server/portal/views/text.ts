@@ -1,9 +1,9 @@
 import type { Cell } from './page.ts';
 
-/** `2026-07-01 09:00:00`, in UTC; a dash for none. */
+/** A time in UTC, such as `2026-07-01 09:00:00`; a dash without a time. */
 const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
 
-/** `12.50 USD`, of cents. */
+/** An amount of cents in dollars, such as `12.50 USD`. */
 export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
 
 export const text = (value: string | number | null | undefined): Cell => ({
@@ -11,16 +11,16 @@ export const text = (value: string | number | null | undefined): Cell => ({
 });
 export const time = (at: string | null | undefined): Cell => ({ ...text(timeText(at)), isWhole: true });
 export const toned = (value: string, tone: Cell['tone']): Cell => ({ text: value, tone });
-/** A record that has a page. */
+/** A link to the page of a record. */
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
 
-/** Without the fields that are empty. */
+/** Removes fields that are undefined or empty. */
 export const filled = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 
-/** The words of a text, one or several a line. */
+/** The words of a text, separated by spaces, commas or line breaks. */
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
 
@@ -43,7 +43,7 @@ export function nextPage(
   return last ? `${path}?${new URLSearchParams({ ...filled(asked), after: last }).toString()}` : undefined;
 }
 
-/** Options of a choice whose texts are their values. */
+/** Options of a choice, whose texts are the values themselves. `none` adds an empty option. */
 export const options = (values: readonly string[], none?: string) => [
   ...(none === undefined ? [] : [{ value: '', text: none }]),
   ...values.map((value) => ({ value, text: value })),

@@ -8,7 +8,7 @@ import { dollars, filled, link, text, time, toned } from './text.ts';
 const dayMs = 86_400_000;
 const chartDays = 30;
 const chart = { width: 720, height: 160 };
-/** Entries that a chart or a file is made of at most, and that one read gives. */
+/** The most entries of a chart or a file, and the most entries of one read. */
 const mostRead = 10_000;
 const mostAtOnce = 1_000;
 const mostShown = 100;
@@ -17,7 +17,7 @@ type Mode = 'test' | 'live';
 
 type Wanted = Parameters<PageContext['api']['wallets']['statement']>[0];
 
-/** A statement of several reads. `more`: where there are more entries than are read. */
+/** Reads a statement in several reads. `more`: whether there are more than `mostRead` entries. */
 async function readStatement({ api }: PageContext, wanted: Wanted) {
   const statement = await api.wallets.statement({ ...wanted, limit: mostAtOnce });
   const { entries, untilSeq } = statement;
@@ -53,13 +53,16 @@ async function usage(context: PageContext, mode: Mode): Promise<Section> {
   };
 }
 
-/** The period that a form or a query names. */
+/** The period in a form or a query. */
 const periodOf = ({ from, to }: Given) => filled({ from: timeIn(from), to: timeIn(to) });
 
 async function statement({ api, m, partnerId, query }: PageContext, mode: Mode): Promise<Section> {
   const { from = '', to = '', afterSeq = '', untilSeq = '' } = query;
   const read = await api.wallets.statement({
-    ...{ partnerId, mode, limit: mostShown, ...periodOf(query) },
+    partnerId,
+    mode,
+    limit: mostShown,
+    ...periodOf(query),
     ...(afterSeq ? { afterSeq: Number(afterSeq), untilSeq: Number(untilSeq) } : {}),
   });
   const { entries, opening, closing, more } = read;

@@ -7,7 +7,7 @@ import { link, text, time, toned, wordsOf } from './text.ts';
 
 const mostShown = 50;
 
-/** What to do about a warning. */
+/** The advice for each kind of warning. */
 const advice: Readonly<Record<WarningKind, keyof Messages>> = {
   low_balance: 'fixLowBalance',
   endpoint_failing: 'fixEndpoint',
@@ -17,18 +17,20 @@ const advice: Readonly<Record<WarningKind, keyof Messages>> = {
 
 type Warning = Awaited<ReturnType<PageContext['api']['warnings']['list']>>[number];
 
-/** The page of what a warning is about. */
-function placeOf({ about, kind, mode }: Warning): string {
+/** The path of the page that a warning is about. */
+function pathOf({ about, kind, mode }: Warning): string {
   if (kind === 'endpoint_failing') return `/webhooks/${about}`;
   if (kind !== 'secret_expiring') return `/wallet?mode=${mode}`;
   if (about.startsWith('key_')) return `/keys/${about}`;
   return about.startsWith('int_') ? `/integrations/${about}` : `/clients/${about}`;
 }
 
-const aboutOf = (one: Warning): Cell =>
-  link(one.about, placeOf(one), one.about === one.mode ? undefined : one.mode);
+const aboutOf = (warning: Warning): Cell => {
+  const { about, mode } = warning;
+  return link(about, pathOf(warning), about === mode ? undefined : mode);
+};
 
-/** Open warnings, each with what to do. */
+/** The open warnings, each with advice. */
 export function openWarnings(warnings: readonly Warning[], m: Messages): Section {
   if (warnings.length === 0) return { title: m.problems, note: m.noProblems };
   return {
@@ -45,8 +47,8 @@ export function openWarnings(warnings: readonly Warning[], m: Messages): Section
   };
 }
 
-/** The threshold as the form has it. */
-const given = (lowBalance: LowBalance | null) => {
+/** The threshold as the values of the form. */
+const formValuesOf = (lowBalance: LowBalance | null) => {
   if (lowBalance === null) return { kind: 'default', amount: '' };
   if (lowBalance === 'off') return { kind: 'off', amount: '' };
   return 'days' in lowBalance
@@ -62,7 +64,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
     api.warnings.settings({ partnerId }),
     api.members.wishes({ memberId }),
   ]);
-  const { kind, amount } = given(lowBalance);
+  const { kind, amount } = formValuesOf(lowBalance);
   const choices = [
     { value: 'default', text: m.lowDefault },
     { value: 'days', text: m.lowDays },
@@ -114,8 +116,8 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   };
 }
 
-/** The threshold that a form asks for. An amount that is no number is refused by the procedure. */
-function wanted({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
+/** The threshold in a form. The procedure refuses an amount that is not a number. */
+function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
   const number = amount.trim() === '' ? Number.NaN : Number(amount.trim().replace(',', '.'));
   if (lowBalance === 'days') return { days: number };
   if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
@@ -123,7 +125,7 @@ function wanted({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalanc
 }
 
 const set = change(({ api, partnerId }, form) =>
-  api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: wanted(form) }),
+  api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
 );
 
 const wish = change(({ api, memberId }, form) =>

@@ -60,7 +60,7 @@ async function healthOf(context: PageContext): Promise<Section> {
   };
 }
 
-/** Where events go, and by which secret they are signed. */
+/** The URL of an endpoint and its signing secret. */
 function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
   const url = { name: 'url', label: m.url, value: endpoint.url ?? '' };
   return {
@@ -100,7 +100,7 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
   };
 }
 
-/** Holding, notices, samples and the check of a signature. */
+/** The sections for pauses, notices, samples, and the check of a signature. */
 function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageContext): Section[] {
   const isHeld = pausedUntil !== null && new Date(pausedUntil).getTime() > now;
   const hours = ['1', '4', '24', '168'];
@@ -180,7 +180,7 @@ const secret =
     return { secret: { label: context.m.secret, value: signingSecret } };
   };
 
-/** A form sends its lines with CR LF, and a body has no line breaks of its own. */
+/** Checks a signature. Browsers send line breaks of a form as CR LF, so they are converted first. */
 const verify: Action = async (context, { body = '', signature = '' }) => {
   const { m, api } = context;
   const wanted = {

@@ -7,7 +7,7 @@ import type { Language } from '../pages/languages.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionStore } from '../session/session-store.ts';
 
-/** 256 random bits: what the cookie holds. */
+/** The secret of a new browser cookie: 256 random bits, base64url. */
 export function newBrowserSecret(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -16,21 +16,24 @@ interface Submission {
   sessionId: string;
   /** The secret that came with the form. */
   secret: string;
-  /** The form's own token, which only the page that was shown to this browser has held. */
+  /** The form's CSRF token. Only the page that was shown to this browser contained it. */
   token: string;
 }
 
 /**
- * The secret that replaces `secret` at authentication: an attacker who planted the old cookie loses access. It is
- * derived, so that the same form sent twice (a double click, a lost answer) gets the same new cookie.
+ * The secret that replaces `secret` at authentication: an attacker who planted the old cookie loses access. The new
+ * secret is derived, so that a form that is sent twice (a double click, a lost answer) gets the same cookie.
  */
 function rotatedSecret(key: Uint8Array, { sessionId, secret, token }: Submission): string {
   return hmac(key, JSON.stringify(['browser', sessionId, secret, token]));
 }
 
-/** The secret that a phone's confirmation puts into the computer's cookie, when that computer comes next. */
-function confirmedSecret(key: Uint8Array, about: { sessionId: string; phoneHash: string }): string {
-  return hmac(key, JSON.stringify(['browser confirmed', about.sessionId, about.phoneHash]));
+/** The computer's secret after the user at the phone has confirmed. The computer gets it with its next request. */
+function confirmedSecret(
+  key: Uint8Array,
+  { sessionId, phoneHash }: { sessionId: string; phoneHash: string },
+): string {
+  return hmac(key, JSON.stringify(['browser confirmed', sessionId, phoneHash]));
 }
 
 /** Whether the cookie's secret is the session's. */
@@ -45,7 +48,7 @@ export interface BrowserContext {
   secret: string | undefined;
   /** The language that the user chose. */
   language?: Language | undefined;
-  /** Of the user who saved a passkey in this browser, or did not want to. */
+  /** Mark of the user who saved a passkey in this browser, or declined to. */
   passkeyMark?: string | undefined;
 }
 
@@ -66,12 +69,12 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     return session;
   }
 
-  /** Whether the session is that of this browser. */
+  /** Whether the session belongs to this browser. */
   function owns(session: Session, { device, secret }: Pick<BrowserContext, 'device' | 'secret'>): boolean {
     return hashesOf(session, device).some((hash) => hash !== undefined && isBound(hash, secret));
   }
 
-  /** The secret that authentication by the form, or the return, with this token puts into the cookie. */
+  /** The cookie's new secret after authentication by the form, or the provider's return, with this token. */
   function rotated({ sessionId }: BrowserContext, secret: string, token: string): string {
     return rotatedSecret(keyring.id, { sessionId, secret, token });
   }
@@ -83,20 +86,21 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
   }
 
   /**
-   * As `authorize`, for a form or a return with `token`; `secret` is the browser's where it is the session's, or
-   * what this very form has already rotated it to.
+   * As `authorize`, for a form or a provider's return with `token`. Accepts also a repeated form, whose first
+   * submission has rotated the secret.
+   * @returns the session's `secret`; `isCurrent`: whether the browser sent this secret, so nothing was rotated yet
    */
   async function authorizeForm(
     browser: BrowserContext,
     token: string,
-  ): Promise<{ session: Session; secret: string; own: boolean }> {
+  ): Promise<{ session: Session; secret: string; isCurrent: boolean }> {
     const session = await find(browser.sessionId);
     if (browser.secret === undefined) throw new ApiError('unauthorized');
     const { device } = browser;
     const candidates = [browser.secret, rotated(browser, browser.secret, token)];
     const secret = candidates.find((candidate) => owns(session, { device, secret: candidate }));
     if (secret === undefined) throw new ApiError('unauthorized');
-    return { session, secret, own: secret === browser.secret };
+    return { session, secret, isCurrent: secret === browser.secret };
   }
 
   return {
@@ -105,7 +109,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     confirmed,
     authorizeForm,
 
-    /** The rotated secret that this browser has to use next; undefined where it has it already. */
+    /** The rotated secret that this browser has to use next; undefined if its cookie holds it already. */
     latestSecret(session: Session, { device, secret }: BrowserContext): string | undefined {
       const old = session.handoff?.computerHash;
       const isOld = device === 'computer' && old !== undefined && isBound(old, secret);
@@ -119,7 +123,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
       return session;
     },
 
-    /** The cookie's secret after a move that rotates it. Where another request of the same form was faster, it set the same. */
+    /** Returns the cookie's secret after a move that rotates it. A faster request of the same form has set the same secret. */
     afterRotation: async (
       moved: Session | undefined,
       { browser, renewed, csrf }: { browser: BrowserContext; renewed: string; csrf: string },

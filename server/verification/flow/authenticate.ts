@@ -24,11 +24,11 @@ interface Dependencies {
 interface Arrival {
   session: Session;
   browser: BrowserContext;
-  /** The secret that its cookie is to hold from now on. */
+  /** The secret that the browser's cookie will hold from now on. */
   renewed: string;
 }
 
-/** Moves sessions; makes the person who has authenticated the session's user. */
+/** Applies transitions to sessions, and records the person who has authenticated as the session's user. */
 export function createAuthentication({
   sessions,
   enrolling,
@@ -39,7 +39,7 @@ export function createAuthentication({
 }: Dependencies) {
   const now = () => new Date(clock.now());
 
-  /** @returns the session after the transition; undefined where it has changed since it was read, or expired */
+  /** @returns the session after the transition; undefined if it has changed since it was read, or has expired */
   async function move(session: Session, transition: Transition): Promise<Session | undefined> {
     const moved = await sessions.move(session, transition, now());
     const outcome = moved && methodOutcome(session, transition);
@@ -48,7 +48,7 @@ export function createAuthentication({
     return moved;
   }
 
-  /** @returns the session as it was moved; undefined where another request was faster */
+  /** @returns the session after its transition; undefined if another request changed it first */
   async function authenticate(
     { session, browser, renewed }: Arrival,
     outcome: Authenticated | Failed,
@@ -58,20 +58,21 @@ export function createAuthentication({
       return move(session, methodFailed(session, { reason, again: reason === 'abandoned' }, now()));
     }
     const { rehearse, carry, answer } = outcome;
-    const isAtOnce = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
+    const isVerifiedAtOnce =
+      answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.findOrCreateUser(
       session,
       outcome,
-      isAtOnce ? answer.claims : undefined,
+      isVerifiedAtOnce ? answer.claims : undefined,
     );
-    const marked = rehearse ? { rehearse } : {};
+    const rehearsal = rehearse ? { rehearse } : {};
     const { handoff, source } = session;
     if (browser.device === 'phone' && handoff) {
-      const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...marked };
+      const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...rehearsal };
       return move(session, handoffAuthenticated(phone, carry, now()));
     }
-    const who = { ...enrolling.known(session, user._id), source, browserHash: sha256(renewed), ...marked };
-    // A duplicate identity blocks the enrollment first, by `verify`.
+    const who = { ...enrolling.known(session, user._id), source, browserHash: sha256(renewed), ...rehearsal };
+    // For a duplicate identity, `verify` has to block the enrollment first.
     if (user.duplicate || !isKnown(session, user)) return move(session, authenticated(who, carry, now()));
     const note = isNew ? 'by the source' : 'claims were still fresh';
     return move(session, authenticatedAndVerified(who, { note, at: now() }));

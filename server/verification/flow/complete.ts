@@ -12,23 +12,28 @@ import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
 import { completed, failed, type Transition } from '../session/transitions.ts';
 import type { ClientDirectory } from './start.ts';
 
+/** What joins a URI and further parameters of its query. */
+function separatorAfter(uri: string): string {
+  if (!uri.includes('?')) return '?';
+  return /[?&]$/.test(uri) ? '' : '&';
+}
+
 /**
- * Adds parameters to a registered URI. Its own bytes and query are kept (RFC 6749 3.1.2).
+ * Adds parameters to a registered URI. The URI and its query stay unchanged (RFC 6749 3.1.2).
  * Form decoders and `decodeURIComponent` both decode the values.
  */
 function withQuery(uri: string, parameters: Readonly<Record<string, string>>): string {
   const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  const separator = !uri.includes('?') ? '?' : /[?&]$/.test(uri) ? '' : '&';
-  return uri + separator + query.join('&');
+  return uri + separatorAfter(uri) + query.join('&');
 }
 
 interface Return {
   redirectUri: string;
-  /** Sent back as it came. */
+  /** Returned to the partner unchanged. */
   state: string;
-  /** RFC 9207: who answers, so that a client of several servers cannot be confused. */
+  /** Names this server, so that a client of several servers knows which one answers (RFC 9207). */
   issuer: string;
-  /** By which a partner tells sessions of one user apart, failed ones too. */
+  /** Lets a partner tell the sessions of one user apart, failed ones included. */
   sessionId: string;
 }
 
@@ -48,16 +53,16 @@ export function errorRedirect({ redirectUri, state, issuer, sessionId }: Return,
 }
 
 /**
- * Where the browser may be sent at the end: never to a URI that is not registered now.
+ * Where the browser may be sent at the end of a session: only to a URI that is registered now.
  * @returns the session's own URI while it is registered, else the client's first one, else undefined
  */
 export function redirectTarget(
   redirectUri: string,
   registered: readonly string[],
-): { uri: string; own: boolean } | undefined {
-  if (registered.includes(redirectUri)) return { uri: redirectUri, own: true };
+): { uri: string; isOfSession: boolean } | undefined {
+  if (registered.includes(redirectUri)) return { uri: redirectUri, isOfSession: true };
   const [first] = registered;
-  return first === undefined ? undefined : { uri: first, own: false };
+  return first === undefined ? undefined : { uri: first, isOfSession: false };
 }
 
 interface Dependencies {
@@ -72,7 +77,7 @@ interface Dependencies {
 
 export type Completion = ReturnType<typeof createCompletion>;
 
-/** How sessions end: the code, and the way back to the partner. */
+/** Ends sessions: issues codes, and makes the redirects to the partner. */
 export function createCompletion(dependencies: Dependencies) {
   const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
 
@@ -83,23 +88,23 @@ export function createCompletion(dependencies: Dependencies) {
     sessionId: _id,
   });
 
-  /** The redirect URI of the session, or another one of its client. */
+  /** The redirect URI of the session, or another one of its client; undefined if the client has none. */
   async function target({ clientId, redirectUri }: Session) {
-    const until = ({ client }: { client: { redirectUris: readonly string[] } }) =>
-      redirectTarget(redirectUri, client.redirectUris)?.own === true;
-    const found = await directory.client(clientId, { until });
+    const isRegistered = ({ client }: { client: { redirectUris: readonly string[] } }) =>
+      redirectTarget(redirectUri, client.redirectUris)?.isOfSession === true;
+    const found = await directory.client(clientId, { until: isRegistered });
     return redirectTarget(redirectUri, found?.client.redirectUris ?? []);
   }
 
   /**
-   * The way out of a session whose redirect URI is no longer registered: the client's first one, with the
-   * error; undefined where all is well.
-   * @throws ApiError `invalid_redirect_uri` where no URI is left at all
+   * The redirect of a session whose URI is no longer registered: to the client's first URI, with an error.
+   * Undefined while the session's own URI is registered.
+   * @throws ApiError `invalid_redirect_uri` if the client has no URI left
    */
   async function detour(session: Session, step: Step): Promise<string | undefined> {
     if (step === 'over') return undefined;
     const found = await target(session);
-    if (found?.own) return undefined;
+    if (found?.isOfSession) return undefined;
     if (step === 'expired' && !found) throw new ApiError('session_not_found');
     if (!found)
       throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
@@ -107,17 +112,18 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * `verified` → `complete`. The code is derived from the session, so that it need not be kept to be sent again. The
-   * snapshot is read after the session was verified: a later block, erasure or new claims make this transition fail.
+   * The transition from `verified` to `complete`. The code is derived from the session's id, so it can be sent again
+   * without being stored. The snapshot is read after the session, so a block, an erasure or new claims that come
+   * later make this transition fail.
    */
   async function issueCode(session: Session): Promise<{ transition: Transition; snapshot?: Snapshot }> {
     const snapshot = await findSnapshot(session);
-    // Erased since they authenticated.
+    // The user was erased after the authentication.
     if (!snapshot) return { transition: failed(session, 'abandoned', new Date(clock.now())) };
     return { transition: complete(session, snapshot, codeSnapshotOf(snapshot, session)), snapshot };
   }
 
-  /** @param kept the claims snapshot of the code; undefined where the exchange has to look the claims up */
+  /** Returns the transition. @param kept the claims snapshot of the code; undefined if the exchange has to look the claims up */
   function complete(
     session: Session,
     snapshot: Snapshot,
@@ -130,8 +136,8 @@ export function createCompletion(dependencies: Dependencies) {
     const code = { hash: sha256(codeOf(bytes, session._id)), keyId };
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
-    const consents = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
-    const enrolled = returning && consents;
+    const hasConsented = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
+    const enrolled = returning && hasConsented;
     return completed(session, { code, snapshot: kept, returning, enrolled }, at);
   }
 
@@ -150,9 +156,9 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * The redirect that ends the session; the same one again while that makes sense (double click, reload).
+   * The redirect that ends the session. A repeated request (double click, reload) gets the same redirect again.
    * @param isNew whether this request has issued the code
-   * @throws ApiError `conflict` where the session is already finished
+   * @throws ApiError `conflict` if the code was used or has expired, or the session is over
    */
   async function redirect(
     session: Session,

@@ -34,27 +34,27 @@ interface EndedMethod {
 
 /** The page of the present step, or the redirect to the partner. */
 export type View =
-  /** `passkey`: the request for one, where users of the client may return by it. */
+  /** `passkey`: options for a return by passkey; undefined if the client does not allow passkeys. */
   | { kind: 'consent'; session: Session; asked: Asked; passkey: PasskeyOptions | undefined }
-  /** Whether the user wants to return by a passkey next time. */
+  /** Asks whether the user wants to return by a passkey next time. */
   | { kind: 'save-passkey'; session: Session; passkey: PasskeyOptions }
   | { kind: 'begin'; session: Session; beginning: Beginning; asked: Asked }
-  /** `last`: how the method ended that led back to this list. */
+  /** `last`: the method that the user tried before, and why it ended. */
   | { kind: 'methods'; session: Session; offered: OfferedMethod[]; last: EndedMethod | undefined }
-  /** Link and code for the phone; neither once they have run out. */
+  /** `shown`: link and code for the phone; undefined once they have expired. */
   | { kind: 'handoff'; session: Session; shown: { token: string; code: string } | undefined }
-  /** At the computer, while the phone goes on. */
+  /** At the computer, while the user continues on the phone. */
   | { kind: 'waiting'; session: Session; handoff: Handoff }
-  /** At the phone: is this your computer? */
+  /** At the phone: asks the user whether the computer is theirs. */
   | { kind: 'confirm'; session: Session; handoff: Handoff }
   /** At the phone, when there is nothing left to do there. */
   | { kind: 'phone-over'; session: Session; well: boolean }
-  /** `gently`: by a page, because the browser comes from a site whose forms may not lead on to the partner's. */
-  | { kind: 'leave'; session: Session; url: string; gently: boolean };
+  /** `viaPage`: by a page of ours, because a form of the source's site may not be redirected to the partner's site. */
+  | { kind: 'leave'; session: Session; url: string; viaPage: boolean };
 
 type PasskeyOptions = Awaited<ReturnType<SessionPasskeys['toSave']>>;
 
-/** The computer's cookie was rotated by the phone: the browser has to come back with the new one. */
+/** The phone's confirmation has rotated the computer's secret: the browser has to load the page with the new one. */
 export interface Renewal {
   kind: 'renew';
   session: Session;
@@ -89,7 +89,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Tries of a change that concurrent changes make fail. */
+/** How often a change is tried when concurrent changes make it fail. */
 const maxConflictTries = 5;
 
 /** The hosted flow: consent → authenticate → verify → redirect, at one or two devices. */
@@ -114,21 +114,24 @@ export function createFlow(dependencies: Dependencies) {
   const submit = createSubmit({ ...dependencies, declinePasskey: passkeyForms.decline });
   const handleReturn = createProviderReturn(dependencies);
 
-  /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
+  /**
+   * Whether a step needs no input: `issue` at the computer, `verify` at both devices. After a crash, a reload of the
+   * page resumes such a step.
+   */
   async function isAutomatic(session: Session, step: Step, browser: BrowserContext): Promise<boolean> {
     if (browser.device === 'phone') return step === 'verify';
     if (session.handoff?.state === 'claimed') return false;
     return step === 'verify' || (step === 'issue' && !(await passkeys.isAsked(session, browser)));
   }
 
-  /** One automatic step. */
+  /** Takes one automatic step. */
   async function takeStep(
     session: Session,
     step: Step,
-  ): Promise<{ moved: Session | undefined; snapshot?: Snapshot }> {
+  ): Promise<{ moved: Session | undefined; snapshot?: Snapshot | undefined }> {
     if (step === 'verify') return { moved: await move(session, await verify(session, sourceOf(session))) };
-    const { transition, ...read } = await completion.issueCode(session);
-    return { moved: await move(session, transition), ...read };
+    const { transition, snapshot } = await completion.issueCode(session);
+    return { moved: await move(session, transition), snapshot };
   }
 
   /**
@@ -143,7 +146,7 @@ export function createFlow(dependencies: Dependencies) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
       if (detour !== undefined || !(await isAutomatic(session, step, browser))) {
-        // Before the code is sent: the partner may then ask for what the user has consented to.
+        // Before the code is sent: the partner may read claims by this consent as soon as it has the code.
         if (step === 'completed' && (isNew || session.enrollmentDueAt))
           await outbox.finish(session, snapshot);
         return { session, step, detour, isNew };
@@ -156,7 +159,7 @@ export function createFlow(dependencies: Dependencies) {
     throw unavailable(new Error(`session ${session._id} keeps changing`));
   }
 
-  /** The session of this browser after the automatic steps, or the new cookie that it has to come back with. */
+  /** The session of this browser after the automatic steps; a renewal if the browser's secret is outdated. */
   async function open(browser: BrowserContext): Promise<Advanced | Renewal> {
     const session = await sessionAccess.authorize(browser);
     const latest = sessionAccess.latestSecret(session, browser);
@@ -176,8 +179,8 @@ export function createFlow(dependencies: Dependencies) {
     { session, step, detour, isNew }: Advanced,
     browser: BrowserContext,
   ): Promise<View> {
-    const gently = [session.source, ...(session.methods?.names ?? [])].some(hasSite);
-    if (detour !== undefined) return { kind: 'leave', session, url: detour, gently };
+    const viaPage = [session.source, ...(session.methods?.names ?? [])].some(hasSite);
+    if (detour !== undefined) return { kind: 'leave', session, url: detour, viaPage };
     const { handoff } = session;
     if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
     switch (step) {
@@ -199,7 +202,7 @@ export function createFlow(dependencies: Dependencies) {
       case 'failed':
       case 'expired':
       case 'over':
-        return { kind: 'leave', session, url: await completion.redirect(session, { step, isNew }), gently };
+        return { kind: 'leave', session, url: await completion.redirect(session, { step, isNew }), viaPage };
     }
   }
 
@@ -246,8 +249,8 @@ export function createFlow(dependencies: Dependencies) {
     return { kind: 'handoff', session, shown };
   }
 
-  /** The way out of a session, after a form; undefined where a page of ours comes next. */
-  async function leaving(
+  /** The redirect out of a session after a form; undefined if a page of ours comes next. */
+  async function exitAfterForm(
     { session: moved, secret, isNew }: Submitted,
     browser: BrowserContext,
   ): Promise<View | undefined> {
@@ -260,8 +263,9 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   /**
-   * What the page of the present step asks a passkey for, with a new challenge: that of a page lasts two minutes.
-   * @throws ApiError `conflict` where the page asks for none
+   * Options for the passkey that the present page asks for, with a new challenge. The challenge in the page itself
+   * is valid for two minutes only.
+   * @throws ApiError `conflict` if the page asks for no passkey
    */
   async function passkeyOptions(browser: BrowserContext): Promise<PasskeyOptions> {
     const view = await show(browser);
@@ -276,7 +280,7 @@ export function createFlow(dependencies: Dependencies) {
     usePasskey: passkeyForms.use,
     savePasskey: passkeyForms.save,
     passkeyOptions,
-    leaving,
+    exitAfterForm,
     handleReturn,
   };
 }

@@ -6,9 +6,9 @@ import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
 export interface Grants {
-  /** The caller checks whether the grant has expired. Loads of the same tick are one round trip. */
+  /** Loads in the same tick share a round trip to the database. The caller checks whether the grant has expired. */
   load(code: string): Promise<Grant | undefined>;
-  /** @returns how many wrong verifiers the code of this session has met now */
+  /** @returns how many wrong verifiers were sent for the session's code, this one included */
   countWrongVerifier(sessionId: string): Promise<number>;
 }
 
@@ -17,9 +17,9 @@ interface Dependencies {
   findSnapshot: FindSnapshot;
 }
 
-/** Grants of codes: the session that issued each, with its user and enrollment. */
+/** Loads grants of authorization codes: the session of a code, with its user and enrollment. */
 export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
-  async function evaluated(
+  async function claimsAndEnrollment(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
     const { snapshot, enrollmentId: id } = session;
@@ -47,7 +47,7 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
       sub,
       returning = false,
     } = session;
-    const found = code && sub && (await evaluated(session));
+    const found = code && sub && (await claimsAndEnrollment(session));
     if (!found) return undefined;
     const { expiresAt, wrongVerifiers } = code;
     const asked = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };

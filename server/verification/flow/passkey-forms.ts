@@ -11,7 +11,7 @@ import type { Authentication } from './authenticate.ts';
 import type { Completion } from './complete.ts';
 import type { Submission, Submitted } from './submit.ts';
 
-/** A form with the answer of a passkey. */
+/** A form with the response of a passkey. */
 export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
   /** JSON of the browser's `PublicKeyCredential`. */
   credential?: string | undefined;
@@ -26,33 +26,37 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Days for which a browser is not asked again to save a passkey. */
+/** For how many days a browser is not asked again to save a passkey. */
 export const markDays = { saved: 400, declined: 30 };
 
-/** Takes the forms that return by a passkey, save one, or decline to. */
+/** Handles the forms with which users return by a passkey, save one, or decline to save one. */
 export function createPasskeyForms(dependencies: Dependencies) {
   const { sessionAccess, authentication, enrolling, passkeys, completion, clock } = dependencies;
   const { move } = authentication;
   const now = () => new Date(clock.now());
 
-  /** The session of a passkey's form; `isPresent` where the form is of the present step, `step`. */
-  async function sessionOf(browser: BrowserContext, { csrf = '', ...form }: PasskeySubmission, step: Step) {
-    const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
+  /** Returns the session of a passkey form. `isPresent` says whether the session is at the given step, and the form is of this step. */
+  async function authorizePasskeyForm(
+    browser: BrowserContext,
+    { csrf = '', ...form }: PasskeySubmission,
+    step: Step,
+  ) {
+    const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
     const present = stepOf(session, clock.now());
-    const isPresent = own && present === step && form.step === formVersionOf(session, present);
+    const isPresent = isCurrent && present === step && form.step === formVersionOf(session, present);
     if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
     return { session, secret, isPresent };
   }
 
   return {
     /**
-     * Takes the consent and a passkey together. Where some claim has to be verified again, the methods follow, and who they
-     * name is the user.
-     * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and what `submit` throws
+     * Records the consent, and authenticates the user by a passkey. If some claim is no longer fresh, the user still
+     * has to authenticate by another method.
+     * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and the errors of `submit`
      */
     async use(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
       const [{ session, secret, isPresent }, presented] = await Promise.all([
-        sessionOf(browser, form, 'consent'),
+        authorizePasskeyForm(browser, form, 'consent'),
         passkeys.present(form.credential ?? ''),
       ]);
       if (!isPresent) return { session, secret };
@@ -80,15 +84,16 @@ export function createPasskeyForms(dependencies: Dependencies) {
       return { ...next, mark, isNew: issues && moved !== undefined };
     },
 
-    /** Keeps a passkey of the session's user. @throws ApiError `passkey_refused`, and what `submit` throws */
+    /** Stores a passkey of the session's user. @throws ApiError `passkey_refused`, and the errors of `submit` */
     async save(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
-      const { session, secret, isPresent } = await sessionOf(browser, form, 'issue');
+      const { session, secret, isPresent } = await authorizePasskeyForm(browser, form, 'issue');
       if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
       await passkeys.save(session, form.credential ?? '');
       const mark = { value: passkeys.markOf(session.userId), days: markDays.saved };
       return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
     },
 
+    /** Records that the user does not want to save a passkey. */
     async decline(session: Session, secret: string): Promise<Submitted> {
       if (session.passkey !== 'offered' || !session.userId) return { session, secret };
       const moved = await move(session, passkeyAnswered('passkey_declined', now()));

@@ -15,7 +15,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Takes browsers back from the sites of sources. */
+/** Handles browsers that return from the site of a verification source. */
 export function createProviderReturn({
   sessionAccess,
   authentication,
@@ -26,37 +26,37 @@ export function createProviderReturn({
   const { move, authenticate } = authentication;
 
   /**
-   * Takes what a browser brought back from the site of the session's source. Each attempt counts once; one that
-   * comes too late, or while the session goes on elsewhere, does nothing.
+   * Handles the authorization response that a browser brings back. A response is used once. A response that is late,
+   * or that comes while the session continues on the phone, changes nothing.
    * @returns the secret that the browser's cookie must hold from now on
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser did not begin this authorization request
    */
   async function handleReturn(
     browser: BrowserContext,
-    back: { source: string; answer: URLSearchParams },
+    { source, answer }: { source: string; answer: URLSearchParams },
   ): Promise<string> {
-    const state = back.answer.get('state') ?? '';
-    // The browser that began the session knows its state; only the browser that came back knows the provider's code.
-    const token = `${state}.${back.answer.get('code') ?? ''}`;
-    const { session, secret, own } = await sessionAccess.authorizeForm(browser, token);
+    const state = answer.get('state') ?? '';
+    // The browser that began the session knows only the state. The browser that returns also knows the provider's code.
+    const token = `${state}.${answer.get('code') ?? ''}`;
+    const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, token);
     const { finish } = sourceOf(session);
-    if (!own || stepOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
+    if (!isCurrent || stepOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
     if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;
-    // A repeated return while the source is asked: the cookie has been rotated.
+    // A repeated return: the first one has rotated the cookie, and still waits for the source.
     if (spentAttempts(session.carried).includes(authorizationRequests.idOf(state))) return secret;
     const attempt = authorizationRequests.resume(
       { sessionId: session._id, device: browser.device, secret, turn: session.methods?.turn },
       state,
     );
-    // This tab left for the provider before another tab started the hand-off, which rotated the cookie, or chose another method.
+    // Since this tab left for the provider, another tab has started a hand-off or has chosen another method.
     if (!attempt && (session.handoff || session.methods)) return secret;
-    if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
+    if (!attempt || session.source !== source) throw new ApiError('cross_site_request');
     const renewed = sessionAccess.rotated(browser, secret, token);
-    const about = { attemptId: attempt.id, device: browser.device, hash: sha256(renewed) };
-    const mine = await move(session, returned(session, about, new Date(clock.now())));
-    const outcome = mine && (await finish(back.answer, attempt));
-    const moved = outcome && (await authenticate({ session: mine, browser, renewed }, outcome));
-    // Where another request of this browser was faster with the same return, it set the same secret.
+    const arrival = { attemptId: attempt.id, device: browser.device, hash: sha256(renewed) };
+    const arrived = await move(session, returned(session, arrival, new Date(clock.now())));
+    const outcome = arrived && (await finish(answer, attempt));
+    const moved = outcome && (await authenticate({ session: arrived, browser, renewed }, outcome));
+    // If another request of this browser handled the same return first, it has set the same secret.
     return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, token)).secret;
   }
 

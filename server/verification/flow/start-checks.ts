@@ -4,7 +4,7 @@ import type { StartQuery } from '../../../contracts/verification.ts';
 import { wrongKind } from '../../platform/keys/credential-kinds.ts';
 import { nearestOf, showSent } from '../../platform/keys/sent-text.ts';
 
-/** What the checks need of a client; the directory's records have it. */
+/** The fields of a client that the checks read. */
 export interface StartingClient {
   _id: string;
   partnerId: string;
@@ -37,7 +37,7 @@ interface StartingSource {
   answers(claims: readonly ClaimName[]): readonly ClaimName[];
 }
 
-/** Everything that the verdict depends on besides the query; absent where it does not exist. */
+/** What the checks depend on besides the query. A field is absent if its record does not exist. */
 export interface StartFacts {
   client?: StartingClient | undefined;
   partner?: StartingPartner | undefined;
@@ -49,7 +49,7 @@ export interface StartFacts {
 }
 
 export type StartVerdict =
-  /** `sources`: one, or those that the user chooses from. */
+  /** `sources`: the only one, or those that the user may choose from. */
   | { admitted: true; client: StartingClient; sources: readonly [string, ...string[]]; scope: string[] }
   | { admitted: false; because: string };
 
@@ -60,19 +60,21 @@ function parseScope(scope: string): string[] {
   return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
 }
 
-/** The error says more for test clients: anyone who knows the public id of a live one would learn of its settings. */
+/** Names the client's settings for test clients only: the id of a live client is public, so anyone could read them. */
 function scopeFault(
   scope: readonly string[],
   { claims: permitted, mode }: StartingClient,
 ): string | undefined {
   const known = scope.filter(isClaimName);
-  const [foreign] = known.filter((name) => !permitted.includes(name));
-  const permittedOnes = mode === 'test' ? `; permitted: ${permitted.join(' ') || 'nothing'}` : '';
-  if (foreign) return `scope: this client may not ask for ${foreign}${permittedOnes}`;
+  const [notPermitted] = known.filter((name) => !permitted.includes(name));
+  const permittedHint = mode === 'test' ? `; permitted: ${permitted.join(' ') || 'nothing'}` : '';
+  if (notPermitted) return `scope: this client may not ask for ${notPermitted}${permittedHint}`;
   if (known.length > 0) return undefined;
-  const separation = scope.some((name) => /[,;+|]/.test(name)) ? '; identifiers are separated by spaces' : '';
-  const sent = mode === 'test' ? `; sent: ${showSent(scope.join(' ')) || 'nothing'}` : '';
-  return `scope: no known claim identifier in it${separation}${sent}${permittedOnes}`;
+  const separatorHint = scope.some((name) => /[,;+|]/.test(name))
+    ? '; identifiers are separated by spaces'
+    : '';
+  const sentHint = mode === 'test' ? `; sent: ${showSent(scope.join(' ')) || 'nothing'}` : '';
+  return `scope: no known claim identifier in it${separatorHint}${sentHint}${permittedHint}`;
 }
 
 function redirectFault(sent: string, { redirectUris, mode }: StartingClient): string {
@@ -83,7 +85,7 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
     : `${fault}. Sent: ${showSent(sent)}; nearest registered: ${showSent(nearest)}`;
 }
 
-/** The sources of the client that serve its mode; of several, those that can answer some of the claims. */
+/** The client's sources that serve its mode. Among several, those that can answer some of the claims. */
 function sourcesFor(
   { mode, source, sources: listed }: StartingClient,
   scope: readonly string[],
@@ -97,7 +99,7 @@ function sourcesFor(
   return answering.length > 0 ? answering : serving.slice(0, 1);
 }
 
-function withoutSource({ mode, source }: StartingClient): string {
+function noSourceReason({ mode, source }: StartingClient): string {
   if (mode === 'live' && (source === undefined || source === 'sandbox')) {
     return 'this live client has no verification source; the sandbox serves test clients only, so use one of those or have a source configured';
   }
@@ -105,10 +107,10 @@ function withoutSource({ mode, source }: StartingClient): string {
 }
 
 /**
- * The checks of `/verify/start` on a well-formed query (interface 4.1, docs/choices.md). What is refused is
- * always a 400 and never a redirect: until all of this holds, no address in the query can be trusted.
+ * Checks a well-formed query of `/verify/start` (interface 4.1, docs/choices.md). A refusal is always a 400 and
+ * never a redirect, because no URI of the query is trusted before all checks have passed.
  */
-export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
+export function checkStart(query: StartQuery, facts: StartFacts): StartVerdict {
   const { client, partner, key } = facts;
   if (!client || !partner) {
     return refuse(wrongKind('client_id', query.client_id, 'clientId') ?? 'client_id: unknown client');
@@ -129,6 +131,6 @@ export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
   const fault = scopeFault(scope, client);
   if (fault) return refuse(fault);
   const [first, ...others] = sourcesFor(client, scope, facts);
-  if (first === undefined) return refuse(withoutSource(client));
+  if (first === undefined) return refuse(noSourceReason(client));
   return { admitted: true, client, sources: [first, ...others], scope };
 }

@@ -10,7 +10,7 @@ import type { Session } from '../session/session.ts';
 import { stateHashOf } from '../session/session-list-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { VerificationSource } from '../sources/source.ts';
-import { judgeStart, type StartFacts, type StartingClient, type StartingPartner } from './start-checks.ts';
+import { checkStart, type StartFacts, type StartingClient, type StartingPartner } from './start-checks.ts';
 
 interface ClientWithPartner {
   client: StartingClient;
@@ -38,7 +38,7 @@ interface Dependencies {
 }
 
 interface Caller {
-  /** Of the browser. */
+  /** The browser's IP address. */
   address: string;
   /** The caller's trace, which the session's webhooks are part of. */
   traceparent?: string | undefined;
@@ -58,12 +58,12 @@ export function createStart(dependencies: Dependencies) {
   }
 
   async function checkQuery(query: StartQuery) {
-    const verdict = judgeStart(query, await readFacts(query.client_id, false));
-    // A refusal may rest on what the directory remembers: it is read again before it is sent.
-    return verdict.admitted ? verdict : judgeStart(query, await readFacts(query.client_id, true));
+    const verdict = checkStart(query, await readFacts(query.client_id, false));
+    // The directory's cache may be outdated: before a refusal, the database is read again.
+    return verdict.admitted ? verdict : checkStart(query, await readFacts(query.client_id, true));
   }
 
-  /** Counts a start that is about to be stored: it is the only write that a caller without credentials can cause. */
+  /** Limits starts, because a start is the only write that a caller without credentials can cause. */
   async function admit(clientId: string, address: string): Promise<void> {
     if (startsPerMinute === undefined) return;
     const id = `${subscriberOf(address)}|${clientId}`;
@@ -77,7 +77,7 @@ export function createStart(dependencies: Dependencies) {
 
   /**
    * @returns the new session's id, its partner, and the secret for the cookie that binds the browser to it
-   * @throws ApiError `invalid_request` with the fault, for the developer; `rate_limited`
+   * @throws ApiError `invalid_request`, which tells the developer the reason; `rate_limited`
    */
   return async function start(
     query: StartQuery,

@@ -37,25 +37,25 @@ export interface Submission {
   method?: string | undefined;
   /** The value `can` means that the browser can make a passkey. */
   passkey?: string | undefined;
-  /** What the verification source's page asked for. */
+  /** The fields of the verification source's own form. */
   input: Readonly<Record<string, string>>;
   /** `User-Agent` of the browser. */
   deviceName: DeviceName;
 }
 
-/** What a form has led to. */
+/** The result of a form. */
 export interface Submitted {
-  /** Undefined where another request was faster: it has to be read again. */
+  /** Undefined if another request changed the session first: it has to be read again. */
   session: Session | undefined;
   /** What the browser's cookie must hold from now on. */
   secret: string;
   /** Whether it has issued the code. */
   isNew?: boolean;
-  /** What the browser shall remember of passkeys, so that their user is not asked again for so many days. */
+  /** A cookie by which this browser does not ask its user again to save a passkey, for so many days. */
   mark?: { value: string; days: number };
 }
 
-/** A browser with the secret that is the session's. */
+/** A browser whose secret is the session's. */
 type Entered = BrowserContext & { secret: string };
 
 interface Dependencies {
@@ -71,13 +71,16 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Of several methods, one whose failure is known with the authentication has failed before it: the user may choose another. */
-function atOnce({ methods }: Session, outcome: Authenticated | Failed): Authenticated | Failed {
+/**
+ * With several methods, a verification that has already failed at the authentication counts as a failed method. The
+ * user can then choose another method.
+ */
+function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed): Authenticated | Failed {
   const answer = outcome.kind === 'authenticated' ? outcome.answer : undefined;
   return methods && answer?.kind === 'failed' ? answer : outcome;
 }
 
-/** Takes the forms of the hosted pages. */
+/** Handles the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
   const { sessionAccess, authentication, sourceOf, offeredTo, enrolling } = dependencies;
   const { passkeys, declinePasskey, outbox, keyring, clock } = dependencies;
@@ -85,22 +88,22 @@ export function createSubmit(dependencies: Dependencies) {
   const now = () => new Date(clock.now());
 
   /**
-   * Takes a form. A form of an earlier step (back button, second tab, double click) changes nothing: the browser sees the
-   * present step.
-   * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
+   * Handles a form. A form of an earlier step (back button, second tab, double click) changes nothing: the browser is
+   * shown the present step.
+   * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that this browser was not shown
    */
   async function submit(browser: BrowserContext, form: Submission): Promise<Submitted> {
     const { csrf = '', decision } = form;
-    const { session, secret, own: current } = await sessionAccess.authorizeForm(browser, csrf);
+    const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
     const unchanged = { session, secret };
     const step = stepOf(session, clock.now());
-    const own = current && isTokenOf(secret, csrf);
-    if (own && (decision === 'cancel' || decision === 'deny') && isLive(step)) {
+    const isGenuine = isCurrent && isTokenOf(secret, csrf);
+    if (isGenuine && (decision === 'cancel' || decision === 'deny') && isLive(step)) {
       return { session: await move(session, failed(session, 'abandoned', now())), secret };
     }
-    const stale = !current || (form.step !== undefined && form.step !== formVersionOf(session, step));
-    if (stale || !isLive(step)) return unchanged;
-    if (!own) throw new ApiError('cross_site_request');
+    const isStale = !isCurrent || (form.step !== undefined && form.step !== formVersionOf(session, step));
+    if (isStale || !isLive(step)) return unchanged;
+    if (!isGenuine) throw new ApiError('cross_site_request');
     if (browser.device === 'phone' && step === 'confirm')
       return { session: await confirm(session, form), secret };
     if (browser.device === 'computer' && step === 'consent')
@@ -108,18 +111,20 @@ export function createSubmit(dependencies: Dependencies) {
     if (step === 'issue' && decision === 'no-passkey') return declinePasskey(session, secret);
     if (step !== 'authenticate') return unchanged;
     const entered = { ...browser, secret };
-    const chosen = browser.device === 'computer' && (await chooseDevice(session, entered, form));
-    return chosen || (await chooseMethod(session, entered, form)) || identify(session, entered, form);
+    const submitted =
+      (browser.device === 'computer' && (await chooseDevice(session, entered, form))) ||
+      (await chooseMethod(session, entered, form));
+    return submitted || authenticateByForm(session, entered, form);
   }
 
-  /** @returns undefined where the form is not about the method */
+  /** @returns undefined if the form is not about the method */
   async function chooseMethod(
     session: Session,
     { secret }: Entered,
     { decision, method }: Submission,
   ): Promise<Submitted | undefined> {
     const { methods } = session;
-    if (method === undefined && decision !== 'other-method') return methods && refuseInList(session);
+    if (method === undefined && decision !== 'other-method') return methods && refuseWhileChoosing(session);
     if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
     if (method === undefined) {
       if (isChoosing(session)) return { session, secret };
@@ -132,13 +137,14 @@ export function createSubmit(dependencies: Dependencies) {
     return { session: await move(session, methodChosen(session, methods, method, now())), secret };
   }
 
-  function refuseInList(session: Session): undefined {
+  /** Refuses a form that chooses no method while the page is the list of methods. */
+  function refuseWhileChoosing(session: Session): undefined {
     if (isChoosing(session))
       throw new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
   }
 
-  /** Takes the form of the source's own page. */
-  async function identify(
+  /** Handles the form of the source's own page. */
+  async function authenticateByForm(
     session: Session,
     browser: Entered,
     { csrf = '', input }: Submission,
@@ -147,7 +153,7 @@ export function createSubmit(dependencies: Dependencies) {
     if (!authenticateBySource)
       throw new ApiError('invalid_request', { description: 'This page takes no form' });
     const answered = await authenticateBySource(sourceSession(session, browser.language), input);
-    const outcome = atOnce(session, answered);
+    const outcome = failMethodEarly(session, answered);
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
     const moved = await authenticate({ session, browser, renewed }, outcome);
@@ -174,14 +180,14 @@ export function createSubmit(dependencies: Dependencies) {
       session,
       handoffConfirmed({ handoff, browserHash: session.browserHash }, who, now()),
     );
-    // The enrollment's event is published now: the computer may return much later.
+    // The enrollment's event is published now, because the computer may return much later.
     if (moved) outbox.drain(moved);
     return moved;
   }
 
   /**
    * While a phone has the session, the computer accepts no other form.
-   * @returns undefined where the form is not about the device
+   * @returns undefined if the form is not about the device
    */
   async function chooseDevice(
     session: Session,
@@ -192,8 +198,8 @@ export function createSubmit(dependencies: Dependencies) {
     const { secret } = browser;
     if (decision === 'phone' && handoff?.state !== 'claimed') {
       const renewed = sessionAccess.rotated(browser, secret, csrf);
-      const about = { computer: deviceName, browserHash: sha256(renewed), at: now() };
-      const offer = handoffOffered(keyring.id, session, about);
+      const computer = { computer: deviceName, browserHash: sha256(renewed), at: now() };
+      const offer = handoffOffered(keyring.id, session, computer);
       if (!offer) return { session, secret };
       return sessionAccess.afterRotation(await move(session, offer), { browser, renewed, csrf });
     }

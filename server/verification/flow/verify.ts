@@ -19,20 +19,21 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Decides what follows from an authenticated session. Idempotent. */
+/** Returns the transition that follows the authentication. Idempotent. */
 export type Verify = (session: Session, source: VerificationSource) => Promise<Transition>;
 
 /**
- * Verifies an authenticated user; one whose claims are fresh is not verified again. A duplicate identity
- * blocks the enrollment, and the flow goes on: the exchange refuses it (docs/choices.md).
+ * Verifies an authenticated user, unless the user's claims are still fresh. A duplicate identity blocks the
+ * enrollment. The flow still completes, and the exchange refuses the code (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
   const { findSnapshot, enroll, users, invalidate, block, isKnown, clock } = dependencies;
 
-  /** An operator who has unblocked the enrollment has decided otherwise. */
-  async function blockDuplicate(session: Session, snapshot: Snapshot, decided: boolean): Promise<void> {
+  /** Blocks the enrollment of a duplicate identity. With `keepUnblocked`, an operator's unblock stays in force. */
+  async function blockDuplicate(session: Session, snapshot: Snapshot, keepUnblocked: boolean): Promise<void> {
     const enrollment = await enroll(session, snapshot);
-    if (enrollment && !(decided && enrollment.blockedAt)) await block(enrollment._id, 'duplicate_identity');
+    if (enrollment && !(keepUnblocked && enrollment.blockedAt))
+      await block(enrollment._id, 'duplicate_identity');
   }
 
   return async function verify(session, source) {
@@ -42,16 +43,16 @@ export function createVerify(dependencies: Dependencies): Verify {
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
     if (isKnown(session, user)) {
-      // Found at another client.
+      // The duplicate was found in a session of another client.
       if (user.duplicate) await blockDuplicate(session, snapshot, true);
       return verified('claims were still fresh', now);
     }
     const outcome = await source.verify(sourceSession(session));
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
-    // The block first: fresh claims are not verified again.
+    // Block before the claims are stored: fresh claims are not verified again, so a later attempt would not block.
     if (outcome.duplicate) await blockDuplicate(session, snapshot, false);
-    const hasNone = Object.keys(user.claims).length === 0;
-    if (!(hasNone && (await users.keepFirstClaims(user._id, outcome, now)))) {
+    const hasNoClaims = Object.keys(user.claims).length === 0;
+    if (!(hasNoClaims && (await users.keepFirstClaims(user._id, outcome, now)))) {
       await users.keepClaims(user._id, outcome, now);
       await invalidate.user({ _id: user._id, invalidateAt: now });
     }

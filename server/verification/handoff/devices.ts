@@ -1,13 +1,13 @@
-/** What a person may recognise their own device by; names of products, the same in every language. */
+/** Product names by which a user can recognise a device. They are the same in every language. */
 export interface DeviceName {
   browser?: string;
   system?: string;
 }
 
-/** No pattern has a repetition in it: headers are untrusted text. */
+/** The patterns contain no repetition, because headers are untrusted and could make the matching slow. */
 type Rule = readonly [patterns: readonly RegExp[], name: string];
 
-/** The first that fits: most browsers also claim to be those further down. */
+/** The first match counts: most browsers also name the ones further down. */
 const browsers: readonly Rule[] = [
   [[/\bEdg(A|iOS)?\//], 'Edge'],
   [[/\bOPR\//], 'Opera'],
@@ -31,17 +31,17 @@ const phones: readonly Rule[] = [
   [[/\bMobile\b/, /\b(Android|Firefox)\b/], 'another'],
 ];
 
-const firstOf = (rules: readonly Rule[], text: string) =>
+const firstMatch = (rules: readonly Rule[], text: string) =>
   rules.find(([patterns]) => patterns.every((pattern) => pattern.test(text)))?.[1];
 
-/** By `User-Agent`, which a caller can make up: good for telling devices apart, not for trust. */
+/** Reads `User-Agent`, which a caller can forge: the name helps to tell devices apart, and proves nothing. */
 export function deviceName(userAgent = ''): DeviceName {
-  const browser = firstOf(browsers, userAgent);
-  const system = firstOf(systems, userAgent);
+  const browser = firstMatch(browsers, userAgent);
+  const system = firstMatch(systems, userAgent);
   return { ...(browser ? { browser } : {}), ...(system ? { system } : {}) };
 }
 
 /** Whether this browser is on a phone already. */
 export function isPhone(userAgent = ''): boolean {
-  return firstOf(phones, userAgent) !== undefined;
+  return firstMatch(phones, userAgent) !== undefined;
 }

@@ -1,17 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../platform/ids.ts';
 import type { Handoff, Session } from '../session/session.ts';
-import { counted, type Transition } from '../session/transitions.ts';
+import { authenticatedFields, type Transition } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
 import { linkHashOf, linkOf, secretLength } from './link.ts';
 
 /** Milliseconds that a link and its code work. */
 export const handoffLifetimeMs = 120_000;
 const maxWrongCodes = 3;
-/** Bounds the tries: 30 guesses of a million. */
+/** Limits guessing: 10 offers with 3 codes each are 30 guesses among a million codes. */
 const maxOffers = 10;
 
-/** A session's hand-off: link and code are derived from it. */
+/** One offer of a session's hand-off. Link and code are derived from it. */
 interface Offer {
   _id: string;
   number: number;
@@ -29,7 +29,7 @@ const tokenOf = (key: Uint8Array, offer: Offer) =>
 const codeOf = (key: Uint8Array, offer: Offer) =>
   String(derived(key, 'code', offer).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
 
-/** What the computer shows: the end of the link, and six digits. */
+/** What the computer shows: the end of the link, and a code of six digits. Undefined if the link was made with another key. */
 export function linkAndCode(key: Uint8Array, _id: string, { number, linkHash }: Handoff) {
   const offer = { _id, number };
   const token = tokenOf(key, offer);
@@ -40,12 +40,12 @@ export function isCode(key: Uint8Array, offer: Offer, typed: string): boolean {
   return sameText(typed.replace(/\D/g, ''), codeOf(key, offer));
 }
 
-/** Whether a link can still be opened: offered, and not for longer than two minutes. */
+/** Whether a link can still be opened: it was offered less than two minutes ago, and nothing has replaced the offer. */
 export function isOpen(handoff: Handoff | undefined, now: number): handoff is Handoff {
   return handoff?.state === 'offered' && now < handoff.expiresAt.getTime();
 }
 
-/** A new link and code; undefined once there were too many. */
+/** Offers a new link and code; undefined after too many offers. */
 export function handoffOffered(
   key: Uint8Array,
   { _id, handoff }: Session,
@@ -65,11 +65,11 @@ export function handoffOffered(
   };
   return {
     set: { handoff: next, browserHash },
-    entry: { at, event: 'handoff_offered', note: plain(computer) },
+    entry: { at, event: 'handoff_offered', note: deviceText(computer) },
   };
 }
 
-const plain = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
+const deviceText = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
   `${browser}, ${system}`;
 
 /** Cancels the hand-off: link and phone are no longer accepted, and the computer continues. */
@@ -80,7 +80,7 @@ export function handoffCancelled(
   return { set: { handoff: { ...handoff, state: 'cancelled' } }, entry: { at, event: 'handoff_cancelled' } };
 }
 
-/** A wrong code; the last one allowed ends the link. */
+/** Counts a wrong code. The third one cancels the hand-off. */
 export function handoffMistyped(handoff: Handoff, at: Date): Transition {
   const wrongCodes = handoff.wrongCodes + 1;
   const { linkHash: _link, ...closed } = handoff;
@@ -92,14 +92,14 @@ export function handoffMistyped(handoff: Handoff, at: Date): Transition {
   };
 }
 
-/** The right code: from now on the phone goes on, and the link is used up. */
+/** The code was right: the session continues on the phone, and the link is used up. */
 export function handoffClaimed(
   handoff: Handoff,
   { phone, phoneHash, at }: { phone: DeviceName; phoneHash: string; at: Date },
 ): Transition {
   return {
     set: { handoff: { ...handoff, state: 'claimed', phone, phoneHash } },
-    entry: { at, event: 'handoff_claimed', note: plain(phone) },
+    entry: { at, event: 'handoff_claimed', note: deviceText(phone) },
   };
 }
 
@@ -108,7 +108,7 @@ interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'sour
   phoneHash: string;
 }
 
-/** The phone's user has authenticated. It counts from the confirmation on (docs/choices.md). */
+/** The user at the phone has authenticated. This takes effect with the confirmation (docs/choices.md). */
 export function handoffAuthenticated(
   { source, handoff, phoneHash, userId, rehearse }: AtPhone,
   carried: Transition['carried'],
@@ -124,10 +124,10 @@ export function handoffAuthenticated(
  */
 export function handoffConfirmed(
   { handoff, browserHash: computerHash }: { handoff: Handoff; browserHash: string },
-  { browserHash, ...who }: Parameters<typeof counted>[0] & { browserHash: string },
+  { browserHash, ...who }: Parameters<typeof authenticatedFields>[0] & { browserHash: string },
   at: Date,
 ): Transition {
   const next = { ...handoff, state: 'confirmed' as const, computerHash };
-  const set = { handoff: next, browserHash, ...counted(who, at) };
+  const set = { handoff: next, browserHash, ...authenticatedFields(who, at) };
   return { set, entry: { at, event: 'handoff_confirmed' } };
 }

@@ -18,7 +18,7 @@ interface Dependencies {
 const Params = z.object({ token: z.string().max(64) });
 const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
 
-/** Ties the form to the browser that was shown it: no other site's page can type the code for its visitor. */
+/** Binds the form to the browser that loaded it, so that no other site can submit a code for its visitors. */
 const cookie = 'svc_link';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */
@@ -28,7 +28,7 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
   return async (app) => {
     app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
       const { token } = request.params;
-      const link = await pairing.look(token);
+      const link = await pairing.findOpenLink(token);
       const secret = newBrowserSecret();
       setCookie(reply, { name: cookie, value: secret, at: `${root}/p` });
       const page = await pages.link(link, {
@@ -44,8 +44,8 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
     app.post('/:token', { schema: { params: Params, body: Form } }, async (request, reply) => {
       const { headers, params, body, cookies } = request;
       const secret = cookies[cookie];
-      const own = secret !== undefined && isTokenOf(secret, body.csrf) && isOwnOrigin(headers, origin);
-      if (!own) throw new ApiError('cross_site_request');
+      const isGenuine = secret !== undefined && isTokenOf(secret, body.csrf) && isOwnOrigin(headers, origin);
+      if (!isGenuine) throw new ApiError('cross_site_request');
       const phone = deviceName(headers['user-agent']);
       const form = { secret, csrf: body.csrf };
       const joined = await pairing.join(params.token, { code: body.code, phone, form });

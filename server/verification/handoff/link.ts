@@ -1,9 +1,9 @@
 import { bytesOfId, idOfBytes, sha256 } from '../../platform/ids.ts';
 import type { Presented } from '../session/code.ts';
 
-/** Crockford's base32: nothing that could be misread or mistyped. */
+/** Crockford's base32: no letters that look like digits or like each other. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Characters of the secret: 50 bits, for two minutes and together with a code. */
+/** Characters of the secret: 50 bits. They are enough, because a link works for two minutes and needs a code too. */
 export const secretLength = 10;
 /** Characters of the session's id: 128 bits. */
 const idLength = 26;
@@ -23,9 +23,7 @@ function idFrom(text: string): Buffer | undefined {
   return hex.length > 2 * idBytes ? undefined : Buffer.from(hex.padStart(2 * idBytes, '0'), 'hex');
 }
 
-/**
- * The end of a link: the session's id, so that the session is found by its `_id`, and a secret.
- */
+/** The end of a link: the session's id and a secret. With the id, the session is found by its `_id`. */
 export function linkOf(sessionId: string, secret: Uint8Array): string {
   const characters = Array.from(secret, (byte) => alphabet.charAt(byte % alphabet.length)).join('');
   const id = bytesOfId('session', sessionId);
@@ -33,13 +31,13 @@ export function linkOf(sessionId: string, secret: Uint8Array): string {
   return idText(id) + characters;
 }
 
-/** As typed: case, spaces and dashes do not matter. */
-const plain = (token: string) => token.toLowerCase().replace(/[\s-]/g, '');
+/** Normalizes a token that a user typed: case, spaces and dashes do not matter. */
+const normalized = (token: string) => token.toLowerCase().replace(/[\s-]/g, '');
 
-export const linkHashOf = (token: string): string => sha256(plain(token));
+export const linkHashOf = (token: string): string => sha256(normalized(token));
 
 export function presentedLink(token: string): Presented {
-  const text = plain(token);
+  const text = normalized(token);
   const id = text.length === idLength + secretLength ? idFrom(text.slice(0, idLength)) : undefined;
   return { hash: sha256(text), sessionId: id && idOfBytes('session', id) };
 }

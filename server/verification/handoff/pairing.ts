@@ -16,7 +16,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A link for the phone, that still works. */
+/** The session of a phone's link that still works. */
 export interface OpenLink {
   session: Session;
   handoff: Handoff;
@@ -25,14 +25,14 @@ export interface OpenLink {
 interface Guess {
   code: string;
   phone: DeviceName;
-  /** What names the form: the secret in its cookie, and its token. */
+  /** Identifies the form: the secret of its cookie, and its CSRF token. */
   form: { secret: string; csrf: string };
 }
 
 /** How a phone joins a session: by the link, and by the code that only the computer's screen shows. */
 export function createPairing({ sessions, authentication, keyring, clock }: Dependencies) {
-  /** @throws ApiError `session_not_found` for a link that does not work, never did, or no longer does */
-  async function look(token: string): Promise<OpenLink> {
+  /** @throws ApiError `session_not_found` for a link that is unknown, expired or used */
+  async function findOpenLink(token: string): Promise<OpenLink> {
     const session = await sessions.findByLink(presentedLink(token));
     const handoff = session?.handoff;
     const open = session && stepOf(session, clock.now()) === 'authenticate' && isOpen(handoff, clock.now());
@@ -40,7 +40,7 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
     return { session, handoff };
   }
 
-  /** The form that took the link, sent again (a double click, a lost answer), leads on to the same session. */
+  /** When the form that claimed the link is sent again (a double click, a lost answer), it gets the same session. */
   async function joinedBy(token: string, secret: string): Promise<string | undefined> {
     const session = await sessions.findByLink(presentedLink(token));
     const isMine = session?.handoff?.phoneHash === sha256(secret);
@@ -49,23 +49,23 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
 
   /** Counts a guess before it is answered, so that concurrent guesses count too. */
   async function guess(token: string, { code, phone }: Guess, secret: string): Promise<string | undefined> {
-    const { session, handoff } = await look(token);
+    const { session, handoff } = await findOpenLink(token);
     const at = new Date(clock.now());
     const right = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
     const change = right
       ? handoffClaimed(handoff, { phone, phoneHash: sha256(secret), at })
       : handoffMistyped(handoff, at);
-    // Who comes too late learns nothing of what they guessed.
+    // A guess that comes too late gets the same error, whether it was right or wrong.
     if (!(await authentication.move(session, change))) throw new ApiError('session_not_found');
     return right ? session._id : undefined;
   }
 
   return {
-    look,
+    findOpenLink,
 
     /**
      * @returns the session and the secret for the phone's cookie; undefined where the code is wrong
-     * @throws ApiError `session_not_found` as `look`
+     * @throws ApiError `session_not_found` as `findOpenLink`
      */
     async join(token: string, attempt: Guess): Promise<{ sessionId: string; secret: string } | undefined> {
       const secret = hmac(

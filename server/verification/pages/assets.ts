@@ -8,14 +8,14 @@ import { brandStyle } from './branding.ts';
 /** Templates and style sheets: beside this file, in the source tree and in the build alike. */
 export const templates = fileURLToPath(new URL('./templates', import.meta.url));
 
-/** A static file of the pages; its name holds a hash of its content, so that it may be kept for ever. */
+/** A static file of the pages. Its name contains a hash of its content, so browsers may cache it for ever. */
 interface Asset {
   name: string;
   type: string;
   content: Buffer;
 }
 
-/** One asset of one or more files of the pages. */
+/** Makes one asset from one or more files. */
 function loadAsset(name: string, type: string, files: readonly string[]): Asset {
   const content = Buffer.concat(files.map((file) => readFileSync(`${templates}/${file}`)));
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
@@ -34,7 +34,7 @@ const sheets = [
   'consent',
 ].map((name) => `${name}.css`);
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
-/** Apart, because other pages need none of it. */
+/** A separate file, because other pages do not need it. */
 const yourDataStyle = loadAsset('you.css', 'text/css; charset=utf-8', ['you.css']);
 const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
 const identityWalletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);
@@ -69,7 +69,7 @@ export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
       reply.header('cache-control', forEver).type(type).send(content),
     );
   }
-  // What a colour is made into depends on the colour alone.
+  // The style sheet depends on the colour alone, so it may be cached for ever too.
   app.get(
     '/brand/:file',
     { schema: { params: z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) }) } },

@@ -10,8 +10,8 @@ const darkInk: Color = [8, 16, 13];
 export const readable = 4.5;
 
 export function parseColor(text: string): Color {
-  const at = (index: number) => Number.parseInt(text.slice(index, index + 2), 16);
-  return [at(1), at(3), at(5)];
+  const channelAt = (index: number) => Number.parseInt(text.slice(index, index + 2), 16);
+  return [channelAt(1), channelAt(3), channelAt(5)];
 }
 
 function luminance(color: Color): number {
@@ -34,11 +34,16 @@ function mix(from: Color, to: Color, share: number): Color {
   ) as unknown as Color;
 }
 
-/** `color`, mixed with as little of `target` as makes it readable on every background. */
-function madeReadable(color: Color, target: Color, grounds: (candidate: Color) => readonly Color[]): Color {
+/** Mixes `color` with the least amount of `target` that makes it readable on every background. */
+function madeReadable(
+  color: Color,
+  target: Color,
+  backgroundsOf: (candidate: Color) => readonly Color[],
+): Color {
   for (let share = 0; share < 1; share += 0.02) {
     const candidate = mix(color, target, share);
-    if (grounds(candidate).every((ground) => contrast(candidate, ground) >= readable)) return candidate;
+    const backgrounds = backgroundsOf(candidate);
+    if (backgrounds.every((background) => contrast(candidate, background) >= readable)) return candidate;
   }
   return target;
 }
@@ -83,7 +88,7 @@ function declarations(palette: Palette): string {
     .join(';');
 }
 
-/** A style sheet for pages of a client of this colour, `#rrggbb`; it goes after ours. */
+/** The style sheet of a client's colour, `#rrggbb`. Pages load it after the common style sheet. */
 export function brandStyle(color: string): string {
   const [light, dark] = (['light', 'dark'] as const).map((scheme) =>
     declarations(paletteOf(parseColor(color), scheme)),

@@ -12,7 +12,7 @@ interface Dependencies {
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
   imprint: Imprint;
-  /** Milliseconds that answers are kept at most. */
+  /** How long answers are kept at most, in milliseconds. */
   claimLifetime: number;
 }
 

@@ -27,8 +27,13 @@ export const dayInWords = (language: string, at: Date): string => dayFormat(lang
 const momentFormat = once(
   (language: string) =>
     new Intl.DateTimeFormat(language, {
-      ...{ year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-      ...{ timeZone: 'UTC', timeZoneName: 'short' },
+      year: 'numeric',
+      month: 'long',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'UTC',
+      timeZoneName: 'short',
     } as const),
 );
 

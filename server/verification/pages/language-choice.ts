@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isOwnOrigin } from '../../platform/http/csrf.ts';
 import { isLanguage, type Language } from './languages.ts';
 
-/** Holds for every session of this browser, until it is closed: above what the partner asked for. */
+/** The choice holds for every session in this browser until it is closed. It overrides the partner's `ui_locales`. */
 const cookie = 'svc_language';
 const parameter = 'lang';
-/** A query longer than this is not repeated in the links: the page would weigh too much. */
-const longest = 2400;
+/** A longer query is not repeated in the links, to keep the page small. */
+const maxQueryLength = 2400;
 
 function split(url: string): { path: string; parameters: string[] } {
   const [path = '', query = ''] = url.split('?');
@@ -22,20 +22,20 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
 }
 
 /**
- * The address of the same page in another language: relative, to be completed by the language. Only a
- * page that depends on its query keeps it: what a provider or a partner has sent is not repeated.
+ * The relative address of the same page in another language, without the code of the language at its end. It keeps
+ * the query only where the page depends on it.
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
   const { path, parameters } = split(url);
   const depends = method === 'GET' && /\/verify\/(start|test-wallet|p\/[^/]+)\/?$/.test(path);
   const others = depends ? parameters.filter((part) => !isChoice(part)).join('&') : '';
-  return `?${others === '' || others.length > longest ? '' : `${others}&`}${parameter}=`;
+  return `?${others === '' || others.length > maxQueryLength ? '' : `${others}&`}${parameter}=`;
 }
 
 /**
- * Follows a link to another language: keeps the choice in a cookie, and leads back to the page without it. Our
- * own pages' links only: no other site chooses for its visitors.
- * @returns whether the request was such a link, and is answered
+ * Follows a link to another language: stores the choice in a cookie, and redirects to the page without the
+ * parameter. Only links of our own pages are followed, so that no other site can choose.
+ * @returns whether the request was such a link and has been answered
  */
 export function followChoice(
   { url, method, headers }: FastifyRequest,

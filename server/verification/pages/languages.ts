@@ -9,7 +9,7 @@ import type { Messages } from './messages/messages.ts';
 export const languages = { en, de, fr, es, ar } as const satisfies Record<string, Messages>;
 export type Language = keyof typeof languages;
 
-/** What each calls itself, in the order in which they are offered. */
+/** The languages, each with its own name for itself, in the order of the menu. */
 export const languageNames = Object.entries(languages).map(([code, { name, direction }]) => ({
   code,
   name,
@@ -28,16 +28,16 @@ function languageOfTag(tag: string): Language | undefined {
   return isLanguage(primary) ? primary : undefined;
 }
 
-function firstSpoken(tags: readonly string[]): Language | undefined {
+function firstSupported(tags: readonly string[]): Language | undefined {
   return tags.map(languageOfTag).find((language) => language !== undefined);
 }
 
-/** Characters of a list of languages that are read. */
+/** The longest part of a list of languages that is read, in characters. */
 const longestList = 512;
 
 /** The first supported language of `ui_locales` (OpenID Connect Core 3.1.2.1). */
 export function languageAsked(uiLocales = ''): Language | undefined {
-  return firstSpoken(uiLocales.slice(0, longestList).split(' '));
+  return firstSupported(uiLocales.slice(0, longestList).split(' '));
 }
 
 /** The supported language that a browser prefers (RFC 9110 12.5.4), or English. */
@@ -50,16 +50,16 @@ export function languageAccepted(header = ''): Language {
       const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
       return { tag, weight: Number(weight) || 0 };
     });
-  const liked = wanted.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);
-  return firstSpoken(liked.map(({ tag }) => tag)) ?? fallback;
+  const byPreference = wanted.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);
+  return firstSupported(byPreference.map(({ tag }) => tag)) ?? fallback;
 }
 
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
-/** Characters with which a name would change the direction of our text. */
+/** Characters that would change the direction of the text after a name. */
 const directionControlPattern = new RegExp(`[${directionControls}]`, 'gu');
 
-/** A partner's text without what could change how the text around it reads. */
+/** A partner's text without characters that change the direction of the text around it. */
 export const withoutDirectionControls = (text: string) => text.replace(directionControlPattern, '');
 
 /**

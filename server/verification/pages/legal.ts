@@ -3,7 +3,7 @@ import { timeInWords } from './formatters.ts';
 import { isolated, withoutDirectionControls } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
 
-/** A link of the page, out of the flow. */
+/** A link to a page outside of the hosted flow. */
 interface Notice {
   href: string;
   text: string;
@@ -12,19 +12,23 @@ interface Notice {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** The help address as a link: to write to, or to open. */
+/** The help address as a link: to a mailbox or to a page. */
 export function helpOf({ helpAddress }: Imprint): Notice | undefined {
   if (helpAddress === undefined) return undefined;
   if (!helpAddress.includes('://')) return { href: `mailto:${helpAddress}`, text: helpAddress };
   return { href: helpAddress, text: helpAddress.replace(/^https:\/\/|\/$/g, '') };
 }
 
-/** Who runs the service, in the words of a language. `own` is the partner's privacy notice. */
-export function legalOf(imprint: Imprint, m: Messages, own?: { partner: string; privacyUrl: string }) {
+/** Who runs the service, and links to the notices, in the language of `m`. */
+export function legalOf(
+  imprint: Imprint,
+  m: Messages,
+  partnerNotice?: { partner: string; privacyUrl: string },
+) {
   const help = helpOf(imprint);
   const notices: (Notice | undefined)[] = [
     imprint.privacyUrl === undefined ? undefined : { href: imprint.privacyUrl, text: m.legal.privacy },
-    own && { href: own.privacyUrl, text: m.legal.privacyOf(own.partner) },
+    partnerNotice && { href: partnerNotice.privacyUrl, text: m.legal.privacyOf(partnerNotice.partner) },
     imprint.termsUrl === undefined ? undefined : { href: imprint.termsUrl, text: m.legal.terms },
     help && { href: help.href, text: m.legal.help },
   ];
@@ -35,7 +39,7 @@ export function legalOf(imprint: Imprint, m: Messages, own?: { partner: string; 
   };
 }
 
-/** A time in whole days, or in hours where it is not. */
+/** A duration in days, or in hours if it is not a whole number of days. */
 export function spanInWords(ms: number, language: string): string {
   const unit = ms % day === 0 ? 'day' : 'hour';
   const count = Math.ceil(ms / (unit === 'day' ? day : hour));

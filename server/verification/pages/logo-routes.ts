@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
 
-/** A day: after that, browsers no longer show a removed logo. */
+/** Browsers may show a logo for a day after it was removed. */
 const cacheControl = 'public, max-age=86400, immutable';
 
 /** Logos of partners, from our own origin: to be mounted at the prefix of the assets. */

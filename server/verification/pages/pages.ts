@@ -24,12 +24,12 @@ interface Dependencies {
   baseUrl: string;
   clock: { now(): number };
   imprint: Imprint;
-  /** Milliseconds that answers are kept at most. */
+  /** How long answers are kept at most, in milliseconds. */
   claimLifetime: number;
 }
 
 export interface PageContext {
-  /** Where the page's form is sent to. */
+  /** The path that the page's form is sent to. */
   action: string;
   /** The secret in the browser's cookie. */
   secret: string;
@@ -51,7 +51,7 @@ const steps = {
 interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choiceAddress'> {
   /** Id of the request, for support. */
   requestId: string;
-  /** Where trying again begins. */
+  /** The address that the button "Try again" opens. */
   retryAt: string;
   /** The site that the user came from, where there is no session. */
   from: URL | undefined;
@@ -60,19 +60,19 @@ interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choice
 export interface Page extends PageContent {
   status: number;
   html: string;
-  /** The `Refresh` header: when the browser shall ask for this page again, or for another one. */
+  /** The `Refresh` header: when the browser should reload this page, or load another one. */
   refresh?: string;
 }
 
 export interface Pages {
   show(view: View, context: PageContext): Promise<Page>;
-  /** Where a phone types the code of its link. */
+  /** The page of a phone's link, where the user types the code. */
   link(link: OpenLink, context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean }): Promise<Page>;
-  /** A page of a user's own data, about no session. @param own what its template needs beyond what every page has */
+  /** A page of a user's own data, without a session. @param data what its template needs besides the common data */
   plain(
     template: string,
     context: Pick<PageContext, 'language' | 'choiceAddress'>,
-    own: { status?: number; passkey?: string | undefined } & Record<string, unknown>,
+    data: { status?: number; passkey?: string | undefined } & Record<string, unknown>,
   ): Page;
   error(error: ApiError, failure: Failure): Promise<string>;
 }
@@ -86,11 +86,11 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     ...files,
     yourData: `${basePath}/verify/you`,
     m: languages[language],
-    languages: languageNames.map((each) => ({ ...each, href: choiceAddress + each.code })),
+    languages: languageNames.map((choice) => ({ ...choice, href: choiceAddress + choice.code })),
     ...legalOf(imprint, languages[language]),
   });
 
-  /** The partner as its users know it, by the client's settings. */
+  /** The partner as the settings of the session's client present it. */
   async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
     const { client, partner } = (await directory.client(clientId)) ?? {};
     const { brandName, brandColor, purpose, privacyUrl } = client ?? {};
@@ -106,8 +106,8 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     return { ...rest, text: timeInWords(language, minutes, 'minute') };
   }
 
-  /** Data that every page of a session has. */
-  async function about(session: Session, context: Omit<PageContext, 'onPhone'>) {
+  /** The template data that every page of a session has. */
+  async function sessionData(session: Session, context: Omit<PageContext, 'onPhone'>) {
     const { language, action, secret, device } = context;
     return {
       ...common(context),
@@ -124,21 +124,21 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
 
   return {
     async show(view, context) {
-      const data = await about(view.session, context);
+      const data = await sessionData(view.session, context);
       const requestContext = { ...context, baseUrl, now: clock.now() };
-      const { template, scripted = false, status = 200, ...own } = viewModelOf(view, requestContext);
+      const { template, scripted = false, status = 200, ...viewData } = viewModelOf(view, requestContext);
       const refresh = refreshOf(view, { now: clock.now(), usual: data.time.refreshAfter });
       return {
         status,
-        html: eta.render(`./${template}`, { ...data, scripted, ...own }),
+        html: eta.render(`./${template}`, { ...data, scripted, ...viewData }),
         leadsTo: data.origin,
-        scripted: scripted || own['passkey'] !== undefined,
+        scripted: scripted || viewData['passkey'] !== undefined,
         ...(refresh === undefined ? {} : { refresh }),
       };
     },
 
     async link({ session, handoff }, context) {
-      const data = await about(session, { ...context, device: 'phone' });
+      const data = await sessionData(session, { ...context, device: 'phone' });
       const computer = inWords(handoff.computer, data.m);
       const claims = claimsAskedFor(session);
       return {
@@ -147,23 +147,23 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       };
     },
 
-    plain: (template, context, { status = 200, ...own }) => ({
+    plain: (template, context, { status = 200, ...data }) => ({
       status,
       html: eta.render(`./${template}`, {
         ...common(context),
         ...context,
         ownStyle: files.yourDataStyle,
-        ...own,
+        ...data,
       }),
-      scripted: own.passkey !== undefined,
+      scripted: data.passkey !== undefined,
     }),
 
-    async error(error, { language, choiceAddress, requestId, retryAt, from, ...place }) {
-      const { name, outcome, ...rest } = problemOf(error, place);
+    async error(error, { language, choiceAddress, requestId, retryAt, from, ...context }) {
+      const { name, outcome, ...rest } = problemOf(error, context);
       const { m, ...files } = common({ language, choiceAddress });
       // If the database cannot be reached, the page omits the partner's name.
-      const partner = place.session && (await partnerOf(place.session, language).catch(() => undefined));
-      const told = outcome && m.outcome[outcome];
+      const partner = context.session && (await partnerOf(context.session, language).catch(() => undefined));
+      const outcomeText = outcome && m.outcome[outcome];
       return eta.render('./problem', {
         ...files,
         ...partner,
@@ -171,12 +171,12 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         m,
         problem: m.problems[name],
         good: name === 'finished',
-        outcome: typeof told === 'function' ? partner && told(partner.partner) : told,
+        outcome: typeof outcomeText === 'function' ? partner && outcomeText(partner.partner) : outcomeText,
         retryAt,
         ...(name === 'invalid' && from
           ? { back: `${from.origin}/`, isolatedHost: isolated(from.host, m) }
           : {}),
-        ...(place.device === 'computer' && partner ? { back: `${partner.origin}/` } : {}),
+        ...(context.device === 'computer' && partner ? { back: `${partner.origin}/` } : {}),
         requestId,
       });
     },

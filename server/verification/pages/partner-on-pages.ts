@@ -3,7 +3,7 @@ import type { assetAddresses } from './assets.ts';
 import { isolated, type Language, languages, withoutDirectionControls } from './languages.ts';
 import { legalOf } from './legal.ts';
 
-/** What a client's settings make of the pages. */
+/** The settings of a client that its hosted pages show. */
 export interface PartnerSettings {
   name: string;
   logo?: string | null | undefined;
@@ -14,21 +14,21 @@ export interface PartnerSettings {
   redirectUri: string;
 }
 
-interface Place {
+interface PageSettings {
   language: Language;
   imprint: Imprint;
   addresses: Pick<ReturnType<typeof assetAddresses>, 'logo' | 'brandStyle'>;
 }
 
-/** The partner as its users know it: data of each page. */
-export function partnerOnPages(settings: PartnerSettings, { language, imprint, addresses }: Place) {
+/** The template data that presents the partner on a page. */
+export function partnerOnPages(settings: PartnerSettings, { language, imprint, addresses }: PageSettings) {
   const { logo, brandColor, purpose, privacyUrl, redirectUri } = settings;
   const name = withoutDirectionControls(settings.brandName ?? settings.name);
   const { origin, host } = new URL(redirectUri);
   const m = languages[language];
-  const own = privacyUrl ? { partner: isolated(name, m), privacyUrl } : undefined;
+  const partnerNotice = privacyUrl ? { partner: isolated(name, m), privacyUrl } : undefined;
   return {
-    ...(own ? legalOf(imprint, m, own) : {}),
+    ...(partnerNotice ? legalOf(imprint, m, partnerNotice) : {}),
     partner: isolated(name, m),
     initial: Array.from(name)[0]?.toUpperCase() ?? '',
     logo: logo ? addresses.logo(logo) : undefined,

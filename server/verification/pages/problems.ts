@@ -28,7 +28,7 @@ const byFailure: Record<FailureReason, ProblemName> = {
   source_error: 'sourceFailed',
 };
 
-/** Problems that showing the session's page again may solve. */
+/** Problems that may be gone when the session's page is loaded again. */
 const retryable: readonly ProblemName[] = [
   'forged',
   'sourceDown',
@@ -41,7 +41,7 @@ const retryable: readonly ProblemName[] = [
 
 export interface Problem {
   name: ProblemName;
-  /** What was shared of the user's data; undefined if that is not known. */
+  /** Which of the user's data was shared; undefined if this is not known. */
   outcome: keyof Messages['outcome'] | undefined;
   retry: boolean;
   /** For the developer of the partner's application. */
@@ -49,11 +49,11 @@ export interface Problem {
 }
 
 export interface ProblemContext {
-  /** Which of its devices the request came from, where it was about a session. */
+  /** The session's device that sent the request; undefined if the request was not about a session. */
   device: Device | undefined;
-  /** That session, where it is known and this browser's. */
+  /** The session, if it exists and belongs to this browser. */
   session: Session | undefined;
-  /** Whether it is about the pages of a user's own data. */
+  /** Whether the request was for the pages of a user's own data. */
   isYourData?: boolean;
 }
 
@@ -61,7 +61,7 @@ function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemCont
   if (isYourData && code === 'rate_limited') return 'tooManyTries';
   if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
-  // Within a session it is a form that is wrong, not the request of the partner's application.
+  // Within a session, a form of ours was invalid, not the request of the partner's application.
   if ((device || isYourData) && code === 'invalid_request') return 'forged';
   return byCode[code] ?? 'unavailable';
 }

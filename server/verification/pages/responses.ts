@@ -24,7 +24,7 @@ interface Dependencies {
 
 /** One cookie for each session and device, so that two sessions in one browser are independent. */
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
-/** Of all sessions in a browser. */
+/** One cookie for all sessions in a browser. */
 const passkeyCookie = 'svc_passkey';
 const segments: Record<Device, string> = { computer: 'session', phone: 'phone' };
 
@@ -48,7 +48,8 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     `${root}/${segments[device]}/${sessionId}`;
 
   /**
-   * `at` is a path: the cookie is sent to it and below. Without an age, in seconds: the browser removes it when it is closed.
+   * Sets a cookie for the path `at` and all paths below. `maxAge` is in seconds; without it, the cookie is deleted
+   * when the browser is closed.
    */
   function setCookie(
     reply: FastifyReply,
@@ -67,7 +68,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
       .send(page.html);
   }
 
-  /** Which device an error page is for, by the path; a proxy may have taken the base URL's own path off. */
+  /** The device that an error page is for, from the path. A proxy may have removed the base URL's path. */
   function deviceOf(url: string): Device | undefined {
     const [, segment] = /\/verify\/(session|phone|p)\//.exec(url.split('?')[0] ?? '') ?? [];
     if (segment === undefined) return undefined;
@@ -76,7 +77,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
 
   const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(url.split('?')[0] ?? '');
 
-  /** The site whose link or form led here, as the browser names it; undefined for our own pages. */
+  /** The other site whose link or form led here, from `Referer`; undefined for our own pages. */
   function cameFrom({ headers }: FastifyRequest): URL | undefined {
     const { referer = '' } = headers;
     const from = URL.canParse(referer) ? new URL(referer) : undefined;
@@ -110,11 +111,11 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
       setCookie(reply, { name: passkeyCookie, value, at: `${root}/session`, maxAge: days * 86_400 });
     },
 
-    /** Asks this browser's users again to save a passkey. */
+    /** Removes the mark: users of this browser are asked again to save a passkey. */
     forgetPasskeyMark: (reply: FastifyReply) =>
       void reply.clearCookie(passkeyCookie, { path: `${root}/session` }),
 
-    /** Cookies of pages at and below a path, which no link of another site brings along. */
+    /** Cookies for a path and below. Browsers do not send them when the user follows a link of another site. */
     strictCookies: (at: string) => ({
       set(reply: FastifyReply, name: string, value: string, maxAge?: number): void {
         const kept = maxAge === undefined ? {} : { maxAge };
@@ -131,7 +132,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
 
     async sendView(reply: FastifyReply, view: View, browser: BrowserContext): Promise<FastifyReply> {
       notePartner(reply.request, view.session.partnerId);
-      if (view.kind === 'leave' && !view.gently) return reply.redirect(view.url, 303);
+      if (view.kind === 'leave' && !view.viaPage) return reply.redirect(view.url, 303);
       const { request } = reply;
       const context: PageContext = {
         action: path(browser),
@@ -144,17 +145,17 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
       return sendPage(reply, await pages.show(view, context));
     },
 
-    /** A page for browsers; for programs the general format (docs/choices.md). */
+    /** Sends an error: a page to browsers, the general error format to programs (docs/choices.md). */
     async sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
       void reply.headers({ vary: 'accept, accept-language', [codeHeader]: error.code });
       if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
       const device = deviceOf(request.url);
       const { session_id: sessionId } = request.params as { session_id?: string };
-      // If the database cannot be reached, the user has waited for it already.
+      // After a 5xx, the database may be unreachable: the user does not wait for it a second time.
       const known = sessionId !== undefined && error.status < 500;
       const found = known ? await findSession(sessionId).catch(() => undefined) : undefined;
       if (found) notePartner(request, found.partnerId);
-      // Another browser, which has the session's id alone, must learn nothing of the session.
+      // A browser that has only the session's id must learn nothing about the session.
       const isOwn = found && device && ownsSession(found, browserOf(request, device, found._id));
       const session = isOwn ? found : undefined;
       const html = await pages.error(error, {

@@ -13,9 +13,9 @@ export function pageHeaders(secure: boolean): FastifyHelmetOptions {
 
 export interface PageContent {
   /**
-   * Where a form of the page leads in the end, where it leads away. Chromium applies `form-action` to every
-   * redirect that follows a POST, those of the partner's own callback included. A partner may redirect on to another
-   * origin of its own, so any https address may follow.
+   * The origin to which a form of the page redirects in the end; undefined if the form stays on our pages. Chromium
+   * applies `form-action` to every redirect after a POST, those of the partner included. A partner may redirect to
+   * another origin of its own, so any https address is allowed.
    */
   leadsTo?: string | undefined;
   /** Whether the page has a script of ours. */

@@ -1,8 +1,8 @@
 const minute = 60_000;
 
-/** Minutes before the end at which an open page is loaded again: to warn, and to keep the warning true. */
+/** An open page reloads when this many minutes are left, to show the warning and to keep it correct. */
 const marks = [5, 2, 0];
-/** From here on the page warns (WCAG 2.2.1 asks for a warning; the 30 minutes themselves are the contract's). */
+/** Minutes left from which on the page warns (WCAG 2.2.1). The session's 30 minutes are from the contract. */
 const endingFrom = 5;
 
 export interface TimeLeft {
@@ -18,7 +18,7 @@ export interface TimeLeft {
 export function timeLeft(expiresAt: number, now: number): TimeLeft {
   const left = Math.max(0, expiresAt - now);
   const next = marks.find((mark) => mark * minute < left) ?? 0;
-  // A second more: the server shall have passed the mark as well.
+  // One second more, so that the mark has passed on the server too.
   const refreshAfter = Math.ceil((left - next * minute) / 1000) + 1;
   return { minutes: Math.ceil(left / minute), ending: left <= endingFrom * minute, refreshAfter };
 }

@@ -13,14 +13,14 @@ export interface RequestContext {
   language: Language;
   /** Path of the page: its form is sent there. */
   action: string;
-  /** Whether the browser in front of it is on a phone already. */
+  /** Whether this browser is on a phone already. */
   onPhone: boolean;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
   now: number;
 }
 
-/** A template and what it needs beyond what every page has. */
+/** A template, and its data besides the data that every page has. */
 interface ViewModel {
   template: string;
   status?: number;
@@ -29,12 +29,12 @@ interface ViewModel {
   [name: string]: unknown;
 }
 
-/** A browser as its user may recognise it. */
+/** Names a browser so that its user can recognise it. */
 export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messages, 'devices'>): string {
   return devices.named(browser ?? devices.browser, system ?? devices.system);
 }
 
-function sinceThen(then: Date, { language, now }: RequestContext): string {
+function agoInWords(then: Date, { language, now }: RequestContext): string {
   const minutes = Math.floor((now - then.getTime()) / 60_000);
   return minutesAgoInWords(language, minutes);
 }
@@ -105,7 +105,7 @@ function methodList(
   };
 }
 
-/** Whether a phone may be able to open this address: it is not the name of each device for itself (RFC 6761 6.3). */
+/** Whether a phone can open this address. `localhost` names each device itself (RFC 6761 6.3). */
 function isReachable(baseUrl: string): boolean {
   return !/^(.+\.)?localhost$|^127\.|^\[::1\]$/.test(new URL(baseUrl).hostname);
 }
@@ -128,7 +128,7 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
 /** A value that changes with the session, for the script or a reload. */
 const watching = ({ session }: View) => ({ version: session.timeline.length });
 
-const toldOnPhone = (
+const phoneNotice = (
   { well }: Extract<View, { kind: 'phone-over' }>,
   { phone }: Pick<Messages, 'phone'>,
 ) => ({
@@ -176,10 +176,10 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
         template: 'confirm',
         step: 'confirm',
         computer: inWords(view.handoff.computer, m),
-        began: sinceThen(view.session.createdAt, context),
+        began: agoInWords(view.session.createdAt, context),
       };
     case 'phone-over':
-      return { template: 'notice', step: 'done', ...toldOnPhone(view, m) };
+      return { template: 'notice', step: 'done', ...phoneNotice(view, m) };
     case 'leave':
       return {
         template: 'leaving',
@@ -191,12 +191,12 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
   }
 }
 
-/** Anything that a header cannot hold is percent-encoded; registered URIs rarely have any. */
+/** Percent-encodes characters that a header cannot hold. Registered URIs rarely contain them. */
 const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 /**
- * The `Refresh` header of a view: away to the partner; else this page again, when what it says about time is no
- * longer true. `usual` is in seconds. A page with a text field is left alone.
+ * The `Refresh` header of a view. It leads to the partner, or reloads the page when the time shown is no longer
+ * right. `usual` is in seconds.
  */
 export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;

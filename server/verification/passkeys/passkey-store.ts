@@ -5,7 +5,7 @@ import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import type { PasskeyKey, PasskeyUse } from '../../platform/webauthn/relying-party.ts';
 
-/** A passkey by which a user returns. `_id` is derived from the credential id, so that it is the one unique rule. */
+/** A passkey by which a user returns. `_id` is derived from the credential id, so a credential is stored only once. */
 export interface Passkey extends Omit<PasskeyKey, 'publicKey'> {
   _id: string;
   userId: string;
@@ -14,11 +14,11 @@ export interface Passkey extends Omit<PasskeyKey, 'publicKey'> {
   publicKey: string;
   createdAt: Date;
   lastUsedAt?: Date;
-  /** Time of issue of the newest challenge that it answered, in ms since 1970. */
+  /** When the newest challenge that this passkey answered was issued, in ms since 1970. */
   answeredAt: number;
-  /** The browser that has signed in by it to see its user's data: SHA-256 of its cookie's secret. */
+  /** The browser that this passkey signed in to the user's data. `hash` is the SHA-256 of the browser's secret. */
   signIn?: { hash: string; until: Date };
-  /** With its user, where the user is not kept for ever. */
+  /** When the passkey is deleted together with its user; absent if the user is kept for ever. */
   purgeAt?: Date;
 }
 
@@ -29,11 +29,11 @@ export const indexes: IndexDeclaration[] = [
 ];
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** Passkeys of one user that are read. */
+/** The most passkeys of one user that are read. */
 const mostRead = 100;
 
 interface Answered {
-  /** Of the challenge, in ms since 1970. */
+  /** When the challenge was issued, in ms since 1970. */
   issuedAt: number;
   use: PasskeyUse;
   at: Date;
@@ -42,7 +42,7 @@ interface Answered {
 export function createPasskeyStore(db: Db) {
   const passkeys = db.collection<Passkey>(collection);
   return {
-    /** @returns false where it is there already */
+    /** @returns false if the passkey is stored already */
     async insert(passkey: Passkey): Promise<boolean> {
       const [result] = await insertEach(passkeys, [passkey]);
       if (result instanceof Error) throw result;
@@ -58,8 +58,8 @@ export function createPasskeyStore(db: Db) {
 
     /**
      * Notes that a passkey answered a challenge.
-     * @param once whether the challenge must be newer than each that it answered before
-     * @returns false where it was used or removed since it was read
+     * @param once whether the challenge must be newer than every challenge that the passkey answered before
+     * @returns false if the passkey was used or removed since it was read
      */
     async noteUse(
       { _id, userId, counter }: Passkey,
@@ -75,7 +75,7 @@ export function createPasskeyStore(db: Db) {
       return matchedCount === 1;
     },
 
-    /** Signs a browser in, and out the one before. @returns false where the passkey was removed since it was read */
+    /** Signs a browser in, and the previous one out. @returns false if the passkey was removed since it was read */
     async signIn({ _id, userId }: Passkey, signIn: NonNullable<Passkey['signIn']>): Promise<boolean> {
       const { matchedCount } = await passkeys.updateOne({ _id, userId }, { $set: { signIn } });
       return matchedCount === 1;
@@ -86,7 +86,7 @@ export function createPasskeyStore(db: Db) {
       await passkeys.updateOne({ _id: id, 'signIn.hash': hash }, { $unset: { signIn: '' } });
     },
 
-    /** @returns whether it was there */
+    /** @returns whether the passkey existed */
     remove: async (userId: string, id: string): Promise<boolean> =>
       (await passkeys.deleteOne({ _id: id, userId })).deletedCount === 1,
 

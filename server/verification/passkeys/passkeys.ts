@@ -12,10 +12,10 @@ import type { KeepUser } from '../people/keep-user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { Passkey, PasskeyStore } from './passkey-store.ts';
 
-/** Passkeys that a user can have. */
+/** The most passkeys that a user can have. */
 export const mostPasskeys = 10;
 
-/** What a challenge is for, and all that it is bound to. */
+/** The purpose of a challenge, and the state that it is bound to. */
 export type Binding = readonly (string | number)[];
 
 export type Ceremony = 'save' | 'return' | 'sign_in';
@@ -52,7 +52,7 @@ interface Use<Found> {
 export function createPasskeys(dependencies: Dependencies) {
   const { store, users, keepUser, key, challenges, relyingParty, onCeremony, clock } = dependencies;
   const idOf = (credentialId: string) => deriveId(key, 'passkey', [credentialId]);
-  /** What an authenticator keeps of a user: bytes that tell nothing. */
+  /** The WebAuthn user handle, which an authenticator stores. It reveals nothing about the user. */
   const handleOf = (userId: string) => keyed(key, ['passkey user', userId]).toString('base64url');
 
   function refusal(ceremony: Ceremony, outcome: 'refused' | 'unknown' | 'other_mode'): ApiError {
@@ -64,7 +64,7 @@ export function createPasskeys(dependencies: Dependencies) {
     ofUser: store.ofUser,
     onCeremony,
 
-    /** Id of the user whose passkey it is. */
+    /** The id of the passkey's user; undefined for an unknown passkey. */
     userOf: async (passkeyId: string): Promise<string | undefined> => (await store.find(passkeyId))?.userId,
 
     /** `PublicKeyCredentialRequestOptionsJSON` */
@@ -110,34 +110,34 @@ export function createPasskeys(dependencies: Dependencies) {
     },
 
     /** `PublicKeyCredentialCreationOptionsJSON` of one more passkey of a user. */
-    creationOptions(userId: string, own: readonly Passkey[], binding: Binding) {
+    creationOptions(userId: string, existing: readonly Passkey[], binding: Binding) {
       const today = new Date(clock.now()).toISOString().slice(0, 10);
       return relyingParty.creationOptions(
         challenges.issue(binding),
         { handle: handleOf(userId), name: `SVC Identity, ${today}` },
-        own.map(({ credentialId }) => credentialId),
+        existing.map(({ credentialId }) => credentialId),
       );
     },
 
     /**
-     * Keeps the passkey that a browser has made, and the user for as long as it is of use.
+     * Stores the passkey that a browser has made, and keeps its user for as long as the passkey can be used.
      * @param text the browser's `RegistrationResponseJSON`
      * @throws ApiError `passkey_refused`
      */
     async save(text: string, userId: string, binding: Binding): Promise<void> {
       const answer = readCreation(text);
       const issuedAt = answer && challenges.check(binding, answer.challenge);
-      const made =
+      const credential =
         answer && issuedAt !== undefined
           ? await relyingParty.verifyCreation(answer, answer.challenge)
           : undefined;
-      const user = made && (await users.find(userId));
-      if (!made || issuedAt === undefined || !user) throw refusal('save', 'refused');
+      const user = credential && (await users.find(userId));
+      if (!credential || issuedAt === undefined || !user) throw refusal('save', 'refused');
       if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');
       const purgeAt = keepUser.endOfClaims(user);
-      const { publicKey, ...rest } = made;
+      const { publicKey, ...rest } = credential;
       const passkey: Passkey = {
-        _id: idOf(made.credentialId),
+        _id: idOf(credential.credentialId),
         userId,
         mode: user.mode,
         ...rest,
@@ -147,18 +147,18 @@ export function createPasskeys(dependencies: Dependencies) {
         ...(purgeAt ? { purgeAt } : {}),
       };
       const isNew = await store.insert(passkey);
-      // The same answer, sent again.
+      // If the same answer was sent before, the passkey is there already.
       const isOwn = isNew || (await store.find(passkey._id))?.userId === userId;
       if (!isOwn) throw refusal('save', 'refused');
-      // The passkey first: without one, no user is kept for longer.
+      // The passkey is stored first: a user without a passkey must not be kept longer.
       if (purgeAt) await keepUser.keepUntil(userId, purgeAt);
       if (isNew) onCeremony('save', 'done');
     },
 
-    /** A user that was kept for the passkey alone is deleted within a day. @throws ApiError `not_found` */
+    /** Removes a passkey. A user who was kept only for passkeys is deleted within a day. @throws ApiError `not_found` */
     async remove(userId: string, passkeyId: string): Promise<void> {
       const [first, ...others] = await store.ofUser(userId);
-      // Before the removal: one that is interrupted must keep no user without a passkey.
+      // Before the removal, so that an interruption leaves no user who is kept without a passkey.
       if (first?._id === passkeyId && others.length === 0) await keepUser.aDay(userId);
       if (!(await store.remove(userId, passkeyId)))
         throw new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
@@ -168,7 +168,7 @@ export function createPasskeys(dependencies: Dependencies) {
 
     removeAll: store.removeOfUser,
 
-    /** Kept in a browser that has a passkey of this user, or was told "Not now". */
+    /** The cookie of a browser in which this user saved a passkey, or chose "Not now". */
     markOf: (userId: string) => keyed(key, ['passkey mark', userId]).toString('base64url').slice(0, 16),
   };
 }

@@ -20,7 +20,7 @@ interface Dependencies {
 
 type Options = ReturnType<Passkeys['requestOptions']> | ReturnType<Passkeys['creationOptions']>;
 
-/** What a passkey can do in a session. */
+/** The result of a return by passkey. */
 export interface Returned {
   /** As it was read while the answer was verified: it may have changed since. */
   snapshot: Snapshot;
@@ -32,7 +32,7 @@ export interface Returned {
   note: () => Promise<unknown>;
 }
 
-/** Passkeys in the hosted flow. A challenge is of no use once its session has changed, or the browser's secret. */
+/** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
 export function createSessionPasskeys(dependencies: Dependencies) {
   const { isOn, passkeys, directory, enrolling, findSnapshot, isKnown } = dependencies;
   const bindingOf = (ceremony: string, { _id, browserHash, timeline }: Session): Binding => [
@@ -69,7 +69,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
         read: (userId) => findSnapshot(enrolling.known(session, userId)),
       });
       const { user } = snapshot;
-      // A duplicate identity blocks the enrollment: the usual way does so.
+      // For a duplicate identity, the usual verification has to block the enrollment.
       const known = !user.duplicate && isKnown(session, user);
       passkeys.onCeremony('return', known ? 'done' : 'stale');
       const outlastsCode = known && isKnown(session, user, codeLifetimeSeconds * 1000);
@@ -77,8 +77,8 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     },
 
     /**
-     * Whether the user is asked to save a passkey before the code is issued. Not after a hand-off: a passkey of the computer would
-     * stay with the person who sits there, long after the one session that the user at the phone has confirmed.
+     * Whether the user is asked to save a passkey before the code is issued. After a hand-off the user is not asked:
+     * the passkey would stay on the computer, and the computer may belong to another person.
      */
     async isAsked(session: Session, { passkeyMark }: BrowserContext): Promise<boolean> {
       if (session.passkey !== 'offered' || !session.userId || session.handoff?.state === 'confirmed')
@@ -89,8 +89,8 @@ export function createSessionPasskeys(dependencies: Dependencies) {
 
     async toSave(session: Session): Promise<Options> {
       const userId = userOf(session);
-      const own = await passkeys.ofUser(userId);
-      return passkeys.creationOptions(userId, own, bindingOf('save', session));
+      const existing = await passkeys.ofUser(userId);
+      return passkeys.creationOptions(userId, existing, bindingOf('save', session));
     },
 
     /** @throws ApiError `passkey_refused` */

@@ -8,7 +8,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Blocks an enrollment, and with it the codes that are out. Idempotent; `entry` where an operator does it. */
+/** Blocks an enrollment, and invalidates its unused codes. Idempotent. `entry` is the audit entry of an operator. */
 export function createBlocking({ enrollments, invalidate, clock }: Dependencies) {
   return async function block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment> {
     const invalidateAt = new Date(clock.now());

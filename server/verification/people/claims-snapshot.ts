@@ -15,13 +15,13 @@ export function claimsOf({ claims }: User): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
 
-/** What a session keeps for its code; nothing where the enrollment is blocked, which every exchange looks at again. */
+/** What a session stores for its code. Undefined for a blocked enrollment, which every exchange reads again. */
 export function codeSnapshotOf(
   { user, enrollment }: Snapshot,
-  { mode, rehearse: mark }: Session,
+  { mode, rehearse: rehearsalOfSession }: Session,
 ): Omit<CodeSnapshot, 'until'> | undefined {
-  const ofNew = mode === 'test' ? mark : undefined;
-  const { status, rehearse } = enrollment ?? { status: 'active', rehearse: ofNew };
+  const rehearsalOfNew = mode === 'test' ? rehearsalOfSession : undefined;
+  const { status, rehearse } = enrollment ?? { status: 'active', rehearse: rehearsalOfNew };
   if (status !== 'active') return undefined;
   return { claims: claimsOf(user), ...(rehearse ? { rehearse } : {}) };
 }
@@ -35,12 +35,12 @@ type SnapshotKeys = Pick<Session, 'userId' | 'enrollmentId'>;
 
 const byId = <R extends { _id: string }>(records: readonly R[]) =>
   new Map<string | undefined, R>(records.map((record) => [record._id, record]));
-/** Each value that is there, once. */
+/** The distinct values, without undefined. */
 export const distinct = (values: readonly (string | undefined)[]) => [
   ...new Set(values.filter((value) => value !== undefined)),
 ];
 
-/** Reads the users and enrollments of sessions, those of one tick together; undefined where the user was erased. */
+/** Reads users and enrollments of sessions, all of one tick together. Undefined if the user was erased. */
 export function createSnapshots({ users, enrollments }: Dependencies) {
   return createGroupCommit<SnapshotKeys, Snapshot | undefined>({
     async run(sessions) {

@@ -10,12 +10,15 @@ import type { FindSnapshot, Snapshot } from './claims-snapshot.ts';
 import { type Enrollment, type EnrollmentStore, isWithdrawn } from './enrollment-store.ts';
 import { keptClaims, type User, type UserStore } from './user-store.ts';
 
-/** `sub` and the `user_id` of events: stable for a partner, and of no use to two partners who compare. */
-function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'partnerId' | 'userId'>): string {
-  return hmac(key, [about.mode, about.partnerId, about.userId].join('|'));
+/** The `sub` of tokens and the `user_id` of events: the same for all clients of a partner, another for each partner. */
+function pairwiseSubject(
+  key: Uint8Array,
+  { mode, partnerId, userId }: Pick<Enrollment, 'mode' | 'partnerId' | 'userId'>,
+): string {
+  return hmac(key, [mode, partnerId, userId].join('|'));
 }
 
-/** How long a user is kept who cannot be recognised again. */
+/** How long a user who cannot be recognised again is kept. */
 export const oneTimeUserLifetimeMs = 86_400_000;
 
 interface Dependencies {
@@ -27,7 +30,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** An enrollment as a session that its user has authenticated in makes it. */
+/** The enrollment that follows from a session whose user has authenticated. */
 function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
   const { _id: sessionId, partnerId, clientId, keyId, mode, userId, sub, enrollmentId: _id } = session;
   const at = session.authenticatedAt;
@@ -42,7 +45,7 @@ function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
     sub,
     status: 'active',
     ...(mode === 'test' && session.rehearse ? { rehearse: session.rehearse } : {}),
-    // Consent counts when the session that it was given in has completed: until then the user can say no.
+    // Consent takes effect when its session completes: until then the user can still decline.
     consentedClaims: session.status === 'complete' ? claimsAskedFor(session) : [],
     firstSession: sessionId,
     createdAt: at,
@@ -51,7 +54,7 @@ function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
   };
 }
 
-/** The event of an enrollment that its first session made. The same enrollment leads to the same event always. */
+/** The event of an enrollment that its first session has made. The same enrollment always has the same event. */
 function createdEvent(
   { _id, partnerId, clientId, keyId, mode, sub, ...enrollment }: Enrollment,
   { traceparent }: Session,
@@ -72,17 +75,16 @@ function createdEvent(
 }
 
 /**
- * Users and their enrollments, as sessions bring them about. The session moves first, and alone decides whether its user has
- * authenticated or consented.
- * The enrollment is then updated here or in the sweep, idempotent.
+ * Makes users and their enrollments. The session is changed first: it alone decides whether its user has authenticated
+ * or consented. The enrollment is updated after it, here or by the sweep. Idempotent.
  */
 export function createEnrolling(dependencies: Dependencies) {
   const { users, enrollments, sessions, findSnapshot, keyring, clock } = dependencies;
 
   /**
    * Brings the enrollment of a session up to date. Idempotent.
-   * @param known the user and the enrollment as they were read after the session had authenticated
-   * @returns undefined where the user was erased
+   * @param known user and enrollment, if the caller has read them after the authentication
+   * @returns undefined if the user was erased
    */
   async function enroll(session: Session, known?: Snapshot): Promise<Enrollment | undefined> {
     const snapshot = known ?? (await findSnapshot(session));
@@ -101,18 +103,18 @@ export function createEnrolling(dependencies: Dependencies) {
 
     /**
      * Makes or updates the enrollment of a session. Idempotent.
-     * @returns the events to publish about it
+     * @returns the enrollment's events to publish
      */
     async applyToEnrollment(session: Session, known?: Snapshot): Promise<EventDraft[]> {
       const enrollment = await enroll(session, known);
       if (!enrollment) return [];
       if (enrollment.firstSession === session._id) return [createdEvent(enrollment, session)];
-      // Another session of this user enrolled them while this one completed.
+      // Another session has enrolled the user while this one completed.
       if (session.returning === false) await sessions.markReturning(session._id);
       return [];
     },
 
-    /** The user who has authenticated; a new one at the first time, with the claims known so far. */
+    /** Finds the user who has authenticated. At the first time, makes a user with the given claims. */
     async findOrCreateUser(
       { mode, source }: Session,
       { subject, oneTime }: Authenticated,
@@ -125,7 +127,7 @@ export function createEnrolling(dependencies: Dependencies) {
       return users.findOrCreate({ identity, mode, createdAt, ...life, ...kept });
     },
 
-    /** What the session's partner and client know the user as. */
+    /** The ids by which the session's partner and client know the user. */
     known({ mode, partnerId, clientId }: Session, userId: string) {
       return {
         userId,

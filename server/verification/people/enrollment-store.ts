@@ -29,18 +29,18 @@ export interface Enrollment extends SnapshotOwner {
   sub: string;
   status: 'active' | 'blocked';
   blockReason?: string;
-  /** When it was blocked last; stays when it is unblocked. */
+  /** When the enrollment was last blocked. An unblock keeps this time. */
   blockedAt?: Date;
-  /** Sandbox people only: what the exchange of their code shall rehearse. */
+  /** Sandbox people only: the outcome that the exchange of their code rehearses. */
   rehearse?: Rehearsal;
   consentedClaims: ClaimName[];
-  /** When the user withdrew the consent last. What was consented to by then counts no more. */
+  /** When the user last withdrew the consent. Earlier consent has no effect. */
   withdrawnAt?: Date;
-  /** The session that made it. In every other one the user is a returning user. */
+  /** The session that made the enrollment. In all others, the user is a returning user. */
   firstSession: string;
   customerHash?: string;
   createdAt: Date;
-  /** When it may be deleted; absent for those that are kept. */
+  /** When the enrollment is deleted; absent if it is kept. */
   purgeAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
   audit: AuditEntry[];
@@ -57,53 +57,55 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   invalidationIndex(collection),
 ];
-/** The id is derived from client and user, so that it is the one unique rule. */
+/** `_id` is derived from client and user, so no other unique index is needed. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export interface EnrollmentStore {
   /**
-   * Makes the enrollment, or adds the claims consented to to the one that is there. Idempotent. A consent that was withdrawn since adds
-   * nothing.
-   * @param known whether there is one, as far as the caller knows
+   * Makes the enrollment, or adds its consented claims to the existing one. A consent that was withdrawn since adds
+   * nothing. Idempotent.
+   * @param known whether the caller has found an enrollment
    */
   enroll(enrollment: Enrollment, consent: { known: boolean; consentedAt: Date }): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
   /** The enrollments with these ids that exist. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
   invalidations: Invalidations<Enrollment>;
-  /** Newest first, those after `after`. */
+  /** Newest first; the page begins after `after`. */
   list(
     filter: { partnerId: string; sub?: string },
     page: { limit: number; after?: Enrollment | undefined },
   ): Promise<Enrollment[]>;
   count(filter: { partnerId: string; sub?: string }): Promise<Total>;
   ofUser(userId: string): Promise<Enrollment[]>;
-  /** Of one partner, by the subject that it knows. */
+  /** The enrollments with a pairwise subject, which are all of one partner. */
   ofSubject(sub: string): Promise<Enrollment[]>;
   ofCustomer(customerHash: string): Promise<Enrollment[]>;
-  /** A user whom some partner knows by this subject. */
+  /** The id of the user with this pairwise subject. */
   userOfSubject(sub: string): Promise<string | undefined>;
-  /** Moves the time at which those of a user go that are not kept for ever. */
+  /** Changes when the enrollments of a user are deleted, except those that are kept for ever. */
   keepUntil(userId: string, until: Date): Promise<void>;
-  /** All but those that carry an audit entry. */
+  /** Keeps those with an audit entry that is not copied to the audit log yet. */
   remove(ids: readonly string[]): Promise<void>;
   /**
-   * The caller must then invalidate the claims snapshots of its sessions. `entry` where an operator blocks it.
+   * The caller must then invalidate the claims snapshots of the enrollment's sessions.
+   * @param how.entry the audit entry of an operator
    * @throws ApiError `not_found`
    */
   block(id: string, how: { reason: string; at: Date; entry?: AuditEntry | undefined }): Promise<Enrollment>;
   /** @throws ApiError `not_found` */
   unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
   /**
-   * Ends the consent of a user's enrollment. The caller must then invalidate the claims snapshots of its sessions, and end its
-   * accesses. @returns undefined where the enrollment is gone
+   * Ends the consent of an enrollment. The caller must then invalidate the claims snapshots of its sessions, and end
+   * its accesses.
+   * @returns undefined if the enrollment does not exist any more
    */
   withdraw(enrollment: Enrollment, at: Date, entry: AuditEntry): Promise<Enrollment | undefined>;
-  /** Keeps a hash of whom a shop knows this user as; the last one stays. */
+  /** Stores the hash of the shop's customer id for this user. A later one replaces it. */
   rememberCustomer(id: string, customerHash: string): Promise<void>;
 }
 
-/** Whether the user has withdrawn a consent that was given then. */
+/** Whether the user has withdrawn the consent that was given at `consentedAt`. */
 export const isWithdrawn = (
   { withdrawnAt }: Pick<Enrollment, 'withdrawnAt'>,
   { consentedAt }: { consentedAt?: Date },
@@ -112,8 +114,8 @@ export const isWithdrawn = (
 /** The most enrollments that a query for one person reads. */
 const mostPerPerson = 1_000;
 
-const due = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
-const pushed = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
+const auditDue = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
+const pushAudit = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
 
 export function createEnrollmentStore(db: Db): EnrollmentStore {
   const enrollments = db.collection<Enrollment>(collection);
@@ -152,9 +154,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         return await upsert(enrollment, consentedAt);
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        // Another request has made it by now, or its user has withdrawn this consent.
-        const there = await enrollments.findOne({ _id: enrollment._id });
-        return there && isWithdrawn(there, { consentedAt }) ? there : upsert(enrollment, consentedAt);
+        // Another request has made the enrollment, or the user has withdrawn this consent.
+        const existing = await enrollments.findOne({ _id: enrollment._id });
+        const isWithdrawnNow = existing && isWithdrawn(existing, { consentedAt });
+        return isWithdrawnNow ? existing : upsert(enrollment, consentedAt);
       }
     },
 
@@ -190,15 +193,15 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     block: (id, { reason, at, entry }) =>
       update(id, {
-        $set: { status: 'blocked', blockReason: reason, blockedAt: at, invalidateAt: at, ...due(entry) },
-        ...pushed(entry),
+        $set: { status: 'blocked', blockReason: reason, blockedAt: at, invalidateAt: at, ...auditDue(entry) },
+        ...pushAudit(entry),
       }),
 
     unblock: (id, entry) =>
       update(id, {
-        $set: { status: 'active', ...due(entry) },
+        $set: { status: 'active', ...auditDue(entry) },
         $unset: { blockReason: '' },
-        ...pushed(entry),
+        ...pushAudit(entry),
       }),
 
     async withdraw({ _id, userId }, at, entry) {

@@ -7,9 +7,9 @@ import type { EnrollmentStore } from './enrollment-store.ts';
 import { type SnapshotInvalidation, secondLookAfterMs } from './snapshot-invalidation.ts';
 import type { UserStore } from './user-store.ts';
 
-/** What other features keep of a user, by the names under which they know them. */
+/** The keys by which other features find their data of a user. */
 export interface Traces {
-  /** `sub` at each partner. */
+  /** The user's `sub` at each partner. */
   subs: readonly string[];
   enrollments: readonly (Pick<Session, 'partnerId' | 'mode'> & { enrollmentId: string })[];
   /** Codes that were issued for the user. */
@@ -17,7 +17,7 @@ export interface Traces {
   sessionIds: readonly string[];
 }
 
-/** How much was found and emptied. */
+/** How many records were erased. */
 export interface Erased {
   enrollments: number;
   sessions: number;
@@ -32,7 +32,7 @@ interface Dependencies {
   sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
   invalidate: Pick<SnapshotInvalidation, 'user'>;
   removePasskeys: (userId: string) => Promise<void>;
-  /** Empties what other features keep. Idempotent. */
+  /** Erases the user's data in other features. Idempotent. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
   clock: { now(): number };
 }
@@ -40,9 +40,9 @@ interface Dependencies {
 const perSweep = 100;
 
 /**
- * Removes a person: claims, identity, enrollments, and what is kept of them in tokens and events. The ledger
- * names charges, never people, and stays. The sweep erases again what was written while the first pass ran, then
- * removes the last links. It also finishes an erasure that a crash has interrupted.
+ * Erases a user: claims, identity, enrollments, and the user's data in tokens and events. The ledger stays, because it
+ * names charges and never users. The sweep erases again what was written during the first pass, then removes the last
+ * references to the user. It also finishes an erasure that a crash has interrupted.
  */
 export function createErasure({
   users,
@@ -53,7 +53,7 @@ export function createErasure({
   eraseElsewhere,
   clock,
 }: Dependencies) {
-  async function empty(userId: string): Promise<Erased> {
+  async function eraseData(userId: string): Promise<Erased> {
     await removePasskeys(userId);
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const elsewhere = await eraseElsewhere({
@@ -79,8 +79,9 @@ export function createErasure({
     async sweep() {
       const due = await users.erasedBefore(new Date(clock.now() - secondLookAfterMs), perSweep);
       for (const userId of due) {
-        await empty(userId);
-        if ((await enrollments.ofUser(userId)).length > 0) continue; // until the audit log has what they carry
+        await eraseData(userId);
+        // Some enrollments wait until their audit entries are in the audit log.
+        if ((await enrollments.ofUser(userId)).length > 0) continue;
         await sessions.forgetUser(userId);
         await users.remove(userId);
       }
@@ -90,13 +91,13 @@ export function createErasure({
   return {
     sweep,
 
-    /** @returns what was emptied; undefined where there is no such user, or no longer */
+    /** @returns how much was erased; undefined if the user does not exist, or was erased before */
     async erase(userId: string, actor: Actor): Promise<Erased | undefined> {
       const at = new Date(clock.now());
       const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
       if (!(await users.erase(userId, at, entry))) return undefined;
       await invalidate.user({ _id: userId, invalidateAt: at, erasedAt: at });
-      return empty(userId);
+      return eraseData(userId);
     },
   };
 }

@@ -3,11 +3,11 @@ import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { IsFresh } from './freshness.ts';
 import type { UserStore } from './user-store.ts';
 
-/** An enrolled user as a later question about them needs them. */
+/** An enrolled user, with the claims that can be resolved without a new session. */
 export interface Enrolled
   extends Pick<Enrollment, 'clientId' | 'sub' | 'status' | 'rehearse' | 'consentedClaims' | 'firstSession'> {
   id: string;
-  /** What is known of the user and was evaluated lately enough. */
+  /** The user's claims that are still fresh. */
   freshClaims: Claims;
 }
 
@@ -18,7 +18,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Finds enrolled users by the identifier that the partner knows. */
+/** Finds an enrolled user by the enrollment's id. */
 export function createEnrolledUsers({ enrollments, users, isFresh, clock }: Dependencies) {
   return async function find(enrollmentId: string): Promise<Enrolled | undefined> {
     const enrollment = await enrollments.find(enrollmentId);

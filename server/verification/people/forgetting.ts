@@ -2,16 +2,16 @@ import type { UserStore } from './user-store.ts';
 
 interface Dependencies {
   users: Pick<UserStore, 'findWithOldClaims' | 'forgetClaims'>;
-  /** Milliseconds after which no claim holds any more. */
+  /** The longest lifetime of a claim, in milliseconds. */
   claimLifetime: number;
   clock: { now(): number };
 }
 
-/** Claims that held when a session began are still needed while it and its code live: 30 and 10 minutes. */
+/** Expired claims are kept a while: a session (30 minutes) and its code (10 minutes) may have begun with them. */
 export const gracePeriodMs = 3_600_000;
 const perSweep = 200;
 
-/** Deletes claims that hold no more: the consent page says how long they are kept. Idempotent. */
+/** Deletes expired claims, because the consent page promises how long claims are kept. Idempotent. */
 export function createForgetting({ users, claimLifetime, clock }: Dependencies) {
   return async function forgetOldClaims(): Promise<void> {
     const before = new Date(clock.now() - claimLifetime - gracePeriodMs);

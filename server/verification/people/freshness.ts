@@ -1,27 +1,27 @@
 import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
 
 const day = 86_400_000;
-const usual = 365 * day;
-/** Time alone turns "not yet 18" into "18": such an answer is asked for again soon, whatever is configured. */
+const defaultLifetimeMs = 365 * day;
+/** The lifetime of a negative age claim: it can become true on any day. Configuration cannot make it longer. */
 export const notYetLifetimeMs = day;
 
-/** A claim as it is kept of a user. */
+/** A claim as a user's record stores it. */
 export interface KeptClaim {
   value: ClaimValue;
   evaluatedAt: Date;
 }
 
-/** Milliseconds that claims hold, where it is not 365 days. */
+/** Configured lifetimes of claims, in milliseconds. The default is 365 days. */
 export type Lifetimes = Partial<Record<ClaimName | 'default', number>>;
 
-/** Milliseconds after which no claim holds any more: the longest lifetime of all. */
+/** The longest lifetime of all claims, in milliseconds. */
 export function longestLifetime(lifetimes: Lifetimes = {}): number {
-  return Math.max(...claimNames.map((name) => lifetimes[name] ?? lifetimes.default ?? usual));
+  return Math.max(...claimNames.map((name) => lifetimes[name] ?? lifetimes.default ?? defaultLifetimeMs));
 }
 
 /**
- * Whether a claim that was evaluated then still holds at `now`; one that came to null counts as evaluated.
- * @param maxAge milliseconds that it holds at most, whatever its own lifetime
+ * Whether a claim is still fresh at `now`. A claim that was evaluated to null counts too.
+ * @param maxAge the most milliseconds since the evaluation, whatever the claim's lifetime
  */
 export type IsFresh = (
   name: ClaimName,
@@ -33,7 +33,7 @@ export type IsFresh = (
 export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
   return (name, claim, now, maxAge = Number.POSITIVE_INFINITY) => {
     if (!claim) return false;
-    const configured = lifetimes[name] ?? lifetimes.default ?? usual;
+    const configured = lifetimes[name] ?? lifetimes.default ?? defaultLifetimeMs;
     const isNotYet = name.startsWith('age_') && claim.value === false;
     const lifetime = isNotYet ? Math.min(configured, notYetLifetimeMs) : configured;
     return now - claim.evaluatedAt.getTime() < Math.min(lifetime, maxAge);

@@ -4,11 +4,11 @@ import { insertInOrder } from '../../platform/database/write-groups.ts';
 import type { User } from './user.ts';
 
 /**
- * Says which user an identity is: its `_id` admits one. It is a document beside the users, because a user who was erased is
- * another one when they come again. The same insert makes both.
+ * Maps an identity to its only user. It is a document of its own, because an erased person becomes a new user when they
+ * return. One insert makes both documents.
  */
 export interface Identity {
-  /** `idn_` and the keyed hash. */
+  /** `idn_` and the keyed hash of the identity. */
   _id: string;
   userId: string;
   purgeAt?: Date;
@@ -41,7 +41,7 @@ export async function forgetIdentity(db: Db, { _id, identity }: Owner): Promise<
   await collectionOf(db).deleteOne({ _id: idOf(identity), userId: _id });
 }
 
-/** Finds and makes users by their identities. Those of one tick share a command. */
+/** Finds and makes users by their identities. Calls in one tick share a database command. */
 export function createIdentities(db: Db) {
   const documents = collectionOf(db);
 
@@ -59,14 +59,14 @@ export function createIdentities(db: Db) {
     },
   });
 
-  /** Resolves to whether the user was inserted. The identity comes first: where it stands already, no user is made. */
+  /** Resolves to whether the user was inserted. The identity is inserted first; if it exists already, no user is made. */
   const insert = createGroupCommit<User, boolean>({
     async run(batch) {
-      const one = new Map(batch.map((user) => [user.identity, user]));
-      const wanted = [...one.values()].flatMap((user) => [identityOf(user), user]);
-      const inserted = await insertInOrder(documents, wanted);
-      const made = new Set(wanted.slice(0, inserted));
-      return batch.map((user) => made.has(user));
+      const userByIdentity = new Map(batch.map((user) => [user.identity, user]));
+      const wanted = [...userByIdentity.values()].flatMap((user) => [identityOf(user), user]);
+      const insertedCount = await insertInOrder(documents, wanted);
+      const inserted = new Set(wanted.slice(0, insertedCount));
+      return batch.map((user) => inserted.has(user));
     },
   });
 
@@ -74,15 +74,15 @@ export function createIdentities(db: Db) {
     find,
     insert,
 
-    /** Moves the time at which the identity of a user goes. */
+    /** Changes when the identity of a user is deleted. */
     async keepUntil({ _id, identity }: Owner, until: Date): Promise<void> {
       await documents.updateOne({ _id: idOf(identity), userId: _id }, { $set: { purgeAt: until } });
     },
 
     /**
-     * The user who was found, unless erased. Otherwise removes the identity of an erased user, or inserts the missing
-     * user of an identity that another process has begun.
-     * @returns undefined where the identity has to be looked up again
+     * Returns the found user unless they were erased. Else removes the identity of an erased user, or inserts the user
+     * that an interrupted process has left out.
+     * @returns undefined if the identity has to be read again
      */
     async resolve({ identity, user }: Found, wanted: User): Promise<User | undefined> {
       if (user && !user.erasedAt) return user;

@@ -4,14 +4,14 @@ import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 /** A record that codes were issued for. */
 export interface SnapshotOwner {
   _id: string;
-  /** When it was changed, until the claims snapshots in sessions are invalidated (an outbox). */
+  /** When the record changed. Present until the claims snapshots in its sessions are invalidated (an outbox). */
   invalidateAt?: Date;
 }
 
 export interface Invalidations<R extends SnapshotOwner> {
   /** Records that changed before `before`, and whose claims snapshots may still be valid. */
   due(before: Date, limit: number): Promise<(R & Required<SnapshotOwner>)[]>;
-  /** The snapshots are invalidated for the change at `invalidateAt`; a later one stays due. */
+  /** Marks the change at `invalidateAt` as done. A later change stays due. */
   done(changed: Required<SnapshotOwner>): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ interface Dependencies {
   sessions: Pick<SessionStore, 'invalidateSnapshots'>;
   users: Pick<UserStore, 'invalidations'>;
   enrollments: Pick<EnrollmentStore, 'invalidations'>;
-  /** Ends what was bought of an enrollment for a consent that is withdrawn. Idempotent. */
+  /** Ends the accesses that were charged under a withdrawn consent. Idempotent. */
   endAccesses: (enrollment: { _id: string; userId: string; withdrawnAt: Date }) => Promise<void>;
   clock: { now(): number };
   logger: Pick<Logger, 'warn'>;
@@ -21,7 +21,7 @@ interface Dependencies {
 const gracePeriodMs = 5_000;
 const perSweep = 200;
 
-/** An exchange or an event that was under way when a user was erased, or withdrew a consent, is written by then. */
+/** After this time, every exchange and event that was under way at an erasure or a withdrawal has been written. */
 export const secondLookAfterMs = 60_000;
 
 /**
@@ -37,17 +37,16 @@ export function createSnapshotInvalidation(dependencies: Dependencies) {
     await users.invalidations.done(changed);
   }
 
-  /** After a withdrawal, accesses end too. It is done with the second look, which finds the exchanges that were under way. */
+  /** After a withdrawal, ends accesses too, and again in the sweep, which finds the exchanges that were under way. */
   async function enrollment(changed: ChangedEnrollment): Promise<void> {
     const { _id, userId, invalidateAt, withdrawnAt } = changed;
-    const whose = { userId, enrollmentId: _id };
-    if (withdrawnAt?.getTime() === invalidateAt.getTime())
-      await sessions.invalidateSnapshots(
-        { ...whose, consentedBy: withdrawnAt },
-        invalidateAt,
-        'consent withdrawn',
-      );
-    else await sessions.invalidateSnapshots(whose, invalidateAt, 'enrollment blocked');
+    const owner = { userId, enrollmentId: _id };
+    if (withdrawnAt?.getTime() === invalidateAt.getTime()) {
+      const consented = { ...owner, consentedBy: withdrawnAt };
+      await sessions.invalidateSnapshots(consented, invalidateAt, 'consent withdrawn');
+    } else {
+      await sessions.invalidateSnapshots(owner, invalidateAt, 'enrollment blocked');
+    }
     if (withdrawnAt && invalidateAt.getTime() - withdrawnAt.getTime() < secondLookAfterMs) {
       await endAccesses({ _id, userId, withdrawnAt });
       if (clock.now() - withdrawnAt.getTime() < secondLookAfterMs) return;

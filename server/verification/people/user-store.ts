@@ -12,7 +12,7 @@ import type { User } from './user.ts';
 export type { User };
 
 const collection = 'users';
-/** Tries of a change that concurrent changes make fail. */
+/** How often a change is tried when concurrent changes make it fail. */
 const maxConflictTries = 5;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { erasedAt: 1 }, sparse: true },
@@ -21,43 +21,44 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   invalidationIndex(collection),
 ];
-/** Identities are documents of their own, so that `_id` is the one unique rule. */
+/** Identities are documents of their own, so no unique index besides `_id` is needed. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> &
   Partial<Pick<User, 'claims' | 'keptSince'>>;
 
 export interface UserStore {
-  /** The user of this identity, made where there is none. */
+  /** Finds the user of an identity, or makes one. */
   findOrCreate(user: NewUser): Promise<{ user: User; isNew: boolean }>;
   find(id: string): Promise<User | undefined>;
   /** The users with these ids, without erased ones. */
   findAll(ids: readonly string[]): Promise<User[]>;
   invalidations: Invalidations<User>;
   /**
-   * Keeps claims of a user who has none: no session has a snapshot of any.
-   * @returns false where the user has some, or was erased
+   * Stores the first claims of a user. No session can have a snapshot yet, so none has to be invalidated.
+   * @returns false if the user has claims, or was erased
    */
   keepFirstClaims(id: string, found: Found, evaluatedAt: Date): Promise<boolean>;
-  /** Snapshots in their sessions have to be invalidated then. */
+  /** Stores claims. The caller must then invalidate the claims snapshots in the user's sessions. */
   keepClaims(id: string, found: Found, evaluatedAt: Date): Promise<void>;
   /** Users with a claim that was evaluated at `before` or earlier. */
   findWithOldClaims(before: Date, limit: number): Promise<User[]>;
-  /** Removes what was evaluated at `before` or earlier, unless it has been evaluated again since it was read. */
+  /** Removes claims that were evaluated at `before` or earlier, unless they were evaluated again since they were read. */
   forgetClaims(user: User, before: Date): Promise<void>;
   /**
-   * Empties the record, so that the same person is a new user from now on. The snapshots in their sessions have to be invalidated then.
-   * @returns whether it was there
+   * Empties the record, so that the same person is a new user from now on. The caller must then invalidate the claims
+   * snapshots in the user's sessions.
+   * @returns whether the user existed
    */
   erase(id: string, at: Date, entry: AuditEntry): Promise<boolean>;
   /**
-   * Moves the time at which a user goes who is not kept for ever.
-   * @returns whether there is such a user
+   * Changes when a user is deleted. Does nothing for users who are kept for ever.
+   * @returns whether it changed a user
    */
   keepUntil(id: string, until: Date): Promise<boolean>;
   /** Ids of users that were erased before this time. */
   erasedBefore(at: Date, limit: number): Promise<string[]>;
-  /** Not while it carries an audit entry. */
+  /** Removes the record, unless it has an audit entry that is not copied to the audit log yet. */
   remove(id: string): Promise<void>;
 }
 
@@ -65,7 +66,7 @@ type Found = Pick<Verified, 'claims' | 'duplicate'>;
 
 const notErased = { erasedAt: { $exists: false } };
 
-/** Claims as they are kept. */
+/** Claims as a user's record stores them. */
 export const keptClaims = (claims: Verified['claims'], evaluatedAt: Date): User['claims'] =>
   Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, { value, evaluatedAt }]));
 
@@ -81,7 +82,7 @@ export function createUserStore(db: Db): UserStore {
         const known = await identities.resolve(found, user);
         if (known) return { user: known, isNew: known._id === user._id };
         if (!found.identity && (await identities.insert(user))) return { user, isNew: true };
-        // Another session of the same person was faster, or the reply was lost.
+        // Another session of the same person has made the user, or the reply was lost.
       }
       throw unavailable(new Error('a user keeps being made and erased'));
     },
@@ -103,7 +104,7 @@ export function createUserStore(db: Db): UserStore {
         `claims.${name}`,
         claim,
       ]);
-      // `invalidateAt` says that the claims snapshots in sessions of the user are out of date.
+      // `invalidateAt` marks the claims snapshots in the user's sessions as out of date.
       const changed = { ...Object.fromEntries(fields), duplicate, invalidateAt: evaluatedAt };
       await users.updateOne({ _id: id, ...notErased }, { $set: changed, $min: { keptSince: evaluatedAt } });
     },
@@ -120,22 +121,22 @@ export function createUserStore(db: Db): UserStore {
         evaluatedAt,
       }));
       const old = all.filter(({ evaluatedAt }) => evaluatedAt <= before);
-      const oldest = Math.min(
-        ...all.filter((claim) => !old.includes(claim)).map(({ evaluatedAt }) => evaluatedAt.getTime()),
-      );
-      const asRead = Object.fromEntries(
+      const kept = all.filter(({ evaluatedAt }) => evaluatedAt > before);
+      const unchanged = Object.fromEntries(
         old.map(({ path, evaluatedAt }) => [`${path}.evaluatedAt`, evaluatedAt]),
       );
-      const gone = Object.fromEntries(old.map(({ path }) => [path, '' as const]));
-      const change: UpdateFilter<User> = Number.isFinite(oldest)
-        ? { $unset: gone, $set: { keptSince: new Date(oldest) } }
-        : { $unset: { ...gone, keptSince: '' } };
-      await users.updateOne({ _id, keptSince, ...asRead } as Filter<User>, change);
+      const removed = Object.fromEntries(old.map(({ path }) => [path, '' as const]));
+      const oldestKept = Math.min(...kept.map(({ evaluatedAt }) => evaluatedAt.getTime()));
+      const change: UpdateFilter<User> =
+        kept.length > 0
+          ? { $unset: removed, $set: { keptSince: new Date(oldestKept) } }
+          : { $unset: { ...removed, keptSince: '' } };
+      await users.updateOne({ _id, keptSince, ...unchanged } as Filter<User>, change);
     },
 
     async erase(id, at, entry) {
-      const there = { _id: id, ...notErased };
-      const user = await users.findOne(there, { projection: { identity: 1 } });
+      const notYetErased = { _id: id, ...notErased };
+      const user = await users.findOne(notYetErased, { projection: { identity: 1 } });
       if (!user) return false;
       const emptied = {
         claims: {},
@@ -144,7 +145,7 @@ export function createUserStore(db: Db): UserStore {
         invalidateAt: at,
         auditAt: entry.at,
       };
-      const { matchedCount } = await users.updateOne(there, {
+      const { matchedCount } = await users.updateOne(notYetErased, {
         $set: emptied,
         $unset: { purgeAt: '' },
         $push: { audit: entry },

@@ -4,20 +4,20 @@ import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import type { KeptClaim } from './freshness.ts';
 import type { SnapshotOwner } from './invalidation-store.ts';
 
-/** A person as far as this service keeps them: derived claims and nothing else. */
+/** A person as this service stores them: derived claims, and no other personal data. */
 export interface User extends SnapshotOwner {
   mode: Mode;
-  /** Keyed hash of who the verification source says this is. An `Identity` has it as its id. */
+  /** Keyed hash of the identity that the verification source reported. It is the id of an `Identity`. */
   identity: string;
   claims: Partial<Record<ClaimName, KeptClaim>>;
   /** When the oldest of the claims was evaluated. */
   keptSince?: Date;
-  /** Whether a source has met this person under another identity. */
+  /** Whether a source knows this person under another identity. */
   duplicate?: boolean;
   createdAt: Date;
-  /** When they may be deleted; absent for those who are kept. */
+  /** When the user is deleted; absent if the user is kept. */
   purgeAt?: Date;
-  /** When they were erased. The record goes after the sweep's second look; until then no look-up finds it. */
+  /** When the user was erased. No query finds the record any more, and the sweep deletes it after its second pass. */
   erasedAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
   audit?: AuditEntry[];

@@ -7,7 +7,7 @@ import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
 interface EndingDependencies {
   enrollments: Pick<EnrollmentStore, 'find'>;
   sessions: Pick<SessionStore, 'ofUser'>;
-  /** Ends accesses that were charged by a time. Idempotent. */
+  /** Ends accesses that were charged at `chargedBy` or earlier. Idempotent. */
   endAccesses: (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedBy: Date) => Promise<void>;
 }
 
@@ -17,21 +17,21 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A charge that was under way at a withdrawal has a time by then. */
+/** A charge that was under way at a withdrawal has a time at most this much later. */
 const underWayMs = 10_000;
 
-/** What a partner has bought of an enrollment for a consent that is withdrawn now. */
+/** Ends the accesses of an enrollment that were charged under the withdrawn consent. */
 export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: EndingDependencies) {
   return async ({ _id, userId, withdrawnAt }: { _id: string; userId: string; withdrawnAt: Date }) => {
     const [enrollment, all] = await Promise.all([enrollments.find(_id), sessions.ofUser(userId)]);
     if (!enrollment) return;
     const { partnerId, mode } = enrollment;
-    const before = all.filter(
+    const withdrawn = all.filter(
       (session) => session.enrollmentId === _id && isWithdrawn({ withdrawnAt }, session),
     );
     await endAccesses(
       {
-        codes: before.flatMap(({ code }) => (code ? { partnerId, mode, codeHash: code.hash } : [])),
+        codes: withdrawn.flatMap(({ code }) => (code ? { partnerId, mode, codeHash: code.hash } : [])),
         enrollments: [{ partnerId, mode, enrollmentId: _id }],
       },
       new Date(withdrawnAt.getTime() + underWayMs),
@@ -40,16 +40,17 @@ export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: E
 }
 
 /**
- * Ends a user's consent with all clients of a partner: the partner can read nothing more, and codes and accesses of before are
- * of no use. The next session asks again. Idempotent.
+ * Ends a user's consent with all clients of a partner: earlier codes and accesses become invalid, and the partner can
+ * read nothing more. The next session asks for consent again. Idempotent.
  */
 export function createWithdrawal({ enrollments, invalidate, clock }: Dependencies) {
   /** @returns the enrollments whose consent was ended */
   return async function withdraw(userId: string, partnerId: string, actor: Actor): Promise<Enrollment[]> {
     const at = new Date(clock.now());
-    const theirs = (await enrollments.ofUser(userId)).filter((one) => one.partnerId === partnerId);
+    const enrolled = await enrollments.ofUser(userId);
+    const withPartner = enrolled.filter((enrollment) => enrollment.partnerId === partnerId);
     const ended = await Promise.all(
-      theirs.map(async (enrollment) => {
+      withPartner.map(async (enrollment) => {
         const { _id, consentedClaims } = enrollment;
         const difference = { before: { consentedClaims }, after: { consentedClaims: [] } };
         const entry = auditEntry(actor, { id: _id, at: at.getTime() }, difference);

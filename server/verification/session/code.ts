@@ -1,19 +1,19 @@
 import { bytesOfId, bytesOfSecret, idOfBytes, keyed, secretOfBytes, sha256 } from '../../platform/ids.ts';
 
-/** A code, or a link, as it is presented. */
+/** A code or a link that a caller has sent, in parts. */
 export interface Presented {
-  /** SHA-256, as the session keeps it. */
+  /** SHA-256 of the whole text; the session stores it. */
   hash: string;
-  /** The session that it names; undefined for a text that names none. */
+  /** The session id in the text; undefined if the text contains none. */
   sessionId: string | undefined;
 }
 
-/** Bytes of the session's id, and of the secret after it. */
+/** Length of the session's id, and of the secret after it, in bytes. */
 const partBytes = 16;
 
 /**
- * The code of a completed session. It names its session, so that the session is found by its `_id`, in whichever shard it is. It
- * is derived, so that it need not be kept to be sent again.
+ * The code of a completed session. It contains the session's id, so the session is found by its `_id` in any shard. It
+ * is derived, so it can be sent again without being stored.
  */
 export function codeOf(key: Uint8Array, sessionId: string): string {
   const id = bytesOfId('session', sessionId);

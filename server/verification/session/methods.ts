@@ -3,7 +3,7 @@ import { closedRequests } from '../sources/identity-wallet/pending.ts';
 import type { Methods, Session } from './session.ts';
 import { failed, spentAttempts, type Transition } from './transitions.ts';
 
-/** Choices and ways back, so that a script cannot make a session grow without end. */
+/** The most turns (choices and returns to the list), so that a script cannot make a session grow without end. */
 const mostTurns = 40;
 
 export const methodsOf = (names: readonly string[]): Methods => ({
@@ -21,7 +21,7 @@ export const remaining = ({ names, failed }: Methods): string[] =>
 export const isChoosing = ({ methods }: Pick<Session, 'methods'>): boolean =>
   methods !== undefined && !methods.chosen;
 
-/** What stays of the state of sources when another one is used: earlier requests are never open again. */
+/** The state that is kept when the method changes: it prevents that earlier requests are used again. */
 const stateBetween = (carried: Session['carried']) => ({
   spent: spentAttempts(carried),
   wallet: closedRequests(carried),
@@ -29,7 +29,7 @@ const stateBetween = (carried: Session['carried']) => ({
 
 /** The user chooses a method of the list. */
 export function methodChosen({ carried }: Session, methods: Methods, source: string, at: Date): Transition {
-  const { last: _told, turn, ...rest } = methods;
+  const { last: _last, turn, ...rest } = methods;
   return {
     set: { source, methods: { ...rest, turn: turn + 1, chosen: true } },
     carried: stateBetween(carried),
@@ -39,7 +39,7 @@ export function methodChosen({ carried }: Session, methods: Methods, source: str
 
 /** The user wants another method. */
 export function methodLeft(session: Session, methods: Methods, at: Date): Transition {
-  const { last: _told, turn, ...rest } = methods;
+  const { last: _last, turn, ...rest } = methods;
   if (turn >= mostTurns) return failed(session, methods.failed.at(-1)?.reason ?? 'abandoned', at);
   return {
     set: { methods: { ...rest, turn: turn + 1, chosen: false } },
@@ -57,8 +57,8 @@ interface HowItEnded {
 }
 
 /**
- * The method of a session has failed before the user has authenticated: back to the list, where another method is left. Else the
- * session fails.
+ * The method has failed before the user has authenticated. The user goes back to the list if another method is left;
+ * else the session fails.
  */
 export function methodFailed(session: Session, { reason, note, again }: HowItEnded, at: Date): Transition {
   const { methods, source, carried } = session;
@@ -82,18 +82,19 @@ export function methodFailed(session: Session, { reason, note, again }: HowItEnd
   };
 }
 
-/** How a method ended: with the user, by a failure, or because the user wanted another one. */
+/** How a method ended: the user has authenticated, has left it for another method, or the method has failed. */
 export type MethodOutcome = 'authenticated' | 'left' | FailureReason;
 
-/** How the method of a session ended by a transition; undefined where it goes on. */
+/** How a transition ends the method of a session; undefined if the method goes on. */
 export function methodOutcome(
   session: Session,
   { set, entry, earlier = [] }: Transition,
 ): MethodOutcome | undefined {
   const { event } = entry;
   const all = [...earlier, entry];
-  if (all.some((each) => each.event === 'authenticated' || each.event === 'handoff_authenticated'))
-    return 'authenticated';
+  const isAuthentication = ({ event }: Transition['entry']) =>
+    event === 'authenticated' || event === 'handoff_authenticated';
+  if (all.some(isAuthentication)) return 'authenticated';
   if (event === 'method_left') return 'left';
   if (event === 'method_failed') return set.methods?.last?.reason;
   const isUnfinished = session.consentedAt !== undefined && session.authenticatedAt === undefined;

@@ -14,17 +14,17 @@ interface Dependencies {
   logger: Pick<Logger, 'warn' | 'error'>;
 }
 
-/** A session whose enrollment is up to date, with all events that are due for it. */
+/** A session whose enrollment is up to date, with all its events to publish. */
 interface Unpublished {
   session: Session;
   drafts: readonly EventDraft[];
 }
 
 const perSweep = 200;
-/** The sweep leaves to the process that moved a session the time to finish this itself. Milliseconds. */
+/** The sweep waits this many milliseconds, so that the process that changed a session can finish the work itself. */
 const gracePeriodMs = 5_000;
 
-/** What follows from a session: its enrollment, then its events. The sweep finishes what was cut short. */
+/** Does what follows a change of a session: updates the enrollment, then publishes events. The sweep finishes the rest. */
 export function createOutbox({ sessions, enrolling, publish, clock, logger }: Dependencies) {
   const publishAll = createGroupCommit<Unpublished, undefined>({
     async run(batch) {
@@ -34,7 +34,7 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     },
   });
 
-  /** Updates the enrollment of a session, and collects the events about both. */
+  /** Updates the enrollment of a session, and collects the events of both. */
   async function withDrafts(session: Session, known?: Snapshot): Promise<Unpublished> {
     const enrolled = session.enrollmentDueAt ? await enrolling.applyToEnrollment(session, known) : [];
     return { session, drafts: [...enrolled, ...session.outbox] };
@@ -42,11 +42,11 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
 
   const finishOne = async (session: Session) => publishAll(await withDrafts(session));
 
-  function inBackground(work: Promise<unknown>, { _id: of }: Session): void {
-    work.catch((err: unknown) => logger.warn({ err, of }, 'events left to the sweep'));
+  function inBackground(work: Promise<unknown>, { _id }: Session): void {
+    work.catch((err: unknown) => logger.warn({ err, of: _id }, 'events left to the sweep'));
   }
 
-  /** One that cannot be published must not keep the others waiting. @returns whether all are published */
+  /** A session whose events cannot be published does not delay the others. @returns whether all are published */
   async function finishEach(due: readonly Session[]): Promise<boolean> {
     const together = await Promise.allSettled(due.map(finishOne));
     const failed = due.filter((_, index) => together[index]?.status === 'rejected');
@@ -62,14 +62,14 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
 
   return {
     /**
-     * Brings the enrollment up to date, then publishes in the background: no answer waits for a webhook (interface
-     * section 6, rule 1).
+     * Updates the enrollment, then publishes in the background: no response waits for a webhook (interface section 6,
+     * rule 1).
      */
     async finish(session: Session, known?: Snapshot): Promise<void> {
       inBackground(publishAll(await withDrafts(session, known)), session);
     },
 
-    /** As `finish`, for a session whose answer waits for nothing. */
+    /** As `finish`, but the enrollment is updated in the background too. */
     drain: (session: Session): void => inBackground(finishOne(session), session),
 
     async sweep(): Promise<void> {

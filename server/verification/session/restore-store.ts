@@ -2,19 +2,20 @@ import type { Db } from 'mongodb';
 import type { Passkey } from '../passkeys/passkey-store.ts';
 import type { Session } from './session.ts';
 
-/** What a restore of an earlier state of the database has to end: sessions, codes and sign-ins of users. */
+/** Ends what a restored database must not continue: sessions, codes and sign-ins of users. */
 export function createRestoreStore(db: Db) {
   const sessions = db.collection<Session>('sessions');
   const passkeys = db.collection<Passkey>('passkeys');
   return {
     /**
-     * Ends sessions and authorization codes that have not expired by `at`. Their codes may have been issued, or exchanged, after
-     * the restored moment: the charge that says so is lost. Users may have signed out since then. Idempotent.
+     * Ends sessions and authorization codes that have not expired at `at`. A code may have been exchanged after the
+     * backup was made, and its charge is lost. Signs users out as well, because some may have signed out since.
+     * Idempotent.
      * @returns how many were ended
      */
     async endOpen(at: Date): Promise<{ sessions: number; codes: number; userSignIns: number }> {
       const ended = await sessions.updateMany({ expiresAt: { $gt: at } }, { $set: { expiresAt: at } });
-      const refused = await sessions.updateMany(
+      const endedCodes = await sessions.updateMany(
         { 'code.expiresAt': { $gt: at } },
         { $set: { 'code.expiresAt': at } },
       );
@@ -24,7 +25,7 @@ export function createRestoreStore(db: Db) {
       );
       return {
         sessions: ended.modifiedCount,
-        codes: refused.modifiedCount,
+        codes: endedCodes.modifiedCount,
         userSignIns: signedOut.modifiedCount,
       };
     },

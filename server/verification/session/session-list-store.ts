@@ -11,18 +11,18 @@ import {
 import { sha256 } from '../../platform/ids.ts';
 import type { Session } from './session.ts';
 
-/** The first half of a SHA-256: enough to find a session by its `state`, and short in the index. */
+/** The first half of a SHA-256: enough to find a session by its `state`, and shorter in the index. */
 export const stateHashOf = (state: string): string => sha256(state).slice(0, 22);
 
-/** Which sessions a list is about. */
+/** Selects the sessions of a list. */
 export interface SessionFilter {
   partnerId?: string | undefined;
   clientId?: string | undefined;
   /** One enrollment of one user. */
-  of?: { userId: string; enrollmentId: string } | undefined;
-  /** Of the `state` that the partner sent. */
+  enrollment?: { userId: string; enrollmentId: string } | undefined;
+  /** Hash of the `state` that the partner sent. */
   stateHash?: string | undefined;
-  /** What the partner called it. */
+  /** The partner's own reference for a session. */
   clientReferenceId?: string | undefined;
   mode?: ListSessions['mode'] | undefined;
   status?: ListSessions['status'] | undefined;
@@ -31,8 +31,9 @@ export interface SessionFilter {
   now: Date;
 }
 
-/** With where the list begins. */
+/** A filter, and the page of the list. */
 export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'> {
+  /** The last session of the page before. */
   after?: Session | undefined;
 }
 
@@ -56,9 +57,15 @@ function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
   }
 }
 
-/** By user where there is one: a user has few sessions. */
-function indexFor({ of, stateHash, clientReferenceId, clientId, partnerId }: SessionFilter): Document {
-  if (of) return { userId: 1 };
+/** The index for a filter. The user comes first, because a user has few sessions. */
+function indexFor({
+  enrollment,
+  stateHash,
+  clientReferenceId,
+  clientId,
+  partnerId,
+}: SessionFilter): Document {
+  if (enrollment) return { userId: 1 };
   if (stateHash) return { stateHash: 1 };
   const newestFirst = { createdAt: -1, _id: -1 };
   if (clientReferenceId) return { clientReferenceId: 1, ...newestFirst };
@@ -66,12 +73,13 @@ function indexFor({ of, stateHash, clientReferenceId, clientId, partnerId }: Ses
   return partnerId ? { partnerId: 1, ...newestFirst } : newestFirst;
 }
 
-/** The conditions of a search, and the index that serves some of them. */
+/** Returns the conditions of a search, and the index that serves those in `indexed`. */
 function conditionsOf(search: SessionFilter) {
-  const { partnerId, clientId, of, stateHash, clientReferenceId, mode, status, since, until, now } = search;
+  const { partnerId, clientId, enrollment, stateHash, clientReferenceId } = search;
+  const { mode, status, since, until, now } = search;
   return {
     indexed: {
-      ...of,
+      ...enrollment,
       ...givenFields({ partnerId, clientId, stateHash, clientReferenceId }),
       ...period('createdAt', since, until),
     },

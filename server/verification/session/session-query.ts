@@ -31,10 +31,10 @@ export interface SessionQueryDependencies {
   clock: { now(): number };
 }
 
-/** Interface section 8. */
+/** Limit for each API key (interface section 8). */
 const queriesPerMinute = 60;
 
-/** @param secret what was sent instead of a key */
+/** @param secret the text that was sent in place of a valid API key */
 function keyRefusal(
   code: 'missing_api_key' | 'invalid_api_key',
   header: string | undefined,
@@ -80,7 +80,7 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
 
   return async (app) => {
     renderErrors(app, (error, request, reply) => {
-      // Interface 7.2 fixes each text, so none is more precise; and a 503 is a 500 here.
+      // Interface 7.2 fixes the text of each error, and has a 500 where other endpoints answer 503.
       if (error.code !== 'service_unavailable') return asGeneral(new ApiError(error.code), request, reply);
       void reply.status(500).removeHeader('retry-after');
       return asGeneral(new ApiError('server_error'), request, reply);

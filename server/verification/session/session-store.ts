@@ -33,11 +33,11 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
-/** Codes and hand-off links name the session, so that `_id` is the one unique rule. */
+/** Codes and hand-off links contain the session's id, so no unique index besides `_id` is needed. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
-/** What an exchange needs to know of the session that issued the code: not its history. */
-const ofCode = [
+/** The fields of a session that the exchange of its code reads. */
+const codeFields = [
   'clientId',
   'keyId',
   'redirectUri',
@@ -51,15 +51,15 @@ const ofCode = [
   'enrollmentId',
   'consentedAt',
 ] as const;
-const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1 as const]));
-export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
+const codeProjection = Object.fromEntries(codeFields.map((field) => [field, 1 as const]));
+export type CodeSession = Pick<Session, '_id' | (typeof codeFields)[number]>;
 
 /** A code, and the wallet that pays for its exchange. */
 export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }
 
-/** Whose sessions: a user's, all of them or those with one client; or those alone that were consented to by then. */
+/** Selects sessions of a user: all, those of one enrollment, or those whose consent was given at `consentedBy` or earlier. */
 export interface Whose {
   userId: string;
   enrollmentId?: string;
@@ -68,14 +68,14 @@ export interface Whose {
 
 export interface SessionStore {
   insert(session: Session): Promise<void>;
-  /** Whatever its state, expired ones too: the caller judges it. */
+  /** Finds a session in any state. The caller checks whether it has expired. */
   find(id: string): Promise<Session | undefined>;
-  /** Those of `ids` that are there, whatever their state, with their partners. */
+  /** The sessions of `ids` that exist, in any state, with their partners. */
   existing(ids: readonly string[]): Promise<Pick<Session, '_id' | 'partnerId'>[]>;
   findByLink(link: Presented): Promise<Session | undefined>;
-  /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
+  /** Applies a transition. Undefined if the session has changed since it was read, or has expired. */
   move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
-  /** In the order of `codes`; undefined for an unknown code, and for one that names a session and has a wrong secret. */
+  /** The sessions in the order of `codes`; undefined for an unknown code, or a session id with a wrong secret. */
   findByCodes(codes: readonly Presented[]): Promise<(CodeSession | undefined)[]>;
   /** @returns the new count; undefined for a session without a code */
   countWrongVerifier(id: string): Promise<number | undefined>;
@@ -92,17 +92,17 @@ export interface SessionStore {
   invalidateSnapshots(whose: Whose, at: Date, note: string): Promise<void>;
   /** Removes the claims snapshots of codes that have expired. */
   forgetCodeSnapshots(now: Date): Promise<void>;
-  /** Takes away what sources have said of a user and no session has used yet, and what partners called the sessions. */
+  /** Removes the state of sources, and the partners' references, from the sessions of a user. */
   forgetCarried(userId: string): Promise<void>;
-  /** Sessions whose enrollments do not have yet what follows from them. */
+  /** Sessions whose enrollment has not been updated yet. */
   dueForEnrollment(before: Date, limit: number): Promise<Session[]>;
-  /** Another session had enrolled its user when it completed. */
+  /** Marks the user of a session as returning, because another session enrolled the user before it completed. */
   markReturning(id: string): Promise<void>;
-  /** Takes out of the sessions of a user who the user is. */
+  /** Removes the references to the user from the user's sessions. */
   forgetUser(userId: string): Promise<void>;
   /** Sessions with events that are not published yet. */
   unpublished(before: Date, limit: number): Promise<Session[]>;
-  /** The events of these sessions are published, and their enrollments have what followed from them as they were read. */
+  /** Marks the events of these sessions as published, and their enrollments as updated, as of when they were read. */
   markPublished(sessions: readonly Session[]): Promise<void>;
 }
 
@@ -122,17 +122,17 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
         ...session,
         purgeAt: new Date(session.expiresAt.getTime() + keepUnfinished),
       }));
-      // Ids are random: one that exists is this very session, after a lost reply.
+      // Ids are random, so an id that exists is this same session, after a lost reply.
       const results = await insertEach(sessions, purgeable);
       return results.map((result) => (result instanceof Error ? result : undefined));
     },
   });
 
   /**
-   * Matches the sessions of codes or links. The database compares the hashes: nothing of a session that is named with a
-   * wrong secret is read.
+   * Matches the sessions of codes or links. The database compares the hashes, so a session whose secret is wrong is not
+   * read at all.
    */
-  function presented(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {
+  function matching(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {
     const ids = all.flatMap(({ sessionId }) => sessionId ?? []);
     return { _id: { $in: ids }, [field]: { $in: all.map(({ hash }) => hash) } };
   }
@@ -152,16 +152,16 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     },
   });
 
-  /** The database says only how many of a group matched. Where some did not, their nonces tell which. */
+  /** The database reports only how many of a batch matched. If some did not, the nonces tell which. */
   const move = createGroupCommit<Move, Session | undefined>({
     async run(moves) {
       const { allMatched, refused } = await updateEach(sessions, moves.map(toStatement));
       if (allMatched) return moves.map(applied);
       const stored = await findAll(moves.map(({ session }) => session._id));
-      return moves.map((each, index) => {
-        const session = stored.get(each.session._id);
-        const isIn = session?.timeline.some(({ nonce }) => nonce === each.nonce);
-        return isIn ? applied(each) : refused.get(index);
+      return moves.map((one, index) => {
+        const session = stored.get(one.session._id);
+        const wasApplied = session?.timeline.some(({ nonce }) => nonce === one.nonce);
+        return wasApplied ? applied(one) : refused.get(index);
       });
     },
   });
@@ -173,7 +173,7 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1, partnerId: 1 } }).toArray(),
 
     async findByLink(link) {
-      const found = await sessions.findOne(presented('handoff.linkHash', [link]));
+      const found = await sessions.findOne(matching('handoff.linkHash', [link]));
       return found && isOf(link, found, found.handoff?.linkHash) ? found : undefined;
     },
 
@@ -181,7 +181,7 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       move({ session, transition, now, nonce: randomBytes(8).toString('base64url') }),
 
     async findByCodes(codes) {
-      const filter = presented('code.hash', codes);
+      const filter = matching('code.hash', codes);
       const found = await read<CodeSession>({ collection, filter, projection: codeProjection });
       const byHash = new Map(found.map((session) => [session.code?.hash, session]));
       return codes.map((code) => {

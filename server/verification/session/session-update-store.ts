@@ -3,12 +3,12 @@ import type { Session } from './session.ts';
 import type { Transition } from './transitions.ts';
 
 const day = 86_400_000;
-/** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
+/** How long completed and failed sessions are kept after they expire. */
 export const keepFinished = 30 * day;
-/** Unfinished ones: they owe no event, and no query finds them (interface 3.1: not found after 30 minutes). */
+/** How long unfinished sessions are kept: they cause no event, and no query finds them after 30 minutes (interface 3.1). */
 export const keepUnfinished = day;
 
-/** One move of a group. The nonce names it among all moves of its session. */
+/** One transition of a batch. The nonce identifies it among all transitions of its session. */
 export interface Move {
   session: Session;
   transition: Transition;
@@ -33,14 +33,14 @@ function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
   };
 }
 
-/** Matches the session as it was read: every transition makes its timeline longer. */
+/** Matches the session only as it was read, because every transition makes the timeline longer. */
 export function toStatement(move: Move): AnyBulkWriteOperation<Session> {
   const { _id, timeline } = move.session;
   const filter = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: move.now } };
   return { updateOne: { filter, update: toUpdate(move) } };
 }
 
-/** Each mark goes only if it is the one that was read. */
+/** Removes each mark only if it has not changed since it was read. */
 export function toPublished({
   _id,
   outboxAt,

@@ -10,7 +10,7 @@ import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
 
-/** What happened in a session, in order. Every transition adds to it: the number of entries is the session's version. */
+/** An entry of a session's timeline. Every transition adds entries, so their number is the session's version. */
 export interface TimelineEntry {
   at: Date;
   event:
@@ -29,14 +29,14 @@ export interface TimelineEntry {
     | 'passkey_saved'
     | 'passkey_declined'
     | `handoff_${'offered' | 'mistyped' | 'claimed' | 'authenticated' | 'confirmed' | 'cancelled'}`;
-  /** What an operator may want to know besides, for instance a failure's reason. */
+  /** Further information for operators, for instance the reason of a failure. */
   note?: string;
-  /** Id of the write, by which a process recognises its own transition. */
+  /** Identifies the write, so that a process recognises its own transition. */
   nonce?: string;
 }
 
 export interface IssuedCode {
-  /** SHA-256; the code itself is derived again under key `keyId` when it has to be sent again. */
+  /** SHA-256 of the code. To send the code again, it is derived again under the key `keyId`. */
   hash: string;
   keyId: string;
   issuedAt: Date;
@@ -45,34 +45,34 @@ export interface IssuedCode {
 }
 
 /**
- * The claims snapshot of a code: all that was known of the user when it was issued, with an active enrollment. Its exchange
- * reads nothing else. A later change of one of these removes it (`SessionStore.invalidateSnapshots`), and the exchange looks
- * them up.
+ * The claims snapshot of a code: the user's claims when the code was issued, while the enrollment was active. The
+ * exchange then reads nothing else. A later change of user or enrollment removes the snapshot
+ * (`SessionStore.invalidateSnapshots`), and the exchange reads both records.
  */
 export interface CodeSnapshot {
   claims: Claims;
   rehearse?: Rehearsal;
-  /** When the code expires: no longer than that are claims kept here. */
+  /** When the code expires and the snapshot is removed. */
   until: Date;
 }
 
-/** A session that goes on at a phone, begun at a computer. The computer alone returns to the partner. */
+/** The hand-off of a session from a computer to a phone. Only the computer returns to the partner. */
 export interface Handoff {
   /**
    * `offered`: link and code are shown on the computer. `claimed`: a phone has typed the code. `confirmed`: the
-   * person at the phone has authenticated and recognised the computer. `cancelled`: link and phone are of no use any more.
+   * user at the phone has authenticated and confirmed the computer. `cancelled`: link and phone are no longer accepted.
    */
   state: 'offered' | 'claimed' | 'confirmed' | 'cancelled';
-  /** How many were offered in this session; link and code are derived from it, so that they need not be stored. */
+  /** Counts the offers of this session. Link and code are derived from it, so they are not stored. */
   number: number;
-  /** SHA-256 of the link's token; gone once it is withdrawn. */
+  /** SHA-256 of the link's token; absent once the link is cancelled. */
   linkHash?: string;
   expiresAt: Date;
   wrongCodes: number;
   computer: DeviceName;
   /**
-   * SHA-256 of the secret that the computer's cookie held until the confirmation: good for the new one, until a
-   * browser has come back with that.
+   * SHA-256 of the secret that the computer's cookie held until the confirmation. The computer can exchange it for the
+   * new secret until the session completes.
    */
   computerHash?: string;
   phone?: DeviceName;
@@ -84,13 +84,13 @@ export interface Handoff {
 export interface Methods {
   /** In the order of the client. */
   names: string[];
-  /** Grows with each choice and each way back to the list: forms and answers of an earlier turn are out of date. */
+  /** Grows with each choice and each return to the list. Forms and responses of an earlier turn are out of date. */
   turn: number;
   /** Whether the user has chosen `source`; else the list is shown. */
   chosen: boolean;
   /** Methods that cannot be chosen again in this session. */
   failed: Ended[];
-  /** The method that led back to the list, for the list to say. */
+  /** The method that ended last, which the list mentions. */
   last?: Ended;
 }
 
@@ -104,27 +104,27 @@ export interface Session {
   _id: string;
   partnerId: string;
   clientId: string;
-  /** The API key that owns the session: may query it, gets its events. */
+  /** The API key that owns the session: it may query the session, and gets the session's events. */
   keyId: string;
   mode: Mode;
   /** Name of the verification source. */
   source: string;
-  /** Where the user may choose from several sources. */
+  /** Present if the user may choose from several sources. */
   methods?: Methods;
   redirectUri: string;
   state: string;
-  /** What a session is found by where its `state` is known; absent in sessions of older builds. */
+  /** Finds a session by its `state`; absent in sessions of older builds. */
   stateHash?: string;
-  /** What the partner calls this session; gone once its user is erased. */
+  /** The partner's reference for this session; removed when the user is erased. */
   clientReferenceId?: string;
-  /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
+  /** The requested identifiers, without repetitions. Some may be unknown to the registry. */
   scope: string[];
   codeChallenge: string;
-  /** Milliseconds after which the client has claims verified again; absent where their own lifetimes say. */
+  /** The client's own limit for the age of claims, in milliseconds; absent if it has none. */
   maxVerificationAge?: number;
-  /** Of the pages, where the partner asked for one that we speak; else the browser says. */
+  /** The language that the partner asked for, if it is supported; else the browser's language is used. */
   language?: Language;
-  /** The trace of the request that started it; sent with its webhooks. */
+  /** The trace of the request that started the session; sent with its webhooks. */
   traceparent?: string;
   status: SessionStatus;
   /** SHA-256 of the secret in the browser's cookie. */
@@ -134,9 +134,9 @@ export interface Session {
   handoff?: Handoff;
   /** State of the source between its steps. Removed when the session ends. */
   carried?: Record<string, unknown>;
-  /** Whether the browser can make a passkey: the user is asked once, after the verification. */
+  /** `offered`: the browser can make a passkey, and the user is asked once, after the verification. */
   passkey?: 'offered' | 'answered';
-  /** Known as soon as the user has authenticated, at a phone too; everything below from when that counts. */
+  /** Known when the user has authenticated. At a phone, the fields below follow with the confirmation. */
   userId?: string;
   /** Sandbox people only: the mark of their enrollment. */
   rehearse?: Rehearsal;
@@ -145,11 +145,10 @@ export interface Session {
   enrollmentId?: string;
   /** Whether an earlier session had enrolled this user with this client. */
   returning?: boolean;
-  /** Since when the enrollment does not have what the session means for it (an outbox). */
+  /** When the session changed in a way that its enrollment does not show yet (an outbox). */
   enrollmentDueAt?: Date;
   failure?: { reason: FailureReason; at: Date };
   code?: IssuedCode;
-  /** Its name in the database is older than that of its type: builds that run side by side have to remove it. */
   snapshot?: CodeSnapshot;
   timeline: TimelineEntry[];
   /** Events that are not published yet; `outboxAt` is there while any is left. */

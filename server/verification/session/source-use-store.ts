@@ -1,13 +1,13 @@
 import type { Collection } from 'mongodb';
 import type { Session } from './session.ts';
 
-/** How often a source has authenticated a user, and how often it has not. */
+/** How often a source has authenticated a user, and how often it has failed. */
 export interface SourceUse {
   authenticated: number;
   failed: number;
 }
 
-/** The newest sessions that are counted: enough for a share. */
+/** Only the newest sessions are counted, which is enough for a ratio. */
 const mostSessions = 20_000;
 const projection = {
   source: 1,
@@ -25,7 +25,7 @@ function endsOf({ source, consentedAt, authenticatedAt, failure, methods }: Coun
   return failure && consentedAt ? [...failed, { source, end: 'failed' as const }] : failed;
 }
 
-/** How sessions since a time have ended, by source: of the newest 20,000. */
+/** Counts how the newest 20,000 sessions since a time have ended, by source. */
 export async function readSourceUse(
   sessions: Collection<Session>,
   since: Date,

@@ -8,7 +8,7 @@ export type Step =
   | SessionStep
   | 'failed'
   | 'expired'
-  /** Ended in failure, and its lifetime is over as well. */
+  /** Failed, and expired as well. */
   | 'over';
 
 const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
@@ -16,7 +16,7 @@ const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', '
 /** Whether a session can still issue a code. */
 export const isLive = (step: Step): boolean => live.includes(step);
 
-/** How far a session has come, whether or not it has failed or expired since. */
+/** The step that a session has reached, even if it has failed or expired since. */
 export function reachedStepOf(session: Session): SessionStep {
   if (session.status === 'complete') return 'completed';
   if (session.status === 'verified') return 'issue';
@@ -32,7 +32,7 @@ export function stepOf(session: Session, now: number): Step {
   return expired ? 'expired' : reachedStepOf(session);
 }
 
-/** The version of a form. A form with another version than that of the session is out of date. */
+/** The version of the session's form. A form with another version is out of date. */
 export function formVersionOf(
   { handoff, methods }: Pick<Session, 'handoff' | 'methods'>,
   step: Step,
@@ -41,7 +41,7 @@ export function formVersionOf(
   return methods ? `${version}.${methods.turn}` : version;
 }
 
-/** Why a session ended, or will never end, with a code; undefined while it still may. */
+/** Why a session has no code and will not get one; undefined while it still can. */
 export function reasonAt({ failure }: Pick<Session, 'failure'>, step: Step): Reason | undefined {
   return step === 'expired' ? 'session_expired' : failure?.reason;
 }
@@ -51,10 +51,10 @@ export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
   return session.scope.filter(isClaimName);
 }
 
-/** Milliseconds that the source of a return may be asked about it, and the rest. */
+/** The longest time that a return takes, most of it for requests to the source. */
 const longestReturnMs = 16_000;
 
-/** Whether a browser is back from the source's site, and its answer is being asked for. */
+/** Whether a browser has returned from the source's site, and the server still waits for the source. */
 export function isReturnUnderWay({ timeline }: Pick<Session, 'timeline'>, now: number): boolean {
   const last = timeline.at(-1);
   return last?.event === 'returned' && now - last.at.getTime() < longestReturnMs;

@@ -7,9 +7,9 @@ import type { CodeSnapshot, Handoff, IssuedCode, Session, TimelineEntry } from '
 export interface Transition {
   set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
   entry: TimelineEntry;
-  /** What the same change means as well, in order, before `entry`. */
+  /** Further entries of the same change, in order, before `entry`. */
   earlier?: TimelineEntry[];
-  /** Undefined leaves it, null removes it. */
+  /** The new state of the source. Undefined keeps the old one, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
   event?: EventDraft;
   /** Whether the enrollment is complete for this session. */
@@ -72,19 +72,23 @@ export function spentAttempts(carried: Session['carried']): string[] {
   return (carried?.['spent'] ?? []) as string[];
 }
 
-/** From here on the user has authenticated: what this means for the enrollment follows. */
-export function counted(who: Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId'>>, at: Date) {
+/** The fields of a session whose user has authenticated. The enrollment is updated next. */
+export function authenticatedFields(
+  who: Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId'>>,
+  at: Date,
+) {
   return { ...who, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
 }
 
-type Authentication = Parameters<typeof counted>[0] & Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
+type Authentication = Parameters<typeof authenticatedFields>[0] &
+  Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
 
 export function authenticated(
   { source, browserHash, rehearse, ...who }: Authentication,
   carried: Transition['carried'],
   at: Date,
 ): Transition {
-  const set = { ...counted(who, at), browserHash, ...(rehearse ? { rehearse } : {}) };
+  const set = { ...authenticatedFields(who, at), browserHash, ...(rehearse ? { rehearse } : {}) };
   return { set, carried, entry: { at, event: 'authenticated', note: source } };
 }
 
@@ -92,7 +96,7 @@ export function verified(note: string, at: Date): Transition {
   return { set: { status: 'verified' }, carried: null, entry: { at, event: 'verified', note } };
 }
 
-/** Both in one move: for a user whose claims are known when they authenticate. */
+/** Both in one transition, for a user whose claims are known at the authentication. */
 export function authenticatedAndVerified(
   who: Authentication,
   { note, at }: { note: string; at: Date },
@@ -105,7 +109,7 @@ export function authenticatedAndVerified(
 /** The source of sessions whose user has authenticated by a passkey. No verification source has this name. */
 export const passkeySource = 'passkey';
 
-/** A user returns: the consent, the passkey and fresh claims, in one move. */
+/** A return by passkey: consent, authentication and fresh claims, in one transition. */
 export function returnedByPasskey(who: Omit<Authentication, 'source'>, at: Date): Transition {
   const consent = consented(at);
   const { earlier = [], ...rest } = authenticatedAndVerified(
@@ -125,11 +129,11 @@ function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'
 
 interface Issue {
   code: Pick<IssuedCode, 'hash' | 'keyId'>;
-  /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
+  /** Undefined if the exchange has to read user and enrollment itself, as for a blocked enrollment. */
   snapshot?: Omit<CodeSnapshot, 'until'> | undefined;
   /** Whether an earlier session has enrolled this user with this client. */
   returning: boolean;
-  /** Whether the enrollment has everything already: it is an earlier session's, with all claims of this one. */
+  /** Whether the enrollment needs no update: an earlier session made it, and it has all claims of this one. */
   enrolled: boolean;
 }
 

@@ -8,7 +8,7 @@ export type ProviderClaims = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value at `path`: a claim of this very name, else one inside of objects. */
+/** The value at `path`: the claim of exactly this name, else a value inside nested objects. */
 function valueAt(claims: ProviderClaims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   return path
@@ -19,7 +19,7 @@ function valueAt(claims: ProviderClaims, path: string): unknown {
     );
 }
 
-/** OpenID Connect for Identity Assurance 5: one or several sets, each with how it was verified. */
+/** The sets of verified claims under accepted trust frameworks (OpenID Connect for Identity Assurance 5). */
 function verifiedSets({ verified_claims: given }: ProviderClaims, frameworks: 'any' | readonly string[]) {
   return [given].flat().flatMap((set) => {
     if (!isObject(set) || !isObject(set['verification']) || !isObject(set['claims'])) return [];
@@ -42,7 +42,7 @@ function lookUp(
 
 const yearsOf = (name: ClaimName) => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
 
-/** Values as they arrive from providers that know text only. */
+/** Converts values of providers that send all values as text. */
 function asTyped(name: ClaimName, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (name === 'country') return value.toUpperCase();
@@ -63,8 +63,8 @@ function valueBy(
 }
 
 /**
- * The claims that follow from what a provider said. Only these are kept: nothing else of what it said leaves
- * this function. A claim without a rule, or whose value does not fit the registry, is null.
+ * Derives claims from the claims of a provider. No other data of the provider leaves this function. A claim is null if
+ * it has no rule, or if its value does not fit the registry.
  */
 export function deriveClaims(rules: ClaimRules, said: ProviderClaims, now: Date): Claims {
   const names = Object.keys(claimRegistry) as ClaimName[];

@@ -13,13 +13,13 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Seconds that the provider may take for an answer. */
+/** How long one request to the provider may take. */
 const timeoutSeconds = 8;
-/** Milliseconds for all requests to a provider about one return: a reload of the page waits for them. */
+/** How long all requests to the provider for one return may take together: the user waits for them. */
 const returnTimeoutMs = 15_000;
-/** Milliseconds for which the metadata of a provider is cached. Its keys are read again when one is unknown. */
+/** How long a provider's metadata is cached. The keys are read again when a token names an unknown one. */
 const metadataLifetimeMs = 3_600_000;
-/** Milliseconds for which a list of methods has a provider last that could not be reached. */
+/** After a failed request, how long lists of methods show a provider as unavailable, at their end. */
 const downForMs = 60_000;
 
 function clientAuthentication({
@@ -32,7 +32,7 @@ function clientAuthentication({
     : openid.ClientSecretPost(clientSecret);
 }
 
-/** Reads a provider's metadata (OpenID Connect Discovery 4), and again when it is old; a failure is not remembered. */
+/** Reads and caches a provider's metadata (OpenID Connect Discovery 4). A failure is not cached. */
 function createProvider(settings: OidcSettings) {
   const { issuer, clientId } = settings;
   const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
@@ -42,19 +42,19 @@ function createProvider(settings: OidcSettings) {
     if (known && performance.now() - known.at < metadataLifetimeMs) return known.config;
     const config = openid.discovery(new URL(issuer), clientId, undefined, clientAuthentication(settings), {
       timeout: timeoutSeconds,
-      // Signatures of ID tokens are verified, although the token endpoint's TLS might stand in for that.
+      // Verifies the signatures of ID tokens. Without this option, the client would rely on TLS alone.
       execute: [openid.enableNonRepudiationChecks, ...insecure],
     });
-    const mine = { config, at: performance.now() };
-    known = mine;
+    const current = { config, at: performance.now() };
+    known = current;
     config.catch(() => {
-      if (known === mine) known = undefined;
+      if (known === current) known = undefined;
     });
     return config;
   };
 }
 
-/** @throws where `work` takes longer than a return may */
+/** Awaits `work`. @throws if it takes longer than `returnTimeoutMs` */
 function withinReturnTimeout<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     setTimeout(reject, returnTimeoutMs, new Error('the provider took too long')).unref();
@@ -62,7 +62,7 @@ function withinReturnTimeout<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]);
 }
 
-/** Summary of an error, without the provider's answer, which has personal data. */
+/** Summarizes an error for the log, without the provider's response, which contains personal data. */
 function summaryOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code, error: answered } = error as { code?: unknown; error?: unknown };
@@ -70,8 +70,8 @@ function summaryOf(error: unknown): Record<string, unknown> {
 }
 
 /**
- * Any OpenID provider as a verification source, by configuration alone: authorization code with PKCE, `state`,
- * `nonce` and, where the provider has it, `iss`. Whatever does not fit ends the session as a `source_error`.
+ * An OpenID provider as a verification source: authorization code with PKCE, `state`, `nonce` and, if the provider
+ * sends it, `iss`. An invalid response ends the session with `source_error`.
  */
 export function createOidcSource(settings: OidcSettings, dependencies: Dependencies): VerificationSource {
   const { name, label, issuer, modes, parameters } = settings;
@@ -81,8 +81,11 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   const redirectUri = `${baseUrl}/verify/callback/${name}`;
   const maxAge = parameters['max_age'] === undefined ? undefined : Number(parameters['max_age']);
 
-  /** Claims of the user who returned with `answer`. @throws where the answer is invalid */
-  async function ask(answer: URLSearchParams, { state, nonce, codeVerifier }: AuthorizationRequest) {
+  /** Requests the claims of the user who returned with `answer`. @throws if a response is invalid */
+  async function requestClaims(
+    answer: URLSearchParams,
+    { state, nonce, codeVerifier }: AuthorizationRequest,
+  ) {
     const config = await provider();
     const tokens = await openid.authorizationCodeGrant(config, new URL(`${redirectUri}?${answer}`), {
       expectedState: state,
@@ -94,12 +97,13 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
     const idToken = tokens.claims();
     if (!idToken) throw new Error('the provider sent no ID token');
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
-    const more =
+    const userinfo =
       settings.userinfo && endpoint
         ? await openid.fetchUserInfo(config, tokens.access_token, idToken.sub)
         : undefined;
-    const verifiedClaims = [idToken['verified_claims'], more?.['verified_claims']].flat().filter(Boolean);
-    return { ...more, ...idToken, ...(verifiedClaims.length > 0 ? { verified_claims: verifiedClaims } : {}) };
+    const verifiedClaims = [idToken['verified_claims'], userinfo?.['verified_claims']].flat().filter(Boolean);
+    const verified = verifiedClaims.length > 0 ? { verified_claims: verifiedClaims } : {};
+    return { ...userinfo, ...idToken, ...verified };
   }
 
   function failureOf(error: unknown): Failed {
@@ -142,7 +146,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
 
     async finish(answer, attempt): Promise<Authenticated | Failed> {
       try {
-        const said = await withinReturnTimeout(ask(answer, attempt));
+        const said = await withinReturnTimeout(requestClaims(answer, attempt));
         const claims = deriveClaims(settings.claims, said, new Date(clock.now()));
         return { kind: 'authenticated', subject: JSON.stringify([issuer, said.sub]), carry: { claims } };
       } catch (error) {

@@ -8,17 +8,17 @@ import type { VerificationSource } from './source.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;
-  /** Of the sources that ask identity wallets. */
+  /** Verifiers of the sources that ask identity wallets, by name. */
   verifiers: ReadonlyMap<string, Verifier>;
   sessions: Pick<SessionStore, 'sourceUse'>;
   clock: { now(): number };
 }
 
-/** Milliseconds of the success that is shown. */
+/** The period for which the number of successes is shown, in milliseconds. */
 export const successSpanMs = 86_400_000;
 const day = 86_400_000;
 
-/** A session without a user: it only asks whether a provider can be reached. */
+/** A session that does not exist. It serves to test whether a provider can be reached. */
 function probe(mode: 'test' | 'live') {
   const random = () => randomBytes(16).toString('base64url');
   const session = {
@@ -33,11 +33,12 @@ function probe(mode: 'test' | 'live') {
   return [session, { ...attempt, state: random(), nonce: random(), codeVerifier: random() }] as const;
 }
 
-function undefinedWhereAway(error: unknown): undefined {
+/** Returns undefined for an error of an unreachable database. @throws every other error */
+function undefinedIfUnavailable(error: unknown): undefined {
   if (!isUnavailable(error)) throw error;
 }
 
-/** What operators can know of the verification sources, without any session. */
+/** What operators see of the verification sources: faults, certificates and successes. */
 export function createSourceOverview({ sources, verifiers, sessions, clock }: Dependencies) {
   function certificatesOf(name: string): SourceView['certificates'] {
     return (verifiers.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
@@ -48,29 +49,40 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
     }));
   }
 
+  function kindOf(name: string): SourceView['kind'] {
+    if (verifiers.has(name)) return 'wallet';
+    return name === 'sandbox' ? 'sandbox' : 'oidc';
+  }
+
   function view(
     { name, modes }: VerificationSource,
     fault = verifiers.get(name)?.fault(clock.now()),
   ): Omit<SourceView, 'lastDay'> {
-    const kind = verifiers.has(name) ? 'wallet' : name === 'sandbox' ? 'sandbox' : 'oidc';
-    return { name, kind, modes: [...modes], fault: fault ?? null, certificates: certificatesOf(name) };
+    return {
+      name,
+      kind: kindOf(name),
+      modes: [...modes],
+      fault: fault ?? null,
+      certificates: certificatesOf(name),
+    };
   }
 
   const all = () => [...sources.values()].map((source) => view(source));
 
   async function list(): Promise<SourceView[]> {
-    // Faults are shown while the database is away too.
-    const uses = await sessions.sourceUse(new Date(clock.now() - successSpanMs)).catch(undefinedWhereAway);
-    return all().map((each) => ({
-      ...each,
-      lastDay: uses ? (uses.get(each.name) ?? { authenticated: 0, failed: 0 }) : null,
+    const since = new Date(clock.now() - successSpanMs);
+    // Without a database, the faults are still shown.
+    const uses = await sessions.sourceUse(since).catch(undefinedIfUnavailable);
+    return all().map((source) => ({
+      ...source,
+      lastDay: uses ? (uses.get(source.name) ?? { authenticated: 0, failed: 0 }) : null,
     }));
   }
 
   /** As `list`, with a request to the provider. */
   async function check(name: string): Promise<SourceView> {
     const source = sources.get(name);
-    const found = (await list()).find((each) => each.name === name);
+    const found = (await list()).find((view) => view.name === name);
     if (!source || !found) throw new ApiError('not_found', { description: `No verification source ${name}` });
     if (found.kind !== 'oidc') return found;
     const { kind } = await source.begin(...probe(source.modes[0] ?? 'test'));
@@ -81,7 +93,9 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
   return {
     /** All certificates, each with the source that depends on it. */
     certificates: () =>
-      all().flatMap(({ name, certificates }) => certificates.map((each) => ({ ...each, source: name }))),
+      all().flatMap(({ name, certificates }) =>
+        certificates.map((certificate) => ({ ...certificate, source: name })),
+      ),
     list,
     check,
   };

@@ -3,7 +3,7 @@ import type { Rehearsal } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Authenticated, Choice, Failed, VerificationSource, Verified } from './source.ts';
 
-/** What the sandbox says of an adult: a claim without a value does not compile. */
+/** The claims of the sandbox's adult. A new claim without a value here does not compile. */
 const adult: Record<ClaimName, ClaimValue> = {
   age_16_plus: true,
   age_18_plus: true,
@@ -12,8 +12,8 @@ const adult: Record<ClaimName, ClaimValue> = {
   country: 'DE',
   assurance_level: 2,
 };
-/** A person with the results of `adult`, with changes. */
-const found = (changed: Claims = {}): Verified => ({
+/** A result with the claims of `adult`, some of them changed. */
+const verifiedAdult = (changed: Claims = {}): Verified => ({
   kind: 'verified',
   claims: { ...adult, ...changed },
   duplicate: false,
@@ -22,27 +22,27 @@ const found = (changed: Claims = {}): Verified => ({
 interface Person {
   result: Verified | Failed;
   rehearse?: Rehearsal;
-  /** A new person each time. */
+  /** Whether each session gets a new user. */
   fresh?: boolean;
 }
 
-const rehearsing = (rehearse: Rehearsal): Person => ({ result: found(), rehearse });
+const rehearsing = (rehearse: Rehearsal): Person => ({ result: verifiedAdult(), rehearse });
 
-/** The people of the sandbox; each forces one result. In the order of the page. */
+/** The people of the sandbox, in the order of the page. Each of them leads to one result. */
 const people = {
-  adult: { result: found() },
-  'new-adult': { result: found(), fresh: true },
-  'young-adult': { result: found({ age_21_plus: false }) },
-  teen: { result: found({ age_18_plus: false, age_21_plus: false }) },
-  child: { result: found({ age_16_plus: false, age_18_plus: false, age_21_plus: false }) },
-  abroad: { result: found({ country: 'US' }) },
-  'unknown-country': { result: found({ country: null }) },
-  'age-only': { result: found({ identity_verified: false, country: null, assurance_level: 1 }) },
-  biometric: { result: found({ assurance_level: 3 }) },
-  unknown: { result: found(Object.fromEntries(claimNames.map((name) => [name, null]))) },
+  adult: { result: verifiedAdult() },
+  'new-adult': { result: verifiedAdult(), fresh: true },
+  'young-adult': { result: verifiedAdult({ age_21_plus: false }) },
+  teen: { result: verifiedAdult({ age_18_plus: false, age_21_plus: false }) },
+  child: { result: verifiedAdult({ age_16_plus: false, age_18_plus: false, age_21_plus: false }) },
+  abroad: { result: verifiedAdult({ country: 'US' }) },
+  'unknown-country': { result: verifiedAdult({ country: null }) },
+  'age-only': { result: verifiedAdult({ identity_verified: false, country: null, assurance_level: 1 }) },
+  biometric: { result: verifiedAdult({ assurance_level: 3 }) },
+  unknown: { result: verifiedAdult(Object.fromEntries(claimNames.map((name) => [name, null]))) },
   rejected: { result: { kind: 'failed', reason: 'document_rejected' } },
   'source-down': { result: { kind: 'failed', reason: 'source_error' } },
-  duplicate: { result: { ...found({ assurance_level: 3 }), duplicate: true } },
+  duplicate: { result: { ...verifiedAdult({ assurance_level: 3 }), duplicate: true } },
   'client-inactive': rehearsing('client-inactive'),
   'low-balance': rehearsing('low-balance'),
   'minute-cap': rehearsing('minute-cap'),
@@ -66,13 +66,13 @@ function personNamed(name: unknown): Person | undefined {
   return typeof name === 'string' && Object.hasOwn(people, name) ? people[name as PersonName] : undefined;
 }
 
-/** The public part. */
+/** The fields that other features read. */
 export const sandboxSource = { name: 'sandbox', modes: ['test'] } as const satisfies Pick<
   VerificationSource,
   'name' | 'modes'
 >;
 
-/** Named people instead of an identity check, for test clients. Each partner has its own. */
+/** A source for test clients, with named people in place of an identity check. Each partner has its own people. */
 export function createSandbox(): VerificationSource {
   return {
     ...sandboxSource,

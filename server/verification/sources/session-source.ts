@@ -7,7 +7,7 @@ import type { Method, SourceSession, VerificationSource } from './source.ts';
 
 export type SourceOf = (session: Session) => VerificationSource;
 
-/** Finds the source of a session. @throws where this installation no longer has it */
+/** Finds the source of a session. @throws if this installation no longer has it */
 export function createSourceOf(sources: ReadonlyMap<string, VerificationSource>): SourceOf {
   return function sourceOf(session) {
     const source = sources.get(session.source);
@@ -16,15 +16,15 @@ export function createSourceOf(sources: ReadonlyMap<string, VerificationSource>)
   };
 }
 
-/** A method of a list. */
+/** A method in the list that the user chooses from. */
 export interface OfferedMethod {
   name: string;
   method: Method;
-  /** Whether it is out of order just now. */
+  /** Whether the method is out of order at present. */
   isDown: boolean;
 }
 
-/** The methods that the user of a session may choose, in the order of the client; those that are out of order come last. */
+/** The methods that the user of a session may choose, in the client's order. Those that are out of order come last. */
 export type OfferedTo = (session: Session, now: number) => OfferedMethod[];
 
 export function createOfferedTo(sources: ReadonlyMap<string, VerificationSource>): OfferedTo {
@@ -37,7 +37,7 @@ export function createOfferedTo(sources: ReadonlyMap<string, VerificationSource>
   };
 }
 
-/** What the sources of a session will be asked. */
+/** What the sources of a session are asked for. */
 export interface Asked {
   /** The requested claims that some of them can answer. */
   answered: ClaimName[];
@@ -47,7 +47,7 @@ export interface Asked {
 
 export type AskedOf = (session: Session) => Asked;
 
-/** Of all methods that a session has left, or of its only source. */
+/** Looks at all methods that can still be chosen, or at the source that was chosen. */
 export function createAskedOf(sources: ReadonlyMap<string, VerificationSource>): AskedOf {
   return function askedOf(session) {
     const { source, methods } = session;
@@ -61,7 +61,7 @@ export function createAskedOf(sources: ReadonlyMap<string, VerificationSource>):
   };
 }
 
-/** A session as its source sees it. @param chosen the language that the person chose on our pages */
+/** The part of a session that its source sees. @param chosen the language that the user chose on our pages */
 export function sourceSession(session: Session, chosen?: BrowserContext['language']): SourceSession {
   const { _id: id, partnerId, mode, carried, language } = session;
   return { id, partnerId, mode, carried, claims: claimsAskedFor(session), language: chosen ?? language };

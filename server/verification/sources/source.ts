@@ -4,14 +4,14 @@ import type { IdentityWalletProfile } from '../../../contracts/identity-wallet-s
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
-/** What a source may know of a session. */
+/** The part of a session that its source sees. */
 export interface SourceSession {
   id: string;
   partnerId: string;
   mode: Mode;
-  /** What the source asked to remember at an earlier step. */
+  /** State that the source has stored at an earlier step. */
   carried: Record<string, unknown> | undefined;
-  /** Of the pages, where the partner asked for one. */
+  /** The language that the user chose, or the partner asked for. */
   language: string | undefined;
   /** The requested claims. */
   claims: readonly ClaimName[];
@@ -20,21 +20,21 @@ export interface SourceSession {
 /** One of the people that a sandbox page offers. */
 export interface Choice {
   name: string;
-  /** The result: claims, a failed verification, or a refused exchange. */
+  /** The result that the person leads to: claims, a failed verification, or a refused exchange. */
   group: 'claims' | 'failures' | 'refusals';
 }
 
-/** What the browser shows first: people to choose from, or the way to the source's own site or to an identity wallet. */
+/** The first page of a source: people to choose from, or a link to the source's site or to an identity wallet. */
 export type Beginning =
   | { kind: 'people'; choices: readonly Choice[] }
   | { kind: 'provider'; label: string; url: string }
-  /** `notice`: how the last answer of the identity wallet went. */
+  /** `notice`: the result of the identity wallet's last response. */
   | {
       kind: 'identityWallet';
       label: string;
       profile: IdentityWalletProfile;
       url: string;
-      /** For the Digital Credentials API: one request for each protocol, and what its answer is posted with. */
+      /** For the Digital Credentials API: one request for each protocol, and the token that the response is posted with. */
       digital: { token: string; requests: readonly object[] };
       notice: 'declined' | 'trouble' | 'answered' | undefined;
       testIdentityWallet: string | undefined;
@@ -43,19 +43,20 @@ export type Beginning =
 
 export interface Authenticated {
   kind: 'authenticated';
-  /** The person, by a name that is unique within the source and always the same for the same person. */
+  /** Identifies the person within the source. It is always the same for the same person. */
   subject: string;
+  /** State for the source's next step. */
   carry?: Record<string, unknown>;
-  /** The source cannot recognise this user again: kept for a day. */
+  /** Whether the source cannot recognise this user again. Such users are kept for a day. */
   oneTime?: boolean;
   rehearse?: Rehearsal;
-  /** The result of a source that answers without another step. Idempotent. */
+  /** The result of the verification, from a source that needs no further step. */
   answer?: Verified | Failed;
 }
 export interface Verified {
   kind: 'verified';
   claims: Claims;
-  /** The source has met this person under another identity. */
+  /** Whether the source knows this person under another identity. */
   duplicate: boolean;
 }
 export interface Failed {
@@ -63,7 +64,7 @@ export interface Failed {
   reason: Exclude<FailureReason, 'consent_declined'>;
 }
 
-/** How users meet a source in a list of methods. The sandbox is named in their language. */
+/** How a list of methods presents a source. The sandbox has no label: the page names it in the user's language. */
 export type Method = { kind: 'people' } | { kind: 'provider' | 'identityWallet'; label: string };
 
 /** A verification source identifies the user and supplies claims. */
@@ -71,17 +72,17 @@ export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
   method: Method;
-  /** The claims, of these, that it can answer. */
+  /** Those of the given claims that the source can answer. */
   answers(claims: readonly ClaimName[]): ClaimName[];
-  /** Whether it asks for a personal number, by which it recognises the user. */
+  /** Whether the source asks for a personal number, to recognise the user. */
   asksNumber: boolean;
-  /** Whether it was out of order a moment ago, as far as this process knows. */
+  /** Whether the source is out of order, as far as this process knows. */
   isDown(now: number): boolean;
   begin(session: SourceSession, attempt: AuthorizationRequest): Promise<Beginning>;
-  /** For a source with a site of its own: judges what the browser brought back from there. */
+  /** Evaluates the response that the browser brings back. Absent if the source has no site of its own. */
   finish?(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<Authenticated | Failed>;
   /**
-   * Identifies the user by the submitted form. Absent where the source has no form of its own.
+   * Identifies the user by the submitted form. Absent if the source has no form of its own.
    * @throws ApiError `invalid_request` for input that its page does not offer
    */
   authenticate?(
@@ -92,7 +93,7 @@ export interface VerificationSource {
   verify(session: SourceSession): Promise<Verified | Failed>;
 }
 
-/** The result of a source that supplied the claims with the authentication. */
+/** `verify` of a source that has supplied the claims at the authentication. */
 export async function verifyCarried({ carried }: SourceSession): Promise<Verified | Failed> {
   const claims = carried?.['claims'] as Claims | undefined;
   return claims ? { kind: 'verified', claims, duplicate: false } : { kind: 'failed', reason: 'source_error' };

@@ -43,14 +43,14 @@ const Form = z.object({
   credential: z.string().max(64).optional(),
 });
 
-/** What a page hands to `navigator.credentials.get`, for tests that put this wallet in its place. */
+/** The argument of `navigator.credentials.get`, for tests that replace the browser's function by this wallet. */
 const Digital = z.object({
   requests: z.array(z.object({ protocol: z.string(), data: z.unknown() })).max(8),
   act: z.enum(acts).exclude(['refuse']).default('present'),
   holder: z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult'),
 });
 
-/** Answers of one address in a minute. */
+/** Limit for one address. */
 const answersPerMinute = 60;
 
 /** Paths of our own public endpoints that identity wallets call: the test identity wallet talks to nothing else. */
@@ -78,7 +78,7 @@ async function fetchRequest(app: FastifyInstance, path: string, nonce: string | 
   return body;
 }
 
-/** @returns where the user is sent, also after a refusal */
+/** Posts a response. @returns the address that the user is sent to, also after a refusal */
 async function post(app: FastifyInstance, path: string, fields: Record<string, string>): Promise<string> {
   const { body } = await postForm(app, path, fields);
   const parsed = z.object({ redirect_uri: z.string() }).safeParse(JSON.parse(body));
@@ -87,8 +87,8 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
 }
 
 /**
- * An identity wallet with made-up people, to be mounted at `/verify/test-wallet`. It speaks to the public
- * endpoints as any other one does, and its attestations count for sessions in test mode only.
+ * An identity wallet with made-up people, to be mounted at `/verify/test-wallet`. It uses the public endpoints as any
+ * other identity wallet does. Its attestations are accepted in test mode only.
  */
 export function testIdentityWalletRoutes(
   dependencies: Dependencies,
@@ -108,15 +108,19 @@ export function testIdentityWalletRoutes(
       icon,
       m: languages[language],
       t: testIdentityWalletMessages[language],
-      languages: languageNames.map((each) => ({ ...each, href: address + each.code })),
+      languages: languageNames.map((choice) => ({ ...choice, href: address + choice.code })),
       ...data,
     });
   }
 
+  function faultOf(error: unknown): FaultName | undefined {
+    if (error instanceof z.ZodError || error instanceof SyntaxError) return 'unreadable';
+    return error instanceof Fault ? error.fault : undefined;
+  }
+
   function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
     const { faults } = testIdentityWalletMessages[languageOf(reply.request, undefined)];
-    const isUnreadable = error instanceof z.ZodError || error instanceof SyntaxError;
-    const known = isUnreadable ? 'unreadable' : error instanceof Fault ? error.fault : undefined;
+    const known = faultOf(error);
     const fault = known ? faults[known] : (error as Error).message;
     return reply.type('text/html; charset=utf-8').status(400).send(render(reply.request, { fault }));
   }
@@ -129,7 +133,7 @@ export function testIdentityWalletRoutes(
       id: credential.id,
       format: credential.format,
       type: credential.meta.doctype_value ?? credential.meta.vct_values?.join(' '),
-      // Its people have everything: it presents the first set that is asked for.
+      // The people of this wallet have every claim, so it presents the first set that is asked for.
       claims: (pathsToShow(credential, () => true) ?? []).map((path) =>
         path.map((part) => part ?? 'each').join(' / '),
       ),

@@ -29,17 +29,25 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** What `/verify/you` needs. */
+/** Makes the dependencies of the routes at `/verify/you`. */
 export function createYourDataFeature(dependencies: Dependencies): Parameters<typeof yourDataRoutes>[0] {
   const { isOn, stores, passkeys, directory, invalidate, erasure, sharedOf, record, limit, clock } =
     dependencies;
   const { plain, imprint } = dependencies;
   const { users, enrollments, sessions, passkeys: store } = stores;
   return {
-    ...{ isOn, limit },
+    isOn,
+    limit,
     signIn: createUserSignIn({ passkeys, store, users, clock }),
     yourData: createYourData({
-      ...{ enrollments, sessions, directory, passkeys, sharedOf, erasure, record, clock },
+      enrollments,
+      sessions,
+      directory,
+      passkeys,
+      sharedOf,
+      erasure,
+      record,
+      clock,
       withdraw: createWithdrawal({ enrollments, invalidate, clock }),
     }),
     pages: createYourDataPages({ plain, imprint }),

@@ -15,7 +15,7 @@ import type { PartnerShare, YourData } from './your-data.ts';
 
 export const yourDataMessages: Record<Language, YourDataMessages> = { en, de, fr, es, ar };
 
-/** Accesses of a client that are listed. */
+/** The most accesses of a client that are listed. */
 const mostListed = 10;
 
 interface Dependencies {
@@ -23,17 +23,17 @@ interface Dependencies {
   imprint: Imprint;
 }
 
-/** Where a page is shown. */
+/** The browser and address that a page is rendered for. */
 export interface PlainContext {
   language: Language;
   choiceAddress: string;
   /** The path of `/verify/you`. */
   root: string;
-  /** The token of its forms. */
+  /** The CSRF token of the page's forms. */
   csrf: string;
 }
 
-/** What a user is about to end. */
+/** What a user is about to end, before the confirmation. */
 export type Ending =
   | { kind: 'stop'; partner: PartnerShare }
   | { kind: 'remove'; passkeyId: string; isLast: boolean }
@@ -55,17 +55,17 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
 
   function partnerOf({ name, clients, ...rest }: PartnerShare, language: Language) {
     const { shared: t } = yourDataMessages[language];
-    const at = (date: Date) => time(language, date);
+    const dayOf = (date: Date) => time(language, date);
     return {
       ...rest,
       name: isolatedName(name, language),
       clients: clients.map((client) => ({
         name: isolatedName(client.name, language),
         claims: client.claims,
-        since: t.mayRead(at(client.since)),
-        stopped: client.withdrawnAt && t.stopped(at(client.withdrawnAt)),
-        shared: client.shared.slice(0, mostListed).map(({ at: when, claims }) => ({
-          at: time(language, when, momentInWords),
+        since: t.mayRead(dayOf(client.since)),
+        stopped: client.withdrawnAt && t.stopped(dayOf(client.withdrawnAt)),
+        shared: client.shared.slice(0, mostListed).map(({ at, claims }) => ({
+          at: time(language, at, momentInWords),
           claims,
         })),
         more:
@@ -76,24 +76,25 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     };
   }
 
-  const helpful = (words: { help: string; alone: string }) => {
+  const helpTexts = (words: { help: string; alone: string }) => {
     const help = helpOf(imprint);
     return { help, ask: help ? words.help : words.alone };
   };
 
   return {
-    /** @param passkey what the browser is asked for; undefined where there are no passkeys */
+    /** @param passkey options for the browser, in JSON; undefined if this installation has no passkeys */
     signIn(
       context: PlainContext,
       { passkey, fault }: { passkey: string | undefined; fault?: 'refused' | 'unknown' | undefined },
     ): Page {
       const t = yourDataMessages[context.language];
       return plain('you-sign-in', context, {
-        ...{ t, passkey },
+        t,
+        passkey,
         lead: passkey === undefined ? t.off.lead : t.signIn.lead,
         fault: fault && t.signIn[fault],
         status: fault ? 401 : 200,
-        ...helpful(passkey === undefined ? t.off : t.signIn.without),
+        ...helpTexts(passkey === undefined ? t.off : t.signIn.without),
       });
     },
 
@@ -111,7 +112,9 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
           at: t.kept.at(time(language, at)),
         })),
         passkeys: data.passkeys.map(({ id, createdAt, lastUsedAt, synced }) => ({
-          ...{ id, synced, isThis: id === passkey._id },
+          id,
+          synced,
+          isThis: id === passkey._id,
           about: `${saved(time(language, createdAt))} · ${lastUsedAt ? used(time(language, lastUsedAt)) : neverUsed}`,
         })),
       });
@@ -132,7 +135,7 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
       return plain('you-question', context, { t, action, question });
     },
 
-    /** The user is signed out. */
+    /** The page after an erasure or the removal of the present passkey. The user is signed out. */
     done: (context: PlainContext, done: 'erased' | 'removed'): Page =>
       plain('you-done', context, { done: yourDataMessages[context.language][done] }),
   };

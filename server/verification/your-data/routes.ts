@@ -25,7 +25,7 @@ interface Dependencies {
 }
 
 const signInCookie = 'svc_you';
-/** Binds a challenge, and a form sent before the sign-in, to the browser. */
+/** Binds challenges, and forms before the sign-in, to the browser. */
 const nonceCookie = 'svc_you_nonce';
 
 const Form = z.object({ csrf: z.string().max(256).optional() });
@@ -33,7 +33,7 @@ const SignInForm = Form.extend({ credential: z.string().max(32_768).optional() }
 const Partner = z.object({ partner: z.string().max(64) });
 const PasskeyParams = z.object({ passkey: z.string().max(64) });
 
-/** Sign-ins that one address may try, and requests of one user, in a minute. */
+/** Limits: sign-ins from one address, and requests of one user. */
 const perMinute = { signIn: 30, user: 60 };
 
 /** The pages of a user's own data, to be mounted at `/verify/you`. */
@@ -50,7 +50,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     csrf: issueToken(secret),
   });
 
-  /** The browser's nonce; a new one where it has none. */
+  /** The browser's nonce, or a new one if it has none. */
   function nonceOf(request: FastifyRequest, reply: FastifyReply): string {
     const known = request.cookies[nonceCookie];
     if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
@@ -70,38 +70,43 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
     if (!allowed) throw new ApiError('rate_limited', { description: 'Too many requests', retryAfter });
   }
 
-  /** The user of a request. Where no one is signed in, the request is answered with the way to sign in. */
-  async function user(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
+  /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
+  async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = isOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
     if (found) await admit('your data', found.user._id, perMinute.user);
-    else if (request.method === 'GET' && request.routeOptions.url?.endsWith('/you')) askIn(request, reply);
+    else if (request.method === 'GET' && request.routeOptions.url?.endsWith('/you'))
+      sendSignIn(request, reply);
     else void reply.redirect(`${origin}${root}`, 303);
     return found;
   }
 
-  function askIn(request: FastifyRequest, reply: FastifyReply, fault?: 'refused' | 'unknown') {
+  function sendSignIn(request: FastifyRequest, reply: FastifyReply, fault?: 'refused' | 'unknown') {
     const nonce = isOn ? nonceOf(request, reply) : '';
-    const passkey = isOn ? JSON.stringify(signIn.ask(nonce)) : undefined;
+    const passkey = isOn ? JSON.stringify(signIn.requestOptions(nonce)) : undefined;
     return sendPage(reply, pages.signIn(contextOf(request, nonce), { passkey, fault }));
   }
 
   type Act = (signedIn: SignedIn, request: FastifyRequest, reply: FastifyReply) => Promise<Page | undefined>;
   type Find = (data: YourData, params: Record<string, string>) => Ending | undefined;
 
-  /** A page that asks, and the form that does it. The form leads to the page of an act, or back to all data. */
+  /**
+   * Routes for something that the user can end: a page that asks for confirmation, and its form.
+   * @param find what the address names; undefined for an unknown address
+   * @param act ends it, and returns the page to show; undefined leads back to all data
+   */
   function routeOf(path: string, params: z.ZodObject, { find, act }: { find: Find; act: Act }) {
     const routes: FastifyPluginAsyncZod = async (app) => {
       app.get(path, { schema: { params }, exposeHeadRoute: false }, async (request, reply) => {
-        const signedIn = await user(request, reply);
+        const signedIn = await requireUser(request, reply);
         if (!signedIn) return reply;
-        const given = request.params as Record<string, string>;
-        const ending = find(await yourData.of(signedIn.user), given);
+        const values = request.params as Record<string, string>;
+        const ending = find(await yourData.of(signedIn.user), values);
         if (!ending) throw new ApiError('route_not_found');
-        const action = `${root}${path.replace(/:(\w+)/, (_, name) => given[name] ?? '')}`;
+        const action = `${root}${path.replace(/:(\w+)/, (_, name) => values[name] ?? '')}`;
         return sendPage(reply, pages.ask({ ...contextOf(request, signedIn.cookie), action }, ending));
       });
       app.post(path, { schema: { params, body: Form } }, async (request, reply) => {
-        const signedIn = await user(request, reply);
+        const signedIn = await requireUser(request, reply);
         if (!signedIn) return reply;
         requireOwnForm(request, signedIn.cookie);
         const page = await act(signedIn, request, reply);
@@ -118,8 +123,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       const partner = partners.find(({ partnerId, isOpen }) => partnerId === id && isOpen);
       return partner && { kind: 'stop', partner };
     },
-    async act({ user: who }, request) {
-      await yourData.stopSharing(who, (request.params as z.infer<typeof Partner>).partner, callOf(request));
+    async act({ user }, request) {
+      await yourData.stopSharing(user, (request.params as z.infer<typeof Partner>).partner, callOf(request));
       return undefined;
     },
   });
@@ -129,9 +134,9 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       const passkey = passkeys.find((one) => one.id === id);
       return passkey && { kind: 'remove', passkeyId: passkey.id, isLast: passkeys.length === 1 };
     },
-    async act({ user: who, passkey }, request, reply) {
+    async act({ user, passkey }, request, reply) {
       const { passkey: id } = request.params as z.infer<typeof PasskeyParams>;
-      await yourData.removePasskey(who, id, callOf(request));
+      await yourData.removePasskey(user, id, callOf(request));
       forgetPasskeyMark(reply);
       if (id !== passkey._id) return undefined;
       cookies.clear(reply, signInCookie);
@@ -141,8 +146,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
 
   const erase = routeOf('/erase', z.object({}), {
     find: () => ({ kind: 'erase' }),
-    async act({ user: who }, request, reply) {
-      await yourData.erase(who, callOf(request));
+    async act({ user }, request, reply) {
+      await yourData.erase(user, callOf(request));
       forgetPasskeyMark(reply);
       cookies.clear(reply, signInCookie);
       return pages.done(contextOf(request, ''), 'erased');
@@ -151,16 +156,16 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
 
   return async (app) => {
     app.get('', { exposeHeadRoute: false }, async (request, reply) => {
-      const signedIn = await user(request, reply);
+      const signedIn = await requireUser(request, reply);
       if (!signedIn) return reply;
       const data = await yourData.of(signedIn.user);
       return sendPage(reply, pages.show(contextOf(request, signedIn.cookie), signedIn, data));
     });
 
-    // A challenge of a page lasts two minutes.
+    // The challenge in a page is valid for two minutes only; older pages ask for a new one here.
     app.get('/options', { exposeHeadRoute: false }, async (request, reply) => {
       if (!isOn) throw new ApiError('route_not_found');
-      return signIn.ask(nonceOf(request, reply));
+      return signIn.requestOptions(nonceOf(request, reply));
     });
 
     app.post('/sign-in', { schema: { body: SignInForm } }, async (request, reply) => {
@@ -179,12 +184,12 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
         if (code !== 'passkey_refused' && code !== 'passkey_unknown') throw error;
         noteFailure(request, error as ApiError);
         void reply.header(codeHeader, code);
-        return askIn(request, reply, code === 'passkey_unknown' ? 'unknown' : 'refused');
+        return sendSignIn(request, reply, code === 'passkey_unknown' ? 'unknown' : 'refused');
       }
     });
 
     app.post('/sign-out', { schema: { body: Form } }, async (request, reply) => {
-      const signedIn = await user(request, reply);
+      const signedIn = await requireUser(request, reply);
       if (!signedIn) return reply;
       requireOwnForm(request, signedIn.cookie);
       await signIn.end(signedIn.cookie);

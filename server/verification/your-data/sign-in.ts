@@ -18,33 +18,33 @@ export const signInLifetimeMs = 15 * 60_000;
 /** A user who is signed in at a browser. */
 export interface SignedIn {
   user: User;
-  /** By which they have signed in. */
+  /** The passkey of the sign-in. */
   passkey: Passkey;
-  /** What the browser's cookie holds. */
+  /** The value of the browser's cookie. */
   cookie: string;
 }
 
-/** The passkey that a cookie names, and the secret. */
-function parsed(cookie = ''): { passkeyId: string; secret: string } | undefined {
+/** The passkey's id and the secret in a cookie; undefined for a malformed cookie. */
+function parseCookie(cookie = ''): { passkeyId: string; secret: string } | undefined {
   const [, passkeyId, secret] = /^(pky_[0-9A-Za-z]{22})\.([\w-]{43})$/.exec(cookie) ?? [];
   return passkeyId === undefined || secret === undefined ? undefined : { passkeyId, secret };
 }
 
 /**
- * Signs users in by passkey, to see their data. The passkey's record holds the sign-in, so that both end together. A passkey has
- * one at a time.
+ * Signs users in to their data by passkey. The sign-in is stored in the passkey's record, so that it ends with the
+ * passkey. A passkey has at most one sign-in at a time.
  */
 export function createUserSignIn({ passkeys, store, users, clock }: Dependencies) {
-  /** The nonce is that of the browser's cookie. */
+  /** @param nonce the value of the browser's nonce cookie */
   const bindingOf = (nonce: string) => ['your data', sha256(nonce)];
 
   return {
     /** `PublicKeyCredentialRequestOptionsJSON` */
-    ask: (nonce: string) => passkeys.requestOptions(bindingOf(nonce)),
+    requestOptions: (nonce: string) => passkeys.requestOptions(bindingOf(nonce)),
 
     /**
      * @param answer JSON of the browser's `PublicKeyCredential`
-     * @returns what the browser's cookie must hold
+     * @returns the new value of the browser's cookie
      * @throws ApiError `passkey_refused`, `passkey_unknown`
      */
     async signIn(answer: string, nonce: string): Promise<string> {
@@ -58,19 +58,19 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
       return `${passkey._id}.${secret}`;
     },
 
-    /** The user that a cookie signs in; undefined where it signs in none. */
+    /** The user that a cookie signs in; undefined if the cookie is invalid or has expired. */
     async find(cookie: string | undefined): Promise<SignedIn | undefined> {
-      const named = parsed(cookie);
-      const passkey = named && (await store.find(named.passkeyId));
+      const parsed = parseCookie(cookie);
+      const passkey = parsed && (await store.find(parsed.passkeyId));
       const { hash = '', until } = passkey?.signIn ?? {};
-      if (!named || !until || !sameText(hash, sha256(named.secret))) return undefined;
+      if (!parsed || !until || !sameText(hash, sha256(parsed.secret))) return undefined;
       const user = until.getTime() > clock.now() ? await users.find(passkey?.userId ?? '') : undefined;
       return passkey && user && { user, passkey, cookie: cookie ?? '' };
     },
 
     async end(cookie: string | undefined): Promise<void> {
-      const named = parsed(cookie);
-      if (named) await store.signOut(named.passkeyId, sha256(named.secret));
+      const parsed = parseCookie(cookie);
+      if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));
     },
   };
 }

@@ -10,7 +10,7 @@ import type { User } from '../people/user-store.ts';
 import type { Withdraw } from '../people/withdrawal.ts';
 import type { SessionStore } from '../session/session-store.ts';
 
-/** What a partner has got of a user, once. */
+/** One reading of a user's claims by a partner. */
 export interface SharedOnce {
   enrollmentId: string;
   at: Date;
@@ -22,7 +22,7 @@ interface Dependencies {
   sessions: Pick<SessionStore, 'ofUser'>;
   directory: Pick<ClientDirectory, 'client'>;
   passkeys: Pick<Passkeys, 'ofUser' | 'remove'>;
-  /** What partners have bought of a user and the ledger still names, in any order. */
+  /** The charges for a user's claims that the ledger still holds, in any order. */
   sharedOf: (traces: Pick<Traces, 'codes' | 'enrollments'>) => Promise<SharedOnce[]>;
   withdraw: Withdraw;
   erasure: Pick<Erasure, 'erase'>;
@@ -56,10 +56,10 @@ export interface YourData {
   passkeys: { id: string; createdAt: Date; lastUsedAt: Date | undefined; synced: boolean }[];
 }
 
-/** The request by which a user acts. */
+/** The request of a user's action, for the audit log. */
 export type UserCall = Pick<Actor, 'requestId'>;
 
-/** The audit log is kept for good: it names the user by the id alone, and no address. */
+/** The audit log is kept for ever, so it names the user only by the id, and without an IP address. */
 const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor => ({
   operatorId: userId,
   operatorName: 'user',
@@ -68,7 +68,7 @@ const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor
   address: '',
 });
 
-/** What a signed-in user sees of themselves, and ends. */
+/** What a signed-in user can see of their own data, and end. */
 export function createYourData(dependencies: Dependencies) {
   const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
     dependencies;
@@ -76,7 +76,7 @@ export function createYourData(dependencies: Dependencies) {
   async function clientOf(enrollment: Enrollment, shared: readonly SharedOnce[]) {
     const { _id, clientId, partnerId, consentedClaims, createdAt, withdrawnAt } = enrollment;
     const { client, partner } = (await directory.client(clientId)) ?? {};
-    const own = shared.filter(({ enrollmentId }) => enrollmentId === _id);
+    const sharedWithClient = shared.filter(({ enrollmentId }) => enrollmentId === _id);
     return {
       partnerId,
       partner: partner?.name ?? partnerId,
@@ -84,7 +84,7 @@ export function createYourData(dependencies: Dependencies) {
       claims: consentedClaims,
       since: createdAt,
       withdrawnAt,
-      shared: own
+      shared: sharedWithClient
         .sort((a, b) => b.at.getTime() - a.at.getTime())
         .map(({ at, claims }) => ({ at, claims: claims.filter(isClaimName) })),
     };
@@ -113,7 +113,7 @@ export function createYourData(dependencies: Dependencies) {
 
   return {
     async of({ _id, claims }: User): Promise<YourData> {
-      const [partners, own] = await Promise.all([partnersOf(_id), passkeys.ofUser(_id)]);
+      const [partners, userPasskeys] = await Promise.all([partnersOf(_id), passkeys.ofUser(_id)]);
       return {
         claims: Object.entries(claims).map(([name, { value, evaluatedAt: at }]) => ({
           name: name as ClaimName,
@@ -121,7 +121,7 @@ export function createYourData(dependencies: Dependencies) {
           at,
         })),
         partners,
-        passkeys: own.map(({ _id: id, createdAt, lastUsedAt, synced }) => ({
+        passkeys: userPasskeys.map(({ _id: id, createdAt, lastUsedAt, synced }) => ({
           id,
           createdAt,
           lastUsedAt,
@@ -136,7 +136,7 @@ export function createYourData(dependencies: Dependencies) {
       if (ended.length === 0) throw new ApiError('route_not_found');
     },
 
-    /** Noted first: a removal that cannot be noted is not made. Idempotent. */
+    /** Removes a passkey, after the audit entry is stored: without an entry nothing is removed. Idempotent. */
     async removePasskey({ _id }: User, passkeyId: string, call: UserCall): Promise<void> {
       if (!(await passkeys.ofUser(_id)).some((passkey) => passkey._id === passkeyId)) return;
       const actor = actorOf(_id, 'users.removePasskey', call);

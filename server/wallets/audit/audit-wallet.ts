@@ -13,24 +13,24 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** What an audit of one wallet came to. Without findings, everything agrees. */
+/** The result of the audit of one wallet. A ledger without findings is consistent. */
 export interface AuditReport {
   walletId: string;
-  /** First page that was looked at, and the last. */
+  /** The first page and the last page that were checked. */
   fromPage: number;
   lastPage: number;
-  /** Entries that were looked at. */
+  /** The number of entries that were checked. */
   entries: number;
   balance: number;
   findings: Finding[];
 }
 
-/** A page is published within seconds, by the sweep within 30 s; milliseconds. */
+/** A page must be published within this time, in milliseconds. Normally it takes seconds, or up to 30 s by the sweep. */
 const publishedWithin = 60_000;
 
-/** Audits wallets while they are used: pages do not change, and later pages are for the next audit. */
+/** Audits wallets while they are in use. Pages do not change, and new pages are left to the next audit. */
 export function createWalletAudit({ store, revocations, checkpoints, key, clock }: Dependencies) {
-  /** The present page of the checkpoint, and its faults. */
+  /** Returns the page that the checkpoint names, or the fault of the checkpoint. */
   async function checkpointOf(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
     const checkpoint = await checkpoints.find(walletId, key);
     if (!checkpoint) return { findings: [] };
@@ -51,7 +51,10 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
     };
   }
 
-  /** Erasure removes a grant and revokes its access; anything else must leave it there. */
+  /**
+   * Returns the findings about missing grants whose access was not revoked. An erasure revokes the access of each removed
+   * grant.
+   */
   async function unexplained(missing: readonly Finding[]): Promise<Finding[]> {
     const revoked = await Promise.all(missing.map(({ entry = '' }) => revocations.has(entry)));
     return missing.filter((_, n) => !revoked[n]);
@@ -59,8 +62,9 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
 
   return {
     /**
-     * @param sinceCheckpoint begins after the last page that an earlier audit found in order; else at page 0
-     * @returns undefined for a wallet that does not exist
+     * Checks the ledger of a wallet.
+     * @param sinceCheckpoint whether to begin after the last page that an earlier audit found correct, instead of at page 0
+     * @returns undefined if the wallet does not exist
      */
     async audit(walletId: string, { sinceCheckpoint = false } = {}): Promise<AuditReport | undefined> {
       const head = await store.head(walletId);

@@ -1,26 +1,26 @@
 import type { Db } from 'mongodb';
 import { hmac, sameText } from '../../platform/ids.ts';
 
-/** A page up to which a wallet's ledger was found in order. */
+/** The last page of a wallet's ledger that an audit found correct. */
 export interface Checkpoint {
   /** The wallet's id. */
   _id: string;
   n: number;
-  /** Of page `n`. */
+  /** The digest of page `n`. */
   digest: string;
   auditedAt: Date;
-  /** HMAC of the rest: who can write to the database alone cannot move a checkpoint. */
+  /** The HMAC of the other fields. Write access to the database is not enough to move a checkpoint. */
   seal: string;
 }
 
-/** The `ledgerCheckpoints` collection: what the last audit of each wallet found in order. */
+/** The `ledgerCheckpoints` collection: the last correct page of each wallet, from its last audit. */
 export function createCheckpointStore(db: Db) {
   const checkpoints = db.collection<Checkpoint>('ledgerCheckpoints');
   const sealOf = ({ _id, n, digest, auditedAt }: Omit<Checkpoint, 'seal'>, key: Uint8Array) =>
     hmac(key, JSON.stringify(['checkpoint', _id, n, digest, auditedAt]));
 
   return {
-    /** @returns undefined where there is none; `forged` where its seal does not match */
+    /** Finds the checkpoint of a wallet. @returns undefined if there is none; `forged` if its seal does not match */
     async find(walletId: string, key: Uint8Array): Promise<Checkpoint | 'forged' | undefined> {
       const found = await checkpoints.findOne({ _id: walletId });
       if (!found) return undefined;

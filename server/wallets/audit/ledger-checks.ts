@@ -30,11 +30,11 @@ export interface Finding {
   entry?: string;
   seq?: number;
   problem: string;
-  /** Absent where no repair can mend it. */
+  /** Absent if no repair can mend the fault. */
   mend?: Mend;
 }
 
-/** The last page that was found in order. */
+/** The last page that was checked. */
 export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
 
 const dollars = (cents: number) => (cents / 100).toFixed(2);
@@ -42,23 +42,27 @@ const dollars = (cents: number) => (cents / 100).toFixed(2);
 const kinds: ReadonlySet<string> = new Set(EntryKind.options);
 
 function signFault({ kind, amount }: LedgerEntry): string | undefined {
-  const counting = countingOf(kind);
-  const wrong =
-    counting === 'charge'
-      ? amount > 0
-      : counting === 'note'
-        ? amount !== 0
-        : kind !== 'adjustment' && amount < 0;
-  return wrong ? `a ${kind} of ${dollars(amount)} has the wrong sign` : undefined;
+  return hasRightSign(kind, amount) ? undefined : `a ${kind} of ${dollars(amount)} has the wrong sign`;
 }
 
-/** Faults of an entry's seal, which its digest covers. */
+function hasRightSign(kind: EntryKind, amount: number): boolean {
+  switch (countingOf(kind)) {
+    case 'charge':
+      return amount <= 0;
+    case 'note':
+      return amount === 0;
+    case 'money':
+      return kind === 'adjustment' || amount >= 0;
+  }
+}
+
+/** Returns the faults of an entry's seal. The digest of the page covers the seal. */
 function sealFaults({ kind, grant, grantSeal }: LedgerEntry): string[] {
   if (!isBillable(kind)) return grant || grantSeal ? [`a ${kind} grants an access`] : [];
   return grantSeal ? [] : ['a charge without the seal of its grant'];
 }
 
-/** Faults of the grant itself, which may be removed. */
+/** Returns the faults of an entry's grant. A grant may have been removed, which is no fault here. */
 function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
   if (!isBillable(kind) || !grantSeal || !grant) return [];
   return [
@@ -69,7 +73,7 @@ function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string):
 
 const windowText = ({ start, used }: WalletState['minute']) => `${used} from ${start.toISOString()}`;
 
-/** Where a stored state differs from the fold of the entries. */
+/** Returns the differences between the stored state of a page and the state that follows from the entries. */
 function stateFaults(stored: WalletState, folded: WalletState): string[] {
   const faults: string[] = [];
   if (stored.balance !== folded.balance)
@@ -90,15 +94,15 @@ function stateFaults(stored: WalletState, folded: WalletState): string[] {
 }
 
 /**
- * Checks the pages of one wallet in order, from the first page or from the one after `start`. Callers can add one page at a time.
- * A page written before the time `late` must be published.
+ * Checks the pages of one wallet in order, from page 0 or from the page after `start`. The caller adds one page at a time.
+ * A page that was written before the time `late` must be published.
  */
 export function createLedgerChecks(
   walletId: string,
   { start, late }: { start?: Checked | undefined; late: Date },
 ) {
   const findings: Finding[] = [];
-  /** Charges that have no grant though their page should have it: an erasure revokes them. */
+  /** Charges without a grant, although the retention has not ended. An erasure may be the reason. */
   const withoutGrant: Finding[] = [];
   const ids = new Set<string>();
   const chargeAmounts = new Map<string, number>();
@@ -106,20 +110,20 @@ export function createLedgerChecks(
   let entries = 0;
 
   function checkRefund({ id, amount, memo }: LedgerEntry): string[] {
-    const of = memo?.of ?? '';
-    const charged = chargeAmounts.get(of);
-    // From a checkpoint on, the charge may be on an earlier page.
+    const chargeId = memo?.of ?? '';
+    const charged = chargeAmounts.get(chargeId);
+    // If the check began at a checkpoint, the charge may be on an earlier page.
     if (charged === undefined)
-      return start ? [] : [`a refund of ${of || 'nothing'}, which is no charge before it`];
+      return start ? [] : [`a refund of ${chargeId || 'nothing'}, which is no charge before it`];
     return [
-      ...(id === refundIdOf(of) ? [] : [`a refund of ${of} under another id`]),
+      ...(id === refundIdOf(chargeId) ? [] : [`a refund of ${chargeId} under another id`]),
       ...(charged + amount === 0
         ? []
         : [`a refund of ${dollars(amount)} for a charge of ${dollars(-charged)}`]),
     ];
   }
 
-  /** Faults of one entry by itself and after the state before it. */
+  /** Returns the faults of one entry, given the states before and after it. */
   function entryFaults(
     entry: LedgerEntry,
     page: LedgerPage,
@@ -152,20 +156,20 @@ export function createLedgerChecks(
   function fold(page: LedgerPage, from: WalletState): WalletState {
     let state = from;
     for (const entry of page.entries) {
-      const at = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
+      const place = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
       if (!kinds.has(entry.kind)) {
-        findings.push({ ...at, problem: `no entry is of kind ${entry.kind}` });
+        findings.push({ ...place, problem: `no entry is of kind ${entry.kind}` });
         continue;
       }
       const after = admit(state, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
-      findings.push(...entryFaults(entry, page, state, after).map((problem) => ({ ...at, problem })));
+      findings.push(...entryFaults(entry, page, state, after).map((problem) => ({ ...place, problem })));
       findings.push(
-        ...grantFaults(entry, walletId).map((problem) => ({ ...at, problem, mend: 'endAccess' as const })),
+        ...grantFaults(entry, walletId).map((problem) => ({ ...place, problem, mend: 'endAccess' as const })),
       );
       if (isBillable(entry.kind)) {
         chargeAmounts.set(entry.id, entry.amount);
         if (!entry.grant && page.purgeGrantsAt)
-          withoutGrant.push({ ...at, problem: 'the grant of a charge is missing', mend: 'endAccess' });
+          withoutGrant.push({ ...place, problem: 'the grant of a charge is missing', mend: 'endAccess' });
       }
       ids.add(entry.id);
       entries += 1;
@@ -205,7 +209,7 @@ export function createLedgerChecks(
       findings.push(...stateFaults(page.state, folded).map((problem) => ({ page: page.n, problem })));
       last = page;
     },
-    /** The last page, and how many entries were looked at. */
+    /** Returns the last page and the number of checked entries. */
     result: () => ({ last, entries }),
   };
 }

@@ -20,27 +20,27 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** What a repair did, and what an audit finds afterwards. */
+/** The result of a repair, with the findings of an audit after it. */
 export interface RepairReport {
   walletId: string;
   mended: Finding[];
-  /** What no repair can mend. */
+  /** The findings that no repair can mend. */
   findings: Finding[];
   balance: number;
 }
 
-/** The audit log entry for a repair that follows. */
+/** Returns the audit log entry for a repair that is about to be made. */
 type DescribeRepair = (walletId: string, mended: readonly Finding[]) => AuditEntry;
 
 /**
- * Mends what an audit found and what can be mended without a change to any entry, amount or digest. Entries that are missing
- * or altered stay as they are: they need another backup, or an adjustment.
+ * Mends the findings of an audit that need no change of an entry, an amount or a digest. Entries that are missing or altered stay
+ * as they are. They need another backup or an adjustment.
  */
 export function createWalletRepair(dependencies: Dependencies) {
   const { audit, store, grants, revocations, checkpoints, publishing, record, clock } = dependencies;
 
   const work: Readonly<Record<Mend, (walletId: string, found: readonly Finding[]) => Promise<void>>> = {
-    /** Events and audit entries of pages that were not published. */
+    /** Publishes the events and audit entries of pages that were not published. */
     async publish(walletId, found) {
       for (const { page = 0 } of found) {
         const unpublished = await store.page(walletId, page);
@@ -49,19 +49,19 @@ export function createWalletRepair(dependencies: Dependencies) {
       await publishing.drain();
     },
 
-    /** Accesses whose grant is missing or altered. The access is revoked first, so that it ends in any case. */
+    /** Ends accesses whose grant is missing or altered. They are revoked first, so that they end in any case. */
     async endAccess(walletId, found) {
       const ids = [...new Set(found.flatMap(({ entry }) => entry ?? []))];
       await revocations.add(ids, new Date(clock.now()), 'removed grant');
       await grants.remove(walletId, ids);
     },
 
-    /** A checkpoint that does not fit the ledger. The next audit reads the whole chain. */
+    /** Removes a checkpoint that does not match the ledger. The next audit then reads all pages. */
     forgetCheckpoint: (walletId) => checkpoints.remove(walletId),
   };
 
   return {
-    /** @returns undefined for a wallet that does not exist */
+    /** Audits a wallet, mends the findings and audits it again. @returns undefined if the wallet does not exist */
     async repair(walletId: string, describe: DescribeRepair): Promise<RepairReport | undefined> {
       const before = await audit.audit(walletId);
       if (!before) return undefined;
@@ -78,7 +78,7 @@ export function createWalletRepair(dependencies: Dependencies) {
 }
 export type WalletRepair = ReturnType<typeof createWalletRepair>;
 
-/** A checkpoint that an altered ledger does not fit is evidence: it stays while anything is left that cannot be mended. */
+/** Returns the findings that can be mended. A wrong checkpoint is evidence, and stays while other findings cannot be mended. */
 function mendable(findings: readonly Finding[]): Finding[] {
   const isLeft = findings.some(({ mend }) => mend === undefined);
   return findings.filter(({ mend }) => mend !== undefined && !(mend === 'forgetCheckpoint' && isLeft));

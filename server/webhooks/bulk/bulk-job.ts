@@ -2,43 +2,43 @@ import type { BulkAction, BulkFilter, BulkPart, BulkView } from '../../../contra
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
 
-/** What a job has to do for one API key, and how far it is. Works through the key's documents, oldest first. */
+/** A bulk job's work and progress for one API key. The key's documents are processed oldest first. */
 export interface Part {
   keyId: string;
   partnerId: string;
   mode: Mode;
-  /** As counted at the start. */
+  /** The number of documents, as counted at the start. */
   total: number;
   done: number;
-  /** What the filter found, and had arrived or ended by another way. */
+  /** Documents that the filter found, but that were delivered or had ended otherwise. */
   leftOut: number;
-  /** The last document that was looked at. */
+  /** The last document that was processed. */
   after?: { createdAt: Date; _id: string };
-  /** No process works on it before. */
+  /** When the next step of this part is due. */
   nextAt: Date;
   finished: boolean;
-  /** As much as two seconds take is due at the endpoint, and not sent. */
+  /** Whether the part waits, because the endpoint has as many unsent deliveries as two seconds of this job. */
   isBehind?: boolean;
 }
 
-/** Work on many deliveries, as a document: any process takes the next step. It holds no data of users. */
+/** Work on many deliveries, stored as a document. Any process can take the next step. It contains no data of users. */
 export interface BulkJob extends AuditedRecord {
   action: BulkAction;
-  /** With both ends of the time span. */
+  /** The filter, with both ends of its time span. */
   filter: BulkFilter;
-  /** Deliveries of one key in a second. */
+  /** Deliveries a second for each key. */
   rate: number;
-  /** Of a reschedule: when the first attempt is due. */
+  /** For a reschedule: when the first attempt is due. */
   at?: Date;
   status: 'running' | 'done' | 'cancelled';
   total: number;
   exact: boolean;
   parts: Part[];
-  /** Only while it runs: when a process takes the next step. A step under way moves it to the end of its lease. */
+  /** Only while the job runs: when the next step is due. During a step, this is the end of the step's lease. */
   nextAt?: Date;
-  /** Only during a step: which process may write its result. */
+  /** Only during a step: the token of the process that may write its result. */
   lease?: string;
-  /** Only while it runs: the same call again finds this job. */
+  /** Only while the job runs: identifies the call, so that a repeated call finds this job. */
   fingerprint?: string;
   operatorId: string;
   operatorName: string;
@@ -46,13 +46,13 @@ export interface BulkJob extends AuditedRecord {
   purgeAt: Date;
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** The index of the unfinished part whose turn it is; -1 where all are finished. */
+/** The index of the unfinished part that is due first; -1 if all parts are finished. */
 export function nextPart(parts: readonly Part[]): number {
   let next = -1;
-  parts.forEach(({ finished, nextAt }, at) => {
-    if (!finished && (next < 0 || nextAt < (parts[next]?.nextAt ?? nextAt))) next = at;
+  parts.forEach(({ finished, nextAt }, index) => {
+    if (!finished && (next < 0 || nextAt < (parts[next]?.nextAt ?? nextAt))) next = index;
   });
   return next;
 }
@@ -61,10 +61,10 @@ function viewPart({ after: _after, nextAt: _nextAt, isBehind, ...part }: Part): 
   return { ...part, waits: isBehind && !part.finished ? 'endpoint_behind' : null };
 }
 
-/** When the job ends at its rate, from `now` on. */
+/** When the job will end at its rate, as of `now`. */
 function expectedEnd({ parts, rate, status }: BulkJob, now: number): Date | undefined {
   if (status !== 'running') return undefined;
-  const left = parts.filter(({ finished }) => !finished).map((one) => one.total - one.done);
+  const left = parts.filter(({ finished }) => !finished).map(({ total, done }) => total - done);
   return new Date(now + (Math.max(0, ...left) / rate) * 1000);
 }
 

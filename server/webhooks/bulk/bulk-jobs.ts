@@ -18,26 +18,26 @@ import type { BulkStore } from './bulk-store.ts';
 interface Settings {
   store: BulkStore;
   clock: Pick<Clock, 'now'>;
-  /** Has the first step of a job taken, in this process or another one. */
+  /** Makes this process, or another one, take the first step of a job. */
   announce: (bulkId: string) => Promise<void>;
 }
 
-/** Keys that one job may be about: its document holds a part for each. */
+/** The most keys of one job, because its document contains a part for each key. */
 const mostKeys = 500;
-/** Milliseconds after its start for which a job is kept. */
+/** How long a job is kept after its start, in milliseconds. */
 export const keptMs = 60 * 24 * 3_600_000;
 
-/** What is to be done, and for how many. */
+/** The input of a job, with the number of deliveries that it found. */
 interface Counted extends StartBulk {
   counted: { keys: KeyCount[]; exact: boolean };
 }
 
 const sum = (keys: readonly KeyCount[]): number => keys.reduce((all, { total }) => all + total, 0);
 
-/** The filter with both ends of its time span, in one form. */
-function closed({ since, until, ...filter }: BulkFilter, now: number): BulkFilter {
-  const time = (text: string | undefined, otherwise: number) =>
-    new Date(text === undefined ? otherwise : Date.parse(text)).toISOString();
+/** Sets both ends of a filter's time span, in one format. */
+function withClosedSpan({ since, until, ...filter }: BulkFilter, now: number): BulkFilter {
+  const time = (text: string | undefined, fallback: number) =>
+    new Date(text === undefined ? fallback : Date.parse(text)).toISOString();
   return { ...filter, since: time(since, 0), until: time(until, now) };
 }
 
@@ -46,7 +46,7 @@ const fingerprintOf = ({ action, filter, at }: StartBulk): string =>
 
 export type BulkJobs = ReturnType<typeof createBulkJobs>;
 
-/** Bulk jobs as operators start, see and cancel them. All methods throw ApiError. */
+/** Starts, shows and cancels bulk jobs for operators. The methods throw ApiError. */
 export function createBulkJobs({ store, clock, announce }: Settings) {
   const view = (job: BulkJob): BulkView => viewBulkJob(job, clock.now());
 
@@ -56,7 +56,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     return { dryRun: false, repeated, total, exact, live, keys: parts.length, filter, job: view(job) };
   }
 
-  /** @throws ApiError conflict where another job has sent events of the time span again, which had arrived */
+  /** @throws ApiError `conflict` if another job has already sent delivered events of this time span again */
   async function refuseSecondReplay({ action, filter }: StartBulk, keys: readonly KeyCount[]): Promise<void> {
     if (action !== 'replay' && filter.status !== 'delivered') return;
     const other = await store.overlapping(
@@ -83,12 +83,20 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     );
     const job = {
       _id: id,
-      ...{ action, filter, rate, ...(at === undefined ? {} : { at: new Date(at) }) },
-      ...{ status: 'running' as const, total, exact: counted.exact },
+      action,
+      filter,
+      rate,
+      ...(at === undefined ? {} : { at: new Date(at) }),
+      status: 'running' as const,
+      total,
+      exact: counted.exact,
       parts: counted.keys.map((key) => ({ ...key, done: 0, leftOut: 0, nextAt: now, finished: false })),
-      ...{ nextAt: now, fingerprint },
-      ...{ operatorId: actor.operatorId, operatorName: actor.operatorName },
-      ...{ createdAt: now, purgeAt: new Date(now.getTime() + keptMs) },
+      nextAt: now,
+      fingerprint,
+      operatorId: actor.operatorId,
+      operatorName: actor.operatorName,
+      createdAt: now,
+      purgeAt: new Date(now.getTime() + keptMs),
     };
     const inserted = await store.insert(job, entry);
     await announce(id);
@@ -96,13 +104,13 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
   }
 
   return {
-    /** Counts, and starts a job where it is no dry run. */
+    /** Counts the deliveries and, unless it is a dry run, starts a job. */
     async start(input: StartBulk, actor: Actor): Promise<StartedBulk> {
       const now = clock.now();
-      const filter = closed(input.filter, now);
+      const filter = withClosedSpan(input.filter, now);
       const wanted = { ...input, filter };
       if (input.at !== undefined) dueFrom({ at: input.at }, new Date(now));
-      // Of the filter as it was given: a call without an end is the same call a second later.
+      // The fingerprint uses the given filter, so that a call without an end is the same call a second later.
       const fingerprint = fingerprintOf(input.filter.until === undefined ? input : wanted);
       const running = input.dryRun ? undefined : await store.running(fingerprint);
       if (running) return startedBy(running, true);
@@ -136,16 +144,16 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
       return view(job);
     },
 
-    /** Takes no more steps. What is due within a second is still sent. */
+    /** Cancels a job. Deliveries that are due within a second are still sent. */
     async cancel(id: string, actor: Actor): Promise<BulkView> {
       const cancelled = await store.change(id, (job) => {
         if (job.status !== 'running') return undefined;
         const at = clock.now();
         const { done, leftOut } = view(job);
         const difference = { before: { status: job.status }, after: { status: 'cancelled', done, leftOut } };
-        const gone = { nextAt: undefined, lease: undefined, fingerprint: undefined };
+        const removed = { nextAt: undefined, lease: undefined, fingerprint: undefined };
         return {
-          set: { status: 'cancelled' as const, endedAt: new Date(at), ...gone },
+          set: { status: 'cancelled' as const, endedAt: new Date(at), ...removed },
           entry: auditEntry(actor, { id, at }, difference),
         };
       });

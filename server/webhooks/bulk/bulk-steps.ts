@@ -21,21 +21,21 @@ interface Settings {
   idKey: Uint8Array;
 }
 
-/** Deliveries that one step cancels or moves. */
+/** The most deliveries that one step cancels or reschedules. */
 const mostAtOnce = 200;
-/** Milliseconds from such a step to the next one, so that others get at the database. */
+/** Milliseconds between two such steps, so that other work can use the database. */
 const pauseMs = 50;
-/** Deliveries fall due together every so many milliseconds: each time costs a few commands of the database. */
+/** Deliveries become due in groups, every so many milliseconds, because each due time costs a few database commands. */
 const quantumMs = 250;
-/** Milliseconds until an endpoint that is behind is looked at again. */
+/** Milliseconds until a part whose endpoint is behind is tried again. */
 const behindMs = 1_000;
-/** A step prepares what goes out in so many milliseconds, and the next step begins as many before that is due. */
+/** A step makes the deliveries of this many milliseconds. The next step begins this long before its deliveries are due. */
 const aheadMs = 1_000;
 
-/** What a step has found out about one event. */
+/** What a step does with an event: make a delivery with this id, or nothing, because it was made or must be left out. */
 type Fate = { id: string; from?: Delivery } | 'made' | 'left out';
 
-/** What a page of a filter has found: a delivery, or the event itself. */
+/** A document that a filter has found: a delivery, or the event itself. */
 type Found = Pick<Delivery, '_id' | 'createdAt' | 'eventId'>;
 
 interface Composed {
@@ -43,30 +43,30 @@ interface Composed {
   nextAt: Date;
 }
 
-/** Whether a delivery is one that the filter finds; the status may have changed since. */
-function isOf({ status = 'failed', since, until }: BulkFilter, delivery: Delivery): boolean {
+/** Whether a filter matches a delivery, whose status may have changed since it was found. */
+function matchesFilter({ status = 'failed', since, until }: BulkFilter, delivery: Delivery): boolean {
   const at = delivery.createdAt.toISOString();
   return delivery.status === status && at >= (since ?? '') && at < (until ?? '');
 }
 
-/** Progress of a part: what the step did, and where the next one goes on. */
+/** The result of a step: what it did, and where the next one continues. */
 interface Progress {
   done: number;
   leftOut: number;
   last: { createdAt: Date; _id: string } | undefined;
-  /** Whether there may be more. */
+  /** Whether there may be more documents. */
   more: boolean;
   nextAt: Date;
 }
 
 /**
- * The steps of bulk jobs. Each may be repeated, whole or in part, by any process: the ids of the deliveries that it makes
- * follow from what is sent again.
+ * The steps of bulk jobs. Any process may repeat a step, whole or in part, because the ids of new deliveries are derived
+ * from the deliveries that are sent again.
  */
 export function createBulkSteps({ store, events, history, dispatch, clock, idKey }: Settings) {
   const deliveryId = (...cause: string[]) => deriveId(idKey, 'delivery', ['again', ...cause]);
 
-  /** Whether an event is sent again. Two jobs that send the same failed delivery again make one delivery. */
+  /** Decides whether an event is sent again. If two jobs send the same failed delivery again, they make one delivery. */
   function fateOf(job: BulkJob, eventId: string, deliveries: readonly Delivery[]): Fate {
     if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';
     const isRepeat = job.action === 'replay' || job.filter.status === 'delivered';
@@ -77,20 +77,21 @@ export function createBulkSteps({ store, events, history, dispatch, clock, idKey
     return { id: isRepeat || !last ? deliveryId(job._id, eventId) : deliveryId(last._id), ...from };
   }
 
-  /** What becomes of each event that a page has found. An event counts once, with its first delivery of the filter. */
+  /** Decides for each event of a page. An event counts once, with its first delivery that matches the filter. */
   async function fatesOf(job: BulkJob, page: readonly Found[]): Promise<Map<string, Fate>> {
     const known = new Map<string, Delivery[]>(page.map(({ eventId }) => [eventId, []]));
     for (const one of await history.ofEvents([...known.keys()])) known.get(one.eventId)?.push(one);
     const fates = new Map<string, Fate>();
     for (const { _id, eventId } of page) {
       const deliveries = known.get(eventId) ?? [];
-      const isFirst = eventId === _id || deliveries.find((one) => isOf(job.filter, one))?._id === _id;
+      const isFirst =
+        eventId === _id || deliveries.find((one) => matchesFilter(job.filter, one))?._id === _id;
       if (isFirst) fates.set(eventId, fateOf(job, eventId, deliveries));
     }
     return fates;
   }
 
-  /** New deliveries of events, each due at its place in the sequence of the key. */
+  /** Makes new deliveries of events. Each is due at its place in the key's sequence. */
   async function compose(job: BulkJob, keyId: string, fates: ReadonlyMap<string, Fate>): Promise<Composed> {
     const wanted = [...fates].flatMap(([id, fate]) =>
       typeof fate === 'string' ? [] : [[id, fate] as const],
@@ -169,7 +170,7 @@ export function createBulkSteps({ store, events, history, dispatch, clock, idKey
     };
   }
 
-  /** One step. @returns the part after it */
+  /** Takes one step. @returns the part after the step */
   return async (step: Step): Promise<Part> => {
     const { job, part } = step;
     const now = new Date(clock.now());
@@ -195,5 +196,5 @@ export function createBulkSteps({ store, events, history, dispatch, clock, idKey
   };
 }
 
-/** So many whole seconds later: jobs of the scheduler are for whole seconds. */
+/** A time some whole seconds later, because the scheduler's jobs are for whole seconds. */
 const placeAfter = (at: Date, seconds: number): Date => new Date(at.getTime() + Math.floor(seconds) * 1000);

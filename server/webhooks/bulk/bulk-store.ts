@@ -18,7 +18,7 @@ export const indexes: IndexDeclaration[] = [
   { collection: paces, key: { next: 1 }, expireAfterSeconds: 3_600 },
 ];
 
-/** Up to this many deliveries, the count leaves out events that have arrived; above, it is an upper bound. */
+/** Up to this many deliveries, the count leaves out delivered events. Above, the count is an upper bound. */
 const mostLookedUp = 20_000;
 const settled = ['pending', 'in_flight', 'delivered'];
 
@@ -28,18 +28,18 @@ interface Pace {
   next: Date;
 }
 
-/** A step of a job that this process takes. */
+/** A step of a job that this process has leased. */
 export interface Step {
   job: BulkJob;
   part: Part;
-  /** The place of the part in the job. */
-  at: number;
+  /** The index of the part in the job. */
+  index: number;
 }
 
 const statusOf = (action: BulkAction, { status }: BulkFilter): string =>
   action === 'resend' ? (status ?? 'failed') : 'pending';
 
-/** The query of what a job is about. A replay is about events, all others about deliveries. */
+/** The query for the documents of a job: events for a replay, deliveries for other actions. */
 export function bulkQuery(action: BulkAction, { status, ...filter }: BulkFilter): Document {
   const narrowed = queryOf(filter);
   return action === 'replay' ? narrowed : { ...narrowed, status: statusOf(action, { status }) };
@@ -47,7 +47,7 @@ export function bulkQuery(action: BulkAction, { status, ...filter }: BulkFilter)
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
-/** Bulk jobs. @param counting the same database through connections that wait longer for an answer */
+/** The store of bulk jobs. @param counting the same database through connections with a longer timeout */
 export function createBulkStore(db: Db, counting: Db = db) {
   const jobs: Collection<BulkJob> = db.collection(collection);
   const pace: Collection<Pace> = db.collection(paces);
@@ -60,8 +60,8 @@ export function createBulkStore(db: Db, counting: Db = db) {
       mode: { $first: '$mode' },
     },
   };
-  /** Leaves out events that have arrived, or are on their way. */
-  const open = [
+  /** Leaves out events that are delivered or about to be delivered. */
+  const withoutSettled = [
     {
       $lookup: {
         from: 'deliveries',
@@ -80,12 +80,12 @@ export function createBulkStore(db: Db, counting: Db = db) {
     list: records.list,
     change: records.change,
 
-    /** The running job of a call; undefined where there is none. */
+    /** The running job of a call, if any. */
     async running(fingerprint: string): Promise<BulkJob | undefined> {
       return (await jobs.findOne({ fingerprint })) ?? undefined;
     },
 
-    /** A job that sends events of this time span, which arrived before, again; undefined where there is none. */
+    /** A job whose time span overlaps, with at least one key in common; undefined if there is none. */
     async overlapping(
       action: BulkAction,
       { since, until, ...filter }: BulkFilter,
@@ -108,7 +108,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
       return found ?? undefined;
     },
 
-    /** How many events or deliveries a filter finds for each API key, in the order of the keys. */
+    /** Counts the events or deliveries of a filter for each API key, in the order of the keys. */
     async count(action: BulkAction, filter: BulkFilter): Promise<{ keys: KeyCount[]; exact: boolean }> {
       const query = bulkQuery(action, filter);
       const from = counting.collection(action === 'replay' ? 'events' : 'deliveries');
@@ -116,24 +116,24 @@ export function createBulkStore(db: Db, counting: Db = db) {
       const lookup = events && statusOf(action, filter) !== 'delivered';
       const exact =
         !lookup || (await from.countDocuments(query, { limit: mostLookedUp + 1 })) <= mostLookedUp;
-      const stages = [...(events ? [byEvent] : []), ...(lookup && exact ? open : [])];
+      const stages = [...(events ? [byEvent] : []), ...(lookup && exact ? withoutSettled : [])];
       const keys = await countByKey(from, [{ $match: query }, ...stages]);
       return { exact, keys: keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1)) };
     },
 
-    /** Leases the next step that is due; undefined where none is. */
+    /** Leases the next due step; undefined if none is due. */
     async lease(token: string, now: Date, until: Date): Promise<Step | undefined> {
       const job = await jobs.findOneAndUpdate(
         { nextAt: { $lte: now } },
         { $set: { nextAt: until, lease: token } },
         { sort: { nextAt: 1 }, returnDocument: 'after' },
       );
-      const at = job ? nextPart(job.parts) : -1;
-      const part = job?.parts[at];
-      return job && part ? { job, part, at } : undefined;
+      const index = job ? nextPart(job.parts) : -1;
+      const part = job?.parts[index];
+      return job && part ? { job, part, index } : undefined;
     },
 
-    /** When the next step is due; undefined where no job runs. */
+    /** When the next step is due; undefined if no job runs. */
     async nextDue(): Promise<Date | undefined> {
       const [next] = await jobs
         .find({ nextAt: { $gt: new Date(0) } }, { projection: { nextAt: 1 } })
@@ -144,22 +144,22 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     /** Writes the result of a step, unless another process has taken the step over, or the job was cancelled. */
-    async save({ job, at }: Omit<Step, 'part'>, part: Part, now: Date): Promise<void> {
-      const parts = job.parts.with(at, part);
+    async save({ job, index }: Omit<Step, 'part'>, part: Part, now: Date): Promise<void> {
+      const parts = job.parts.with(index, part);
       const next = parts[nextPart(parts)];
-      const ended = { $set: { [`parts.${at}`]: part, status: 'done' as const, endedAt: now } };
+      const ended = { $set: { [`parts.${index}`]: part, status: 'done' as const, endedAt: now } };
       await jobs.updateOne(
         { _id: job._id, lease: job.lease ?? '', status: 'running' },
         next
-          ? { $set: { [`parts.${at}`]: part, nextAt: next.nextAt }, $unset: { lease: '' } }
+          ? { $set: { [`parts.${index}`]: part, nextAt: next.nextAt }, $unset: { lease: '' } }
           : { ...ended, $unset: { lease: '', nextAt: '', fingerprint: '' } },
       );
     },
 
     /**
-     * Takes so many places in the sequence of a key's bulk work, of all jobs together.
-     * @param spacing milliseconds from one to the next
-     * @returns the time of the first of them, not before `now`
+     * Reserves `count` places in a key's sequence, which all bulk jobs share.
+     * @param spacing milliseconds from one place to the next
+     * @returns the time of the first place, not before `now`
      */
     async reserve(
       keyId: string,
@@ -170,7 +170,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
       const options = { upsert: true, returnDocument: 'before' as const };
       const take = () => pace.findOneAndUpdate({ _id: keyId }, change, options);
       const before = await take().catch((error: unknown) => {
-        // Another process has just made the document.
+        // Another process has made the document at the same time.
         if (isDuplicateKey(error)) return take();
         throw error;
       });

@@ -12,12 +12,12 @@ interface Settings {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Milliseconds after which another process takes a step over: longer than its few commands can take. */
+/** After this time, another process takes a step over. The few commands of a step never take so long. */
 export const stepLeaseMs = 20_000;
 const longestSleepMs = 1_000;
 const afterFaultMs = 1_000;
 
-/** Takes the steps of bulk jobs one after another: one process has one command of theirs under way. */
+/** Takes the steps of bulk jobs one after another, so that a process has only one of their commands under way. */
 export function createBulkRunner({ store, step, clock, logger }: Settings) {
   const ended = new AbortController();
   const { signal } = ended;
@@ -27,7 +27,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
 
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
 
-  /** @returns false where no job runs */
+  /** Takes the next step, or waits until it is due. @returns false if no job runs */
   async function takeStep(): Promise<boolean> {
     const now = clock.now();
     const token = randomBytes(16).toString('base64url');
@@ -45,9 +45,10 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   async function work(): Promise<void> {
     while (isWanted && !hasEnded()) {
       isWanted = false;
-      for (let goesOn = true; goesOn && !hasEnded(); ) {
+      let hasJobs = true;
+      while (hasJobs && !hasEnded()) {
         try {
-          goesOn = await takeStep();
+          hasJobs = await takeStep();
         } catch (error) {
           logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');
           await pause(afterFaultMs);
@@ -58,7 +59,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   }
 
   return {
-    /** Jobs may be due: works until none runs any more. */
+    /** Starts to work, until no job runs any more. */
     wake(): void {
       isWanted = true;
       working ??= work();

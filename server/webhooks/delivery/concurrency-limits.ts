@@ -1,12 +1,12 @@
 import type { Lane } from './delivery.ts';
 
-/** At most this many attempts in flight: per endpoint, and in all; per process. */
+/** The most attempts that a process has in flight: for one endpoint, and in all. */
 export interface Limits {
   perEndpoint: number;
   pool: number;
 }
 
-/** Two hundred endpoints can hang with all their slots, and others still have slots. */
+/** With these limits, other endpoints still have slots while two hundred endpoints do not respond. */
 export const defaultLimits: Limits = { perEndpoint: 5, pool: 1024 };
 
 /** How many attempts an endpoint can start now. */
@@ -21,15 +21,15 @@ export interface Capacity {
 
 export type InFlight = Record<Lane, number>;
 
-/** How many of them may be other than first attempts. */
+/** The limits of attempts other than first ones. */
 export const retryLimits = ({ perEndpoint, pool }: Limits): Limits => ({
   perEndpoint: Math.max(1, perEndpoint - 1),
   pool: Math.max(1, Math.floor(pool * 0.75)),
 });
 
 /**
- * Counts attempts in flight. Retries never take an endpoint's last slot, nor the last quarter of the pool, which first
- * attempts can always use. Where no retry is in flight, a due retry goes first.
+ * Counts attempts in flight. Retries never take an endpoint's last slot or the last quarter of the pool, so first attempts
+ * can always use them. If an endpoint has no retry in flight, a due retry goes first.
  */
 export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
   const endpoints = new Map<string, InFlight>();
@@ -47,15 +47,19 @@ export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
   return {
     /** The capacity of an endpoint, while `reserved` slots of the pool belong to others. */
     capacityOf(keyId: string, reserved: number): Capacity {
-      const own = endpoints.get(keyId) ?? { first: 0, retry: 0 };
-      const free = pool - all.first - all.retry - reserved;
-      const slots = Math.max(0, Math.min(perEndpoint - own.first - own.retry, free));
-      const retries = Math.min(retryLimit.perEndpoint - own.retry, retryLimit.pool - all.retry - reserved);
+      const endpoint = endpoints.get(keyId) ?? { first: 0, retry: 0 };
+      const freeInPool = pool - all.first - all.retry - reserved;
+      const freeOfEndpoint = perEndpoint - endpoint.first - endpoint.retry;
+      const slots = Math.max(0, Math.min(freeOfEndpoint, freeInPool));
+      const retries = Math.min(
+        retryLimit.perEndpoint - endpoint.retry,
+        retryLimit.pool - all.retry - reserved,
+      );
       return {
         keyId,
         slots,
         retries: Math.max(0, Math.min(slots, retries)),
-        prefer: own.retry === 0 ? 'retry' : 'first',
+        prefer: endpoint.retry === 0 ? 'retry' : 'first',
       };
     },
     take: (keyId: string, lane: Lane) => add(keyId, lane, 1),

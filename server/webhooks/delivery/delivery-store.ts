@@ -9,7 +9,7 @@ import type { Verdict } from './retry-schedule.ts';
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
 /** The most deliveries that a search for due keys reads. */
-const mostLookedAt = 2_000;
+const mostSearched = 2_000;
 /** The most deliveries that one of its queries reads. */
 const deliveriesPerQuery = 500;
 
@@ -27,7 +27,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** Ids are keyed hashes: they spread evenly. */
+/** Ids are keyed hashes, so they are distributed evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export interface Lease {
@@ -36,7 +36,7 @@ export interface Lease {
   until: Date;
 }
 
-/** The end of an attempt, as it is recorded. */
+/** The result of an attempt, to be recorded. */
 export interface Ending {
   delivery: Leased;
   row: Attempt;
@@ -44,15 +44,15 @@ export interface Ending {
   at: Date;
 }
 
-/** What receivers answered besides the status, in all attempts of a delivery. */
+/** The fields with receivers' responses besides the status, in all attempts of a delivery. */
 export const answersOfAttempts = {
   'attempts.$[].answer': '',
   'attempts.$[].location': '',
   'attempts.$[].retryAfter': '',
 } as const;
 
-/** When the answers of a delivery are removed: a week after the first of them. */
-function forgetting({ forgetAnswersAt }: Delivery, row: Attempt): Pick<Delivery, 'forgetAnswersAt'> {
+/** When the responses of a delivery are removed: a week after the first of them. */
+function responseExpiry({ forgetAnswersAt }: Delivery, row: Attempt): Pick<Delivery, 'forgetAnswersAt'> {
   const hasAnswer = (row.answer ?? row.location ?? row.retryAfter) !== undefined;
   if (forgetAnswersAt || !hasAnswer) return {};
   return { forgetAnswersAt: new Date(row.at.getTime() + answerRetentionMs) };
@@ -63,11 +63,11 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
 
-  /** What the token holds, with the bytes to send, in the order in which it fell due. */
-  function held(ids: readonly string[], { token }: Lease): Promise<Leased[]> {
+  /** The deliveries under a lease, with the bytes to send. */
+  function leasedWith(ids: readonly string[], { token }: Lease): Promise<Leased[]> {
     return deliveries
       .aggregate<Leased>([
-        // The ids name the shards.
+        // With the ids, the router of a cluster asks only their shards.
         { $match: { _id: { $in: [...ids] }, 'lease.token': token } },
         { $lookup: { from: 'events', localField: 'eventId', foreignField: '_id', as: 'event' } },
         { $set: { body: { $first: '$event.body' } } },
@@ -76,10 +76,11 @@ export function createDeliveryStore(db: Db) {
       .toArray();
   }
 
-  /** By the index, key after key: from a full page on, it leaps over what else the page's last key has. */
+  /** Reads keys from the index in pages. After a full page, it skips the remaining deliveries of the page's last key. */
   async function keysFromIndex(due: Filter<Delivery>): Promise<string[]> {
     const keys = new Set<string>();
-    for (let after = ''; ; ) {
+    let after = '';
+    for (;;) {
       const found = await deliveries
         .find(
           { ...due, keyId: { $gt: after }, lane: { $in: ['first', 'retry'] } },
@@ -95,7 +96,7 @@ export function createDeliveryStore(db: Db) {
   }
 
   return {
-    /** How many deliveries are not finished, and since when the oldest of them has been due. */
+    /** How many deliveries are not finished, and when the oldest waiting one became due. */
     async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
       const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
       const [pending, oldest] = await Promise.all([
@@ -111,7 +112,7 @@ export function createDeliveryStore(db: Db) {
 
     insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
 
-    /** Ids of what is due for an endpoint, the longest due first. */
+    /** Ids of an endpoint's due deliveries, the longest due first. */
     async due(keyId: string, lane: Lane, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
       const found = await deliveries
         .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
@@ -123,8 +124,8 @@ export function createDeliveryStore(db: Db) {
     },
 
     /**
-     * Leases those of these deliveries that are due, with the attempt row written in the same update. One
-     * compare-and-set: of two processes that try the same delivery, one gets it.
+     * Leases the due ones of these deliveries, and writes their attempt rows in the same update. It is a compare-and-set,
+     * so only one of two processes gets a delivery.
      */
     async lease(ids: readonly string[], lease: Lease): Promise<Leased[]> {
       const row = { attempt: '$attempt', trigger: '$trigger', dueAt: '$nextAttemptAt', at: lease.now };
@@ -141,20 +142,21 @@ export function createDeliveryStore(db: Db) {
           },
         ],
       );
-      return held(ids, lease);
+      return leasedWith(ids, lease);
     },
 
-    /** Records how attempts ended. An attempt whose lease another process has taken over is left to that process. */
+    /** Records results of attempts. An attempt whose lease another process has taken over is not changed. */
     async record(endings: readonly Ending[]): Promise<void> {
       const writes = endings.map(({ delivery, row, verdict, at }): AnyBulkWriteOperation<Delivery> => {
-        const { nextAttemptAt, attempt } = {
-          nextAttemptAt: undefined,
-          attempt: delivery.attempt,
-          ...verdict,
-        };
-        const next = nextAttemptAt
-          ? { nextAttemptAt, attempt, trigger: 'schedule' as const, lane: 'retry' as const }
-          : { endedAt: at };
+        const next =
+          verdict.status === 'pending'
+            ? {
+                nextAttemptAt: verdict.nextAttemptAt,
+                attempt: verdict.attempt,
+                trigger: 'schedule' as const,
+                lane: 'retry' as const,
+              }
+            : { endedAt: at };
         return {
           updateOne: {
             filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
@@ -163,7 +165,7 @@ export function createDeliveryStore(db: Db) {
                 status: verdict.status,
                 [`attempts.${delivery.attempts.length - 1}`]: row,
                 ...next,
-                ...forgetting(delivery, row),
+                ...responseExpiry(delivery, row),
               },
               $unset: { lease: '' },
             },
@@ -173,7 +175,7 @@ export function createDeliveryStore(db: Db) {
       await deliveries.bulkWrite(writes, { ordered: false });
     },
 
-    /** Removes the answers of attempts that are a week old: those of a delivery together, from its first one on. */
+    /** Removes receivers' responses, all of a delivery together, a week after the first one. */
     async forgetAnswers(now: Date): Promise<void> {
       await deliveries.updateMany(
         { forgetAnswersAt: { $lte: now }, status: { $ne: 'in_flight' } },
@@ -181,7 +183,7 @@ export function createDeliveryStore(db: Db) {
       );
     },
 
-    /** The endpoint was off: nothing was sent, so the attempt row goes. */
+    /** Skips a delivery whose endpoint is off. Nothing was sent, so the attempt row is removed. */
     async skip({ _id, lease }: Leased, reason: SkipReason, at: Date): Promise<void> {
       await deliveries.updateOne(
         { _id, 'lease.token': lease.token },
@@ -193,7 +195,7 @@ export function createDeliveryStore(db: Db) {
       );
     },
 
-    /** Gives a lease back unused: the attempt row goes, and the delivery is due at `at`. */
+    /** Gives an unused lease back. The attempt row is removed, and the delivery is due at `at`. */
     async release({ _id, lease }: Leased, at: Date): Promise<void> {
       await deliveries.updateOne(
         { _id, 'lease.token': lease.token },
@@ -202,8 +204,8 @@ export function createDeliveryStore(db: Db) {
     },
 
     /**
-     * Makes due again what a process had in flight when it ended. Whether its POST went out is not known, so the
-     * row stays, as interrupted, and the same attempt is made again.
+     * Makes deliveries due again that were in flight when their process ended. It is unknown whether the POST was sent, so
+     * the attempt row stays as `interrupted`, and the same attempt is made again.
      * @returns how many
      */
     async recover(now: Date): Promise<number> {
@@ -227,19 +229,19 @@ export function createDeliveryStore(db: Db) {
       return modifiedCount;
     },
 
-    /** Keys that have something due. What one endpoint has waiting costs the others nothing, however much it is. */
+    /** The keys with due deliveries. The deliveries that wait for one endpoint do not slow others down. */
     async dueKeys(now: Date): Promise<string[]> {
       const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
       const some = await deliveries
         .find(due, { projection: { _id: 0, keyId: 1 } })
         .sort({ nextAttemptAt: 1 })
-        .limit(mostLookedAt)
+        .limit(mostSearched)
         .toArray();
-      if (some.length < mostLookedAt) return [...new Set(some.map(({ keyId }) => keyId))];
+      if (some.length < mostSearched) return [...new Set(some.map(({ keyId }) => keyId))];
       return keysFromIndex(due);
     },
 
-    /** When the next delivery falls due within a span of time; undefined where none does. */
+    /** When the next delivery becomes due within a span of time; undefined if none does. */
     async nextDue(after: Date, before: Date): Promise<Date | undefined> {
       const [next] = await deliveries
         .find({ status: 'pending', nextAttemptAt: { $gt: after, $lt: before } })
@@ -249,7 +251,7 @@ export function createDeliveryStore(db: Db) {
       return next?.nextAttemptAt;
     },
 
-    /** Whether anything has been due since before `at`. */
+    /** Whether any delivery has been due since before `at`. */
     async isOverdue(at: Date): Promise<boolean> {
       const one = await deliveries.findOne(
         { status: 'pending', nextAttemptAt: { $lt: at } },
@@ -258,7 +260,7 @@ export function createDeliveryStore(db: Db) {
       return one !== null;
     },
 
-    /** The seconds from `from` until `until` within which something falls due, by their beginnings. */
+    /** The beginnings of the seconds, from `from` until `until`, in which a delivery becomes due. */
     async dueSeconds(from: Date, until: Date): Promise<Date[]> {
       const groups = await deliveries
         .aggregate<{ _id: Date }>([

@@ -7,57 +7,57 @@ import type {
   SkipReason,
 } from '../../../contracts/webhooks.ts';
 
-/** One event of the contract, as the partner gets it; kept 30 days. */
+/** An event, as the partner gets it. It is kept for 30 days. */
 export interface StoredEvent {
   _id: string;
   type: SentName;
   partnerId: string;
   mode: Mode;
   keyId: string;
-  /** Serialised once; every attempt of every delivery sends these bytes. */
+  /** The body, serialised once. Every attempt of every delivery sends these bytes. */
   body: string;
   sessionId?: string;
   enrollmentId?: string;
   sub?: string;
-  /** The trace of the request that caused it. */
+  /** The trace of the request that caused the event. */
   traceparent?: string;
   createdAt: Date;
   purgeAt: Date;
 }
 
-/** One POST, or the try of one. Written before it is sent, completed after. */
+/** One POST of a delivery. Written before the request is sent, and completed after it. */
 export interface Attempt {
-  /** Its place in the schedule, from 1; one that was interrupted is followed by another with the same number. */
+  /** The number in the schedule, from 1. After an interrupted attempt, another one has the same number. */
   attempt: number;
   trigger: AttemptTrigger;
-  /** When it was to be sent; later than that, `at` shows how long it waited for a free slot. */
+  /** When the attempt was due. The time from here to `at` shows how long it waited for a free slot. */
   dueAt: Date;
   at: Date;
   durationMs?: number;
-  /** Of the HTTP answer. */
+  /** The status of the HTTP response. */
   status?: number;
   error?: AttemptError;
   /** The error in words. */
   detail?: string;
-  /** Address and port that were dialled. */
+  /** The address and port of the connection. */
   address?: string;
   secretVersion?: number;
   /** `X-SVC-Signature` as sent. */
   signature?: string;
-  /** The first 4 KiB of the answer's body as text, masked, and two of its headers; for a week. */
+  /** The first 4 KiB of the response's body as masked text, and two of its headers. They are kept for a week. */
   answer?: string;
   location?: string;
   retryAfter?: string;
   nextAttemptAt?: Date;
 }
 
-/** Milliseconds for which the answer of an attempt is kept. */
+/** How long the response to an attempt is kept, in milliseconds. */
 export const answerRetentionMs = 7 * 86_400_000;
 
-/** Retries and resends wait in another lane than first attempts, so that neither starves the other. */
+/** First attempts wait in one lane, retries and resends in another, so that neither lane has to wait for the other. */
 export type Lane = 'first' | 'retry';
 
-/** One event on its way to one key's URL: a series of attempts. Sent again by hand, it is another delivery. */
+/** One event for one key's URL, with a series of attempts. A resend makes another delivery. */
 export interface Delivery {
   _id: string;
   eventId: string;
@@ -68,30 +68,30 @@ export interface Delivery {
   sessionId?: string;
   enrollmentId?: string;
   sub?: string;
-  /** The event's. */
+  /** The event's trace. */
   traceparent?: string;
   status: DeliveryStatus;
   attempts: Attempt[];
   /** How many attempts the series has. */
   limit: number;
-  /** Number of the attempt that is due next or in flight, and what made it due. */
+  /** The number of the attempt that is due next or in flight; `trigger`: what made it due. */
   attempt: number;
   trigger: AttemptTrigger;
   lane: Lane;
   /** Only while pending. */
   nextAttemptAt?: Date;
-  /** Only while in flight: which process may write the result, and until when no other process tries. */
+  /** Only while in flight. The holder of the token writes the result; until `until`, no other process sends. */
   lease?: { token: string; until: Date };
   skipped?: { reason: SkipReason; at: Date };
   /** The delivery that this one repeats, and the operator who asked for it. */
   resendOf?: string;
-  /** When the answers of its attempts are to be forgotten; absent where there are none. */
+  /** When the responses to the attempts are removed; absent if there are none. */
   forgetAnswersAt?: Date;
   operatorId?: string;
-  /** The bulk job that made it. */
+  /** The bulk job that made this delivery. */
   bulkId?: string;
   createdAt: Date;
-  /** When it came to an end: delivered, failed or skipped. */
+  /** When the delivery was delivered, failed or skipped. */
   endedAt?: Date;
   purgeAt: Date;
 }

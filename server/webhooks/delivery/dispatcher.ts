@@ -10,7 +10,7 @@ export interface LeaseResult {
 
 interface Settings {
   /** Leases due deliveries of an endpoint. */
-  lease: (room: Capacity) => Promise<LeaseResult>;
+  lease: (capacity: Capacity) => Promise<LeaseResult>;
   /** Sends one attempt and records the result. */
   sendAttempt: (delivery: Leased) => Promise<void>;
   logger: Pick<Logger, 'warn'>;
@@ -18,12 +18,12 @@ interface Settings {
 }
 
 const retryLeaseAfterMs = 1000;
-/** Milliseconds after which a held endpoint may be tried again: another process may have ended its pause. */
+/** After this time, a held endpoint is tried again, because another process may have ended its pause. */
 const longestHoldMs = 2_000;
 
 /**
- * Sends due deliveries. A notified endpoint leases as many as it has free slots. A slot that becomes free leases again
- * while others may be due. Deliveries wait in the database: nothing is queued here.
+ * Sends due deliveries. After a notification, as many deliveries are leased as the endpoint has free slots. When a slot
+ * becomes free, the next delivery is leased. Deliveries wait in the database, not in memory.
  */
 export function createDispatcher({ lease, sendAttempt, logger, limits = defaultLimits }: Settings) {
   const limiter = createConcurrencyLimiter(limits);
@@ -37,7 +37,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
   const running = new Set<Promise<void>>();
   /** The endpoint of each slot that became free in this turn of the event loop. */
   let freed: string[] = [];
-  /** Paused endpoints, and until when nothing is leased for them, by `performance.now()`. */
+  /** Paused endpoints, with the time by `performance.now()` until which nothing is leased for them. */
   const held = new Map<string, number>();
   let reserved = 0;
   let stopped = false;
@@ -82,7 +82,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       return;
     }
     for (const delivery of granted.leased) track(run(delivery));
-    // Notified during the lease: lease again. Due deliveries but no free slot: wait for one.
+    // Lease again after a notification during the lease. Else deliveries wait until a slot becomes free.
     const again = maybeDue.has(keyId) || granted.leased.length > 0;
     if (granted.more) maybeDue.add(keyId);
     if (granted.more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
@@ -103,7 +103,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     }
   }
 
-  /** Attempts that were recorded together give their slots back together: one lease takes them all. */
+  /** Attempts that were recorded together free their slots together, so that one lease can use them all. */
   function leaseFreed(keyId: string): void {
     if (freed.length === 0) setImmediate(leaseAllFreed);
     freed.push(keyId);
@@ -134,14 +134,14 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
   }
 
   return {
-    /** Deliveries may be due for these keys. */
+    /** Leases and sends the deliveries of these keys that are due. */
     notify(keyIds: readonly string[]): void {
       for (const keyId of keyIds) {
         maybeDue.add(keyId);
         leaseIfFree(keyId);
       }
     },
-    /** Leases nothing for an endpoint for so many milliseconds, at most 2 s; the next notice after that tries again. */
+    /** Leases nothing for an endpoint for `ms` milliseconds, at most 2 s. The next notification after that tries again. */
     hold(keyId: string, ms: number): void {
       held.set(keyId, performance.now() + Math.min(ms, longestHoldMs));
     },

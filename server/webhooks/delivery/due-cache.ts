@@ -4,11 +4,12 @@ import type { Lane } from './delivery.ts';
 /** Finds due deliveries of an endpoint, the longest due first. */
 type Find = (keyId: string, lane: Lane, limit: number) => Promise<string[]>;
 
-/** Known ids of one lane, and whether all due ids are known. Another process may have leased some of them. */
+/** The known due deliveries of one lane. Another process may have leased some of them. */
 interface KnownDue {
   ids: Set<string>;
+  /** Whether all due ids are known. */
   complete: boolean;
-  /** Known ids may follow others in the schedule that are not known. */
+  /** Whether unknown ids may have been due longer than the known ones. */
   outOfOrder: boolean;
   /** Counts additions, so that an older query does not mark the lane as complete. */
   version: number;
@@ -22,7 +23,7 @@ export interface Choice {
   more: boolean;
 }
 
-/** Ids of one query: ten times the slots of an endpoint. */
+/** How many ids one query reads: ten times the slots of an endpoint. */
 const lookAhead = 50;
 const mostKnown = 1000;
 
@@ -44,63 +45,63 @@ export function createDueCache(find: Find) {
   const endpoints = new Map<string, KnownByLane>();
 
   function knownOf(keyId: string): KnownByLane {
-    const lines = endpoints.get(keyId) ?? { first: nothingKnown(), retry: nothingKnown() };
-    endpoints.set(keyId, lines);
-    return lines;
+    const known = endpoints.get(keyId) ?? { first: nothingKnown(), retry: nothingKnown() };
+    endpoints.set(keyId, known);
+    return known;
   }
 
   async function fill(keyId: string, lane: Lane, wanted: number): Promise<void> {
-    const line = knownOf(keyId)[lane];
-    if (line.complete || (line.ids.size >= wanted && !line.outOfOrder)) return;
-    const { version } = line;
-    const before = line.ids;
-    line.ids = new Set();
+    const known = knownOf(keyId)[lane];
+    if (known.complete || (known.ids.size >= wanted && !known.outOfOrder)) return;
+    const { version } = known;
+    const before = known.ids;
+    known.ids = new Set();
     const found = await find(keyId, lane, lookAhead);
     // Keep ids added during the query; drop older ones that it did not return.
-    const came = [...line.ids].filter((id) => !before.has(id));
-    line.ids = new Set([...found, ...came]);
-    line.complete = found.length < lookAhead && line.version === version;
-    line.outOfOrder &&= line.version !== version;
+    const added = [...known.ids].filter((id) => !before.has(id));
+    known.ids = new Set([...found, ...added]);
+    known.complete = found.length < lookAhead && known.version === version;
+    known.outOfOrder &&= known.version !== version;
   }
 
   return {
     /** Adds a delivery that has just been stored and is due. */
     add(keyId: string, lane: Lane, id: string): void {
-      const line = knownOf(keyId)[lane];
-      line.version += 1;
-      if (line.ids.size < mostKnown) line.ids.add(id);
-      else line.complete = false;
+      const known = knownOf(keyId)[lane];
+      known.version += 1;
+      if (known.ids.size < mostKnown) known.ids.add(id);
+      else known.complete = false;
     },
 
     /** Makes the next lease query the database. */
     invalidate(keyId: string): void {
-      for (const line of Object.values(knownOf(keyId))) {
-        line.version += 1;
-        line.complete = false;
+      for (const known of Object.values(knownOf(keyId))) {
+        known.version += 1;
+        known.complete = false;
       }
     },
 
-    /** Makes the next lease query the database, and begin with what has been due longest: some of it was given back. */
+    /** As `invalidate`, after leases were given back: the next lease begins with what has been due longest. */
     reorder(keyId: string): void {
-      for (const line of Object.values(knownOf(keyId))) {
-        line.version += 1;
-        line.complete = false;
-        line.outOfOrder = true;
+      for (const known of Object.values(knownOf(keyId))) {
+        known.version += 1;
+        known.complete = false;
+        known.outOfOrder = true;
       }
     },
 
-    /** Removes and returns ids up to the capacity, from both lanes in turn. Queries where too few are known. */
+    /** Removes and returns ids up to the capacity, from both lanes in turn. Queries the database if too few are known. */
     async take({ keyId, slots, retries, prefer }: Capacity): Promise<Choice> {
       await Promise.all([fill(keyId, 'first', slots), fill(keyId, 'retry', retries)]);
       const { first, retry } = knownOf(keyId);
       const firsts = [...first.ids].slice(0, slots);
       const allowed = [...retry.ids].slice(0, retries);
-      const inTurn = prefer === 'first' ? alternate(firsts, allowed) : alternate(allowed, firsts);
-      const ids = inTurn.slice(0, slots);
+      const alternating = prefer === 'first' ? alternate(firsts, allowed) : alternate(allowed, firsts);
+      const ids = alternating.slice(0, slots);
       let more = false;
-      for (const line of [first, retry]) {
-        for (const id of ids) line.ids.delete(id);
-        more ||= line.ids.size > 0 || !line.complete;
+      for (const known of [first, retry]) {
+        for (const id of ids) known.ids.delete(id);
+        more ||= known.ids.size > 0 || !known.complete;
       }
       if (!more) endpoints.delete(keyId);
       return { ids, more };
@@ -108,10 +109,10 @@ export function createDueCache(find: Find) {
   };
 }
 
-/** Items of both lists in turn, the first list first. */
+/** Merges two lists by taking items from them in turn, beginning with `first`. */
 function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
-  const longer = Math.max(first.length, second.length);
-  return Array.from({ length: longer }, (_, at) => [first[at], second[at]])
+  const length = Math.max(first.length, second.length);
+  return Array.from({ length }, (_, index) => [first[index], second[index]])
     .flat()
     .filter((item) => item !== undefined);
 }

@@ -9,10 +9,10 @@ const second = 1000;
 const longestSleepMs = 1000;
 /** Milliseconds to wait for other due deliveries before the next query. */
 const batchDelayMs = 50;
-/** Twice the largest difference of two trusted clocks, in milliseconds. */
+/** Twice the largest difference between two trusted clocks, in milliseconds. */
 const largestClockDifferenceMs = 8000;
 
-/** The second of a time, by its beginning. */
+/** The beginning of the second that contains a time. */
 export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
 
 export type DueJobs = ReturnType<typeof createDueJobs>;
@@ -28,12 +28,9 @@ interface Settings {
 export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   /** Waits until `due` by our clock. A job that an operator runs early does not wait. */
   async function wait(due: number, ended: AbortSignal): Promise<void> {
-    for (
-      let early = due - clock.now();
-      early > 0 && early < largestClockDifferenceMs;
-      early = due - clock.now()
-    ) {
-      if (ended.aborted) return;
+    while (!ended.aborted) {
+      const early = due - clock.now();
+      if (early <= 0 || early >= largestClockDifferenceMs) return;
       await sleep(Math.min(early, longestSleepMs), undefined, { ref: false });
     }
   }
@@ -50,7 +47,7 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
       return scheduler.at(attemptsJob, machineTime, key);
     },
 
-    /** Moves a waiting job to another time; false where none waits. */
+    /** Changes the time of a waiting job. False if no such job waits. */
     move(jobId: string, when: Date): Promise<boolean> {
       const { key, machineTime } = jobFor(when);
       return scheduler.move(jobId, machineTime, key);
@@ -61,14 +58,15 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
       scheduler.define(attemptsJob, async (key) => {
         const begins = Date.parse(key);
         const ends = new Date(begins + second);
-        // Another machine may have scheduled the job by a different clock.
-        for (let due = begins; ; ) {
+        let due = begins;
+        for (;;) {
+          // Another machine may have scheduled the job by a different clock.
           await wait(due, ended);
           // Deliveries that become due during the attempt belong to the next one.
           const polledAt = clock.now();
           await attempt();
-          const next =
-            ended.aborted || polledAt >= ends.getTime() ? undefined : await nextDue(new Date(polledAt), ends);
+          if (ended.aborted || polledAt >= ends.getTime()) return;
+          const next = await nextDue(new Date(polledAt), ends);
           if (!next) return;
           // Deliveries that become due together are dispatched together.
           due = next.getTime() + batchDelayMs;

@@ -21,7 +21,7 @@ export const indexes: IndexDeclaration[] = [
 /** The fields of these indexes, for counts. */
 const indexed = { selective: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'] };
 
-/** Ids are keyed hashes: they spread evenly. */
+/** Ids are keyed hashes, so they are distributed evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export type EventStore = ReturnType<typeof createEventStore>;
@@ -45,7 +45,7 @@ export function createEventStore(db: Db) {
     page: (filter: Filter<StoredEvent>, page: Page): Promise<StoredEvent[]> =>
       readPage(events, filter, { ...page, oldestFirst: true }),
 
-    /** Of one key and until a time, the oldest first. The bounds are in the key's index. */
+    /** The events of one key until a time, oldest first. Reads only what the key's index bounds. */
     ofKey(
       keyId: string,
       { until, limit, after }: { until: Date; limit: number; after: StoredEvent | undefined },
@@ -62,13 +62,13 @@ export function createEventStore(db: Db) {
       return new Map(found.map((event) => [event._id, event]));
     },
 
-    /** What each event sends, by its id. */
+    /** The bodies of events, by their ids. */
     async bodies(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await events.find({ _id: { $in: [...ids] } }).toArray();
       return new Map(found.map(({ _id, body }) => [_id, body]));
     },
 
-    /** An event outlives the deliveries that send it. */
+    /** Keeps events at least until `purgeAt`, because an event must not be deleted before its deliveries. */
     async keepUntil(ids: readonly string[], purgeAt: Date): Promise<void> {
       await events.updateMany({ _id: { $in: [...ids] } }, { $max: { purgeAt } });
     },

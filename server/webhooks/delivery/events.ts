@@ -6,12 +6,12 @@ import type { Delivery, StoredEvent } from './delivery.ts';
 
 const retentionMs = 30 * 24 * 3_600_000;
 
-/** When an event or delivery made at `at` is deleted: 30 days on (docs/choices.md). */
+/** When an event or delivery made at `at` is deleted: 30 days later (docs/choices.md). */
 export const purgeDate = (at: Date): Date => new Date(at.getTime() + retentionMs);
 
 /**
- * The event that a draft stands for. The same cause leads to the same id and the same bytes always.
- * @throws ZodError where the draft's fields are not those of the contract
+ * Makes the event of a draft. The same cause always gives the same id and the same bytes.
+ * @throws ZodError if the draft's fields do not fit the contract
  */
 export function composeEvent(
   { type, cause, about, fields, at, clientId: _client, ...owner }: EventDraft,
@@ -35,7 +35,7 @@ export function composeEvent(
   };
 }
 
-/** How a delivery begins, when it is not the event's own. */
+/** The start of a delivery: its cause and its first due time. */
 export interface Beginning {
   id: string;
   trigger: AttemptTrigger;
@@ -47,7 +47,7 @@ export interface Beginning {
   bulkId?: string;
 }
 
-/** The delivery as it ends where its key has no endpoint: nothing is sent. */
+/** Marks a delivery as skipped, because its key has no endpoint. */
 export function skipped(
   { nextAttemptAt: _due, ...delivery }: Delivery,
   reason: SkipReason,
@@ -56,7 +56,7 @@ export function skipped(
   return { ...delivery, status: 'skipped', skipped: { reason, at }, endedAt: at };
 }
 
-/** A new series of attempts of an event. */
+/** Makes a new delivery of an event. */
 export function composeDelivery(
   { _id: eventId, body: _body, createdAt: _createdAt, purgeAt: _purgeAt, ...event }: StoredEvent,
   { id, trigger, dueAt, now, limit = attemptLimit, ...origin }: Beginning,
@@ -78,6 +78,6 @@ export function composeDelivery(
   };
 }
 
-/** The identifier of an event's own delivery: publishing an event twice makes it once. */
+/** The id of an event's first delivery. It is derived, so publishing an event twice makes one delivery. */
 export const deliveryId = (eventId: string, idKey: Uint8Array): string =>
   deriveId(idKey, 'delivery', [eventId]);

@@ -10,13 +10,13 @@ import { createDueCache } from './due-cache.ts';
 interface Settings {
   deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'record'>;
   clock: Pick<Clock, 'now'>;
-  /** Milliseconds until another process may take over. */
+  /** Milliseconds until another process may take an attempt over. */
   leaseTime: number;
 }
 
 /**
- * The result of an attempt waits this long for others, so that one write records them together. The wait ends early when there
- * are as many results as one endpoint has slots. Each write to the journal delays the exchanges that are written then.
+ * The result of an attempt waits this long for others, so that one write records them together. The wait ends early with as
+ * many results as an endpoint has slots. Fewer writes to the journal delay the exchanges less.
  */
 const recordTogether = { ms: 5, items: defaultLimits.perEndpoint };
 

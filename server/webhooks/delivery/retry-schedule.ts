@@ -1,28 +1,28 @@
 import type { AttemptError } from '../../../contracts/webhooks.ts';
 import type { Delivery } from './delivery.ts';
 
-/** The result of a POST. Without `error` it was acknowledged. */
+/** The result of a POST. Without `error`, the receiver has acknowledged it. */
 export interface PostResult {
   status?: number;
   error?: AttemptError;
   detail?: string;
-  /** Address and port that were dialled; undefined where nothing was. */
+  /** The address and port of the connection; undefined if there was none. */
   address?: string;
-  /** Of the answer: the beginning of its body, and two of its headers. */
+  /** The beginning of the response's body, and two of its headers. */
   answer?: string;
   location?: string;
   retryAfter?: string;
   durationMs: number;
 }
 
-/** The part of a delivery that an attempt's end changes. */
+/** How the result of an attempt changes its delivery. */
 export type Verdict =
   | { status: 'delivered' | 'failed' }
   | { status: 'pending'; attempt: number; nextAttemptAt: Date };
 
 /**
- * What the end of an attempt means for its delivery (interface 3.3): any 2xx delivers it.
- * The next attempt is due a delay after the *end* of a failed one. After the last failure, the delivery has failed.
+ * Decides what follows from the result of an attempt (interface 3.3). Any 2xx means delivered. After a failure, the next
+ * attempt is due a delay after the *end* of the failed one. After the last failure, the delivery has failed.
  * @param delays milliseconds before attempts 2, 3, …
  */
 export function afterAttempt(

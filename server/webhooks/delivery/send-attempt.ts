@@ -16,11 +16,12 @@ import { afterAttempt, type PostResult } from './retry-schedule.ts';
 export type Endpoint =
   | {
       state: 'on';
-      url: string /** As shown, `whsec_…`. */;
+      url: string;
+      /** The signing secret as shown, `whsec_…`. */
       secret: string;
       secretVersion: number;
       mode: Mode;
-      /** Deliveries wait until then. */
+      /** Until then, deliveries wait. */
       pausedUntil?: Date;
     }
   | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
@@ -41,11 +42,11 @@ interface Settings {
   retryDelays: readonly number[];
   localhostAllowed: boolean;
   userAgent: string;
-  /** The endpoint is paused: nothing more is leased for it for a while. */
+  /** Stops leasing for a paused endpoint, for a while. */
   hold: (keyId: string, until: Date) => void;
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
-  /** Called with how each attempt ended: `delivered`, or the class of the error. */
+  /** Called with the outcome of each attempt: `delivered`, or the class of the error. */
   sent?: (outcome: string, mode: Mode) => void;
 }
 
@@ -125,11 +126,11 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     );
   }
 
-  /** Gives a delivery back unsent, with the time and the place in the order that it had. */
+  /** Gives an unsent delivery back. It keeps its due time, and so its place in the order. */
   async function wait(delivery: Leased, until: Date): Promise<void> {
     settings.hold(delivery.keyId, until);
     await deliveries.release(delivery, delivery.attempts.at(-1)?.dueAt ?? now());
-    // The second after: the pause has ended when it begins.
+    // The job is for the next whole second, so that the pause has ended when the job runs.
     await schedule(new Date(until.getTime() + 999));
   }
 

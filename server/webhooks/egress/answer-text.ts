@@ -1,30 +1,30 @@
 import { maskSecrets } from '../../platform/telemetry/masking.ts';
 
-/** Bytes of the body of an answer that are kept, and read so that what is cut off can be masked whole. */
+/** How many bytes of a response's body are kept. Some more are read, so that a secret at the end can be masked whole. */
 export const keptBytes = 4_096;
 export const readBytes = keptBytes + 256;
 
-/** A name and a value that others keep secret, in a header or in JSON. */
+/** Matches names and values of usual credentials, in headers and in JSON. */
 const credential =
   /\b((?:proxy-)?authorization|password|passwd|secret|api[_-]?key|access[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|cookie|set-cookie)("?\s*[:=]\s*"?)(?:(?:bearer|basic)\s+)?[^\s",;}&]+/gi;
 const bearer = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi;
 
 const replacement = '\uFFFD';
-/** The share of bytes that are no text from which on an answer is none. */
+/** A response with a larger share of invalid characters is not text. */
 const mostReplaced = 0.1;
 
-/** The beginning of a body as text that is safe to show; a remark where it is not text. Empty where the body is. */
+/** Converts the beginning of a body into text that is safe to show, or a remark if it is not text. */
 export function answerText(body: Buffer): string {
   const text = body.toString('utf8').replace(/(?![\n\t])\p{Cc}/gu, replacement);
   const replaced = text.split(replacement).length - 1;
-  // A character may be cut at the end.
+  // The last character may be cut, which is no sign of a binary body.
   if (replaced > 3 && replaced > text.length * mostReplaced) return '(not text)';
   return text;
 }
 
 /**
- * The part of an answer that is kept: at most 4 KiB, without secrets, tokens and the user's subject. A receiver may repeat what it
- * was sent, and more.
+ * The part of a response that is kept: at most 4 KiB, without secrets, tokens and the user's subject. A receiver may repeat
+ * the request in its response.
  */
 export function maskAnswer(text: string, subject: string | undefined): string {
   const known = subject === undefined ? text : text.replaceAll(subject, '(masked)');

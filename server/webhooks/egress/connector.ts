@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 
-/** All addresses of a host name. Rejects where it has none. */
+/** Resolves a host name to all its addresses. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /** Name resolution, and the addresses that may be connected to. */
@@ -15,7 +15,7 @@ export interface Route {
 /** The last stage of a connection. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'response';
 
-/** A host led to an address that must not be dialled; nothing was sent there. */
+/** A host has an address that must not be connected to. Nothing was sent to it. */
 export class BlockedAddressError extends Error {
   constructor(hostname: string, address: string) {
     super(
@@ -27,17 +27,18 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** One connection, made at most once. */
+/** A single connection. */
 export interface Dial {
   connect: buildConnector.connector;
   phase: () => Phase;
-  /** Address and port of the other end, once there is one. */
+  /** The remote address and port, once the connection is open. */
   address: () => string | undefined;
   close: () => void;
 }
 
 /**
- * Resolves by DNS alone, not by the hosts file or search domains. It uses no thread, so slow names delay no others.
+ * Resolves names by DNS only, without the hosts file and search domains. It uses no thread, so slow names do not delay
+ * others.
  * @param servers `address:port`; default the system's
  */
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -52,15 +53,15 @@ export function createResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Loopback without a look-up: a name server cannot change what `localhost` means. */
+/** Resolves `localhost` without DNS, so that no name server can change its meaning. */
 export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::1']);
 
-/** Milliseconds for a connection to one of several addresses: enough for distant hosts. */
+/** Time limit for a connection to one of several addresses, in milliseconds. It is enough for distant hosts. */
 const connectTimeoutMs = 2500;
-/** Connections are always destroyed with an error: without one, undici believes that an answer is complete. */
+/** Connections are always destroyed with an error. Without an error, undici would treat a response as complete. */
 const over = new Error('the attempt is over');
 
-/** Answers Node's look-up with the checked addresses, so that no other address is connected to. */
+/** A look-up function for Node.js that returns only the checked addresses. */
 function answerWith(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
@@ -71,9 +72,8 @@ function answerWith(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * A connector for undici that dials what `route` allows and nothing else. A literal address is checked first, every resolved
- * one before a socket is made: one forbidden address refuses all.
- * The remote address is checked again before a byte is sent.
+ * A connector for undici that connects only to addresses that `route` allows. All addresses of a host are checked before a
+ * socket is made; one forbidden address refuses the host. The remote address is checked again before a byte is sent.
  */
 export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {}): Dial {
   let phase: Phase = 'dns';
@@ -142,7 +142,7 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
           return open(addresses, options);
         })
         .then(
-          (made) => callback(null, made),
+          (connection) => callback(null, connection),
           (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
         );
     },

@@ -2,20 +2,20 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
-/** Unicast by its range, and yet not the Internet: Azure answers with machine credentials there. */
+/** A unicast address that is not on the Internet: on Azure, it serves credentials of the machine. */
 const exceptions = new Set(['168.63.129.16']);
 
-/** All that IANA has given out as global unicast lies in here; the rest of IPv6 is special or unassigned. */
+/** The range of all global unicast addresses of IPv6. The rest is special or unassigned. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // A zone names an interface of this machine: no address of the Internet has one.
+  // A zone names an interface of this machine, so no Internet address has one.
   return address.includes('%') || !ipaddr.isValid(address) ? undefined : ipaddr.parse(address);
 }
 
 /**
- * Whether a literal address is one of the public Internet: in none of the special-purpose ranges of IPv4 and IPv6
- * (RFC 6890 and its registries). Addresses that carry an IPv4 one inside (mapped, compatible, 6to4, NAT64, Teredo) are not.
+ * Whether a literal address is on the public Internet, in none of the special-purpose ranges (RFC 6890 and its registries).
+ * IPv6 addresses that contain an IPv4 address (mapped, compatible, 6to4, NAT64, Teredo) are not accepted.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
@@ -24,23 +24,23 @@ export function isPublicAddress(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) && !exceptions.has(parsed.toString());
 }
 
-/** Whether a literal address is this machine's loopback, 127.0.0.0/8 or ::1, and nothing mapped to it. */
+/** Whether a literal address is loopback: 127.0.0.0/8 or ::1, without mapped addresses. */
 export function isLoopbackAddress(address: string): boolean {
   return parse(address)?.range() === 'loopback';
 }
 
-/** What a webhook URL may be, here and now. */
+/** The rules for webhook URLs on this server. */
 export interface UrlRules {
   /** Whether test keys may use `http://localhost`: SVC_LOCALHOST_WEBHOOKS. */
   localhostAllowed: boolean;
-  /** The ports of our own listeners and of the database, which no webhook reaches by way of localhost. */
+  /** The ports of our own listeners and of the database, which webhooks to localhost must not reach. */
   ownPorts: () => Iterable<number>;
 }
 
-const longest = 2048;
+const maxLength = 2048;
 const highestPrivileged = 1023;
 
-/** Ports that the Fetch standard never talks to ("bad port"), above the privileged ones. */
+/** The "bad ports" of the Fetch standard above the privileged ports. */
 const badPorts = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080,
@@ -49,7 +49,7 @@ const badPorts = new Set([
 /** The host of a URL without the brackets of an IPv6 literal. */
 export const bareHost = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
-/** Whether the URL is the one exception to https: exactly `http://localhost`, on any port. */
+/** Whether the URL is exactly `http://localhost`, on any port: the only exception to https. */
 export const isLocalhost = (url: URL): boolean => url.protocol === 'http:' && url.hostname === 'localhost';
 
 function checkLocalhost(url: URL, mode: Mode, { localhostAllowed, ownPorts }: UrlRules): string | undefined {
@@ -74,13 +74,13 @@ function checkHost(host: string): string | undefined {
 
 /**
  * Checks a webhook URL without name resolution: when it is saved, and again at every attempt.
- * Hosts written in decimal, octal or hex count as the address that they mean (URL standard).
- * @returns the fault of the URL; undefined where it may be used
+ * A host in decimal, octal or hex counts as the address that it means (URL standard).
+ * @returns the fault of the URL; undefined if it may be used
  */
 export function checkWebhookUrl(text: string, mode: Mode, rules: UrlRules): string | undefined {
   // The parser drops or replaces these characters, so that a URL could look like another one.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'the URL has a space, a control character or a backslash in it';
-  if (text.length > longest) return `the URL is longer than ${longest} characters`;
+  if (text.length > maxLength) return `the URL is longer than ${maxLength} characters`;
   if (!URL.canParse(text)) return 'this is not a URL';
   const url = new URL(text);
   if (url.username || url.password || /^[a-z]+:\/*[^/?#]*@/i.test(text))

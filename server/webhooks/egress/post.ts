@@ -33,17 +33,17 @@ export type Post = (request: PostRequest) => Promise<PostResult>;
 
 interface Settings {
   rules: UrlRules;
-  /** The way to the Internet; the way to localhost is fixed. */
+  /** Replaces parts of the route to the Internet. The route to localhost is fixed. */
   route?: Partial<Route>;
-  /** Milliseconds for name, connection, TLS, headers and the part of the body that is read, together. */
+  /** Time limit for the whole attempt, from name resolution to the body, in milliseconds. */
   budget?: number;
-  /** Certificate authority to trust instead of the system's. */
+  /** The certificate authority to trust instead of those of the system. */
   ca?: string;
 }
 
 const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
 
-/** Something was answered that is not an HTTP response. */
+/** Errors of a response that is not HTTP. */
 const notHttp = [errors.HTTPParserError, errors.HeadersOverflowError];
 
 function classify(
@@ -68,8 +68,8 @@ function classify(
 }
 
 /**
- * The one way out for webhooks: delivery, resend and test alike. A new connection for every request; redirects
- * are not followed; an answer's status decides, and its body is only kept for support to read.
+ * Sends all webhooks: deliveries, resends and tests. Every request uses a new connection, and redirects are not followed.
+ * Only the status of the response decides; its body is kept for support.
  */
 export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }: Settings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
@@ -79,7 +79,7 @@ export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }:
     try {
       const answer = await exchange({ ...request, url }, dial, budget);
       const { status } = answer;
-      // What comes from localhost may be a developer's own page with anything on it: it is not kept.
+      // A response from localhost is not kept, because it may be any page of a developer's machine.
       const text = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
       const failed = status < 200 || status > 299;
       const { location, retryAfter } = answer;
@@ -98,8 +98,8 @@ export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }:
   return async (request) => {
     const started = performance.now();
     const elapsed = () => Math.round(performance.now() - started);
-    const wrong = checkWebhookUrl(request.url, request.mode, rules);
-    if (wrong !== undefined) return { error: 'blocked_address', detail: wrong, durationMs: elapsed() };
+    const fault = checkWebhookUrl(request.url, request.mode, rules);
+    if (fault !== undefined) return { error: 'blocked_address', detail: fault, durationMs: elapsed() };
     const dial = createDial(
       isLocalhost(new URL(request.url)) ? localRoute : publicRoute,
       ca === undefined ? {} : { ca },

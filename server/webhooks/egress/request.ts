@@ -2,7 +2,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Client, type Dispatcher } from 'undici';
 import type { Dial } from './connector.ts';
 
-/** What came back: the status, what goes with it, and the start of the body as it was sent. */
+/** A response: status, some headers, and the start of the body as it was received. */
 export interface Answer {
   status: number;
   encoding: string | undefined;
@@ -17,23 +17,23 @@ interface Outgoing {
   body: string;
 }
 
-/** A header that was sent once. */
+/** The value of a header that was sent once; undefined for a repeated one. */
 const single = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** The time allowed was over before there was a status. */
+/** The time limit passed before a status arrived. */
 export const timedOut = new Error('no answer within the time allowed');
 
 const longestBody = 16 * 1024;
 const finished = new Error('enough was read');
 
 /**
- * One request over a connection of its own. Reads until the body ends, 16 KiB have arrived or the time is over. The status
- * alone decides: later faults of the body are ignored.
+ * Sends one request over a new connection. Reads until the body ends, 16 KiB have arrived, or the time is over. Faults of
+ * the body are ignored, because only the status counts.
  *
- * The response is never paused: undici 7 throws in an event handler where a paused connection ends. A long body is cut off
- * instead.
- * @param budget milliseconds for everything: name, connection, TLS, headers and body
+ * The response is never paused, because undici 7 throws in an event handler when a paused connection ends. A long body is
+ * cut off.
+ * @param budget time limit for everything, from name resolution to the body, in milliseconds
  * @throws timedOut, or the error of the connection
  */
 export async function exchange(
@@ -97,8 +97,8 @@ const decoders = new Map([
 ]);
 
 /**
- * The first bytes of an answer, decompressed. Nothing where they do not decompress.
- * @param count how many at most; no more is expanded than a piece of 16 KiB
+ * The first bytes of a response's body, decompressed. Empty if the encoding is unknown.
+ * @param count the most bytes to return. At most one chunk of 16 KiB more is decompressed
  */
 export async function firstBytes({ encoding, body }: Answer, count: number): Promise<Buffer> {
   const decoder = encoding === undefined ? undefined : decoders.get(encoding.trim().toLowerCase())?.();
@@ -114,7 +114,7 @@ export async function firstBytes({ encoding, body }: Answer, count: number): Pro
       if (length >= count) break;
     }
   } catch {
-    // Cut off, or not what it says it is: what came out before is all there is.
+    // The body was cut off, or has another encoding. Keep what was decompressed before.
   }
   return Buffer.concat(pieces).subarray(0, count);
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** The signed bytes, which are those that are sent, and the time. */
+/** What the signatures of a request are made from. */
 export interface Signed {
   eventId: string;
   /** The request's body, byte for byte. */
@@ -13,14 +13,14 @@ export interface Signed {
 
 const prefix = 'whsec_';
 
-/** Interface 5.5: `sha256=` and the lower-case hex HMAC-SHA256 of the body, keyed with the secret as shown. */
+/** `sha256=` and the lower-case hex HMAC-SHA256 of the body, keyed with the secret as shown (interface 5.5). */
 export function contractSignature(body: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
 /**
- * The `v1` signature of Standard Webhooks over `id.timestamp.body`. Its libraries take the key from the secret
- * by decoding the base64 that follows `whsec_`.
+ * The `v1` signature of Standard Webhooks over `id.timestamp.body`. The key is the decoded base64 after `whsec_`, as in
+ * its libraries.
  * @param timestamp whole seconds since the epoch
  */
 export function standardSignature({ eventId, body, secret }: Omit<Signed, 'at'>, timestamp: number): string {

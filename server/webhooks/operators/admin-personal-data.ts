@@ -4,13 +4,13 @@ import type { Role } from '../../platform/admin-api/roles.ts';
 import { withoutQuery } from '../../platform/telemetry/sent-text.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 
-/** Whether the body of an event tells of a person. */
+/** Whether the body of an event contains personal data. */
 export const tellsOfPerson = (body: string): boolean => /"(user_id|claims)":/.test(body);
 
 const maskedValues = (claims: unknown) =>
   Object.fromEntries(Object.keys(claims ?? {}).map((name) => [name, masked]));
 
-/** The body with neither the subject nor the values of the claims, in the same order. */
+/** The body without the subject and the values of claims, in the same order. */
 const maskedBody = (body: string): string =>
   JSON.stringify(JSON.parse(body), (name, value: unknown) => {
     if (name === 'user_id') return masked;
@@ -24,10 +24,10 @@ export function visibleEvent(role: Role, event: StoredEvent): StoredEvent {
   return { ...event, ...subject, body: maskedBody(event.body) };
 }
 
-/** Words of an event about a person. */
+/** Matches the names of personal fields of events. */
 const personal = new RegExp(['user_id', 'claims', ...claimNames].join('|'), 'i');
 
-/** A delivery as an operator of this role may see it: receivers may repeat in their answer what they were sent. */
+/** A delivery as an operator of this role may see it. Receivers may repeat the request in their responses. */
 export function visibleDelivery(role: Role, delivery: Delivery): Delivery {
   if (seesPeople(role)) return delivery;
   const { sub } = delivery;

@@ -25,7 +25,7 @@ interface Settings {
   idKey: Uint8Array;
 }
 
-/** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
+/** How many deliveries of one key are sent again in a second, so that no receiver is overloaded. */
 const resentPerSecond = 10;
 const testTimeoutMs = attemptTimeoutMs + 5_000;
 
@@ -42,39 +42,39 @@ function missing(id: string): never {
 
 export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
-/** Actions of operators on deliveries. All methods throw ApiError. */
+/** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
   const { events, history, dispatch, dueJobs, findKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
-  const existing = async (id: string): Promise<Delivery> => (await history.find(id)) ?? missing(id);
+  const requireDelivery = async (id: string): Promise<Delivery> => (await history.find(id)) ?? missing(id);
 
-  async function again(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
+  async function sendAgain(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
     const at = now();
     const counts = new Map<string, number>();
-    const made: Delivery[] = [];
-    const kept = await events.findAll(originals.map(({ eventId }) => eventId));
+    const resends: Delivery[] = [];
+    const stored = await events.findAll(originals.map(({ eventId }) => eventId));
     for (const original of originals) {
-      const event = kept.get(original.eventId);
+      const event = stored.get(original.eventId);
       if (!event) throw new ApiError('conflict', { description: `Event ${original.eventId} has expired` });
       const before = counts.get(original.keyId) ?? 0;
       counts.set(original.keyId, before + 1);
       const dueAt = new Date(at.getTime() + Math.floor(before / resentPerSecond) * 1000);
       const origin = { resendOf: original._id, operatorId };
-      made.push(
+      resends.push(
         composeDelivery(event, { id: randomId('delivery'), trigger: 'resend', dueAt, now: at, ...origin }),
       );
     }
     await events.keepUntil(
-      made.map(({ eventId }) => eventId),
+      resends.map(({ eventId }) => eventId),
       purgeDate(at),
     );
-    await history.insert(made);
-    await dispatch(made);
-    return made;
+    await history.insert(resends);
+    await dispatch(resends);
+    return resends;
   }
 
-  async function sample(keyId: string, { type, limit }: { type: EventName; limit: number }) {
+  async function sendSample(keyId: string, { type, limit }: { type: EventName; limit: number }) {
     const key = await findKey(keyId);
     if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
     if (limit > 1 && key.mode === 'live') {
@@ -99,22 +99,22 @@ export function createDeliveryActions(settings: Settings) {
   }
 
   return {
-    existing,
+    requireDelivery,
 
-    /** New attempts of the same events. */
+    /** Sends the events of deliveries again. A dry run only finds the deliveries. */
     async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
       const found = await history.findAll(deliveryIds);
-      const chosen = found.map((delivery, at) => delivery ?? missing(deliveryIds[at] ?? ''));
-      return { dryRun, deliveries: dryRun ? chosen : await again(chosen, operatorId) };
+      const chosen = found.map((delivery, index) => delivery ?? missing(deliveryIds[index] ?? ''));
+      return { dryRun, deliveries: dryRun ? chosen : await sendAgain(chosen, operatorId) };
     },
 
     async cancel(id: string): Promise<Delivery> {
       const cancelled = await history.cancel(id, now());
       if (cancelled) return cancelled;
-      throw notWaiting(await existing(id), 'cancelled');
+      throw notWaiting(await requireDelivery(id), 'cancelled');
     },
 
-    /** Moves the attempt that a delivery waits for. */
+    /** Changes the time of the attempt that a delivery waits for. */
     async reschedule(id: string, time: NewTime): Promise<Delivery> {
       const at = dueFrom(time, now());
       const moved = await history.move(id, { at, trigger: 'reschedule' });
@@ -122,24 +122,24 @@ export function createDeliveryActions(settings: Settings) {
         await dueJobs.at(at);
         return moved;
       }
-      const delivery = await existing(id);
+      const delivery = await requireDelivery(id);
       if (delivery.status === 'pending') requireKept(at, delivery.purgeAt);
       throw notWaiting(delivery, 'moved');
     },
 
     /** Sends one sample once, and waits for the result. */
     async test(keyId: string): Promise<Delivery> {
-      const { _id } = await sample(keyId, { type: harmless, limit: 1 });
+      const { _id } = await sendSample(keyId, { type: harmless, limit: 1 });
       const timeout = AbortSignal.timeout(testTimeoutMs);
       for (;;) {
-        const delivery = await existing(_id);
+        const delivery = await requireDelivery(_id);
         if (finalStatuses.some((status) => status === delivery.status) || timeout.aborted) return delivery;
         await sleep(50);
       }
     },
 
-    /** A sample through the whole pipeline. */
+    /** Sends a sample with the usual retries. */
     trigger: (keyId: string, type: EventName): Promise<Delivery> =>
-      sample(keyId, { type, limit: attemptLimit }),
+      sendSample(keyId, { type, limit: attemptLimit }),
   };
 }

@@ -9,10 +9,10 @@ import type { Delivery, Lane } from '../delivery/delivery.ts';
 
 const collection = 'deliveries';
 
-/** Indexed fields: counts choose an index by them. */
+/** Indexed fields, by which counts choose an index. */
 const indexed = { selective: ['eventId'], sorted: ['keyId', 'partnerId', 'status'] };
 
-/** What lists of events and deliveries can be narrowed by: fields by their value, and a period of time. */
+/** Conditions of lists of events and deliveries: values of fields, and a period of time. */
 interface Narrowing {
   /** RFC 3339; included. */
   since?: string | undefined;
@@ -23,7 +23,7 @@ interface Narrowing {
   [field: string]: string | undefined;
 }
 
-/** The query of a narrowing. */
+/** The database query of these conditions. */
 export function queryOf({ since, until, event, ...fields }: Narrowing): Document {
   return { ...givenFields({ ...fields, type: event }), ...period('createdAt', since, until) };
 }
@@ -31,13 +31,13 @@ export function queryOf({ since, until, event, ...fields }: Narrowing): Document
 /** Statuses of a delivery that has ended. */
 export const finalStatuses = ['delivered', 'failed', 'skipped'] as const;
 
-/** When an attempt is due instead, and why. */
+/** The new due time of an attempt, and what changed it. */
 export interface NewDue {
   at: Date;
   trigger: 'run' | 'reschedule';
 }
 
-/** Run ahead of time, what is overdue keeps its place. */
+/** The update for a new due time. An overdue attempt that is run by hand keeps its place in the order. */
 const moved = ({ at, trigger }: NewDue) =>
   trigger === 'run'
     ? { $set: { trigger }, $min: { nextAttemptAt: at } }
@@ -63,7 +63,7 @@ export function createDeliveryQueryStore(db: Db) {
 
     find: (id: string): Promise<Delivery | null> => deliveries.findOne({ _id: id }),
 
-    /** In the order of time. */
+    /** The deliveries of events, oldest first. */
     ofEvents(eventIds: readonly string[]): Promise<Delivery[]> {
       return deliveries
         .find({ eventId: { $in: [...eventIds] } })
@@ -81,21 +81,21 @@ export function createDeliveryQueryStore(db: Db) {
     page: (filter: Filter<Delivery>, page: Page): Promise<Delivery[]> =>
       readPage(deliveries, filter, { ...page, oldestFirst: true }),
 
-    /** In the order of `ids`; undefined where there is none. */
+    /** Finds deliveries in the order of `ids`; undefined for an id that does not exist. */
     async findAll(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
       const found = await deliveries.find({ _id: { $in: [...ids] } }).toArray();
       const byId = new Map(found.map((delivery) => [delivery._id, delivery]));
       return ids.map((id) => byId.get(id));
     },
 
-    /** How many deliveries of the lane of retries are due for a key and not sent, up to `most`. */
+    /** Counts the due deliveries of a key in the retry lane, up to `most`. */
     countOverdue: (keyId: string, now: Date, most: number): Promise<number> =>
       deliveries.countDocuments(
         { status: 'pending', keyId, lane: 'retry', nextAttemptAt: { $lte: now } },
         { limit: most },
       ),
 
-    /** Ends those of these deliveries that wait. @returns how many */
+    /** Cancels the waiting ones of these deliveries. @returns how many */
     async cancelAll(ids: readonly string[], at: Date): Promise<number> {
       const { modifiedCount } = await deliveries.updateMany(
         { _id: { $in: [...ids] }, status: 'pending' },
@@ -104,7 +104,7 @@ export function createDeliveryQueryStore(db: Db) {
       return modifiedCount;
     },
 
-    /** Reschedules those that still wait and that are kept until their new time. @returns how many */
+    /** Reschedules deliveries, if they still wait and are kept until their new time. @returns how many */
     async moveAll(dues: readonly { _id: string; at: Date }[]): Promise<number> {
       if (dues.length === 0) return 0;
       const { matchedCount } = await deliveries.bulkWrite(
@@ -123,7 +123,7 @@ export function createDeliveryQueryStore(db: Db) {
     since: (keyId: string, since: Date, page: Page): Promise<Delivery[]> =>
       readPage(deliveries, { keyId, createdAt: { $gte: since } }, { ...page, oldestFirst: true }),
 
-    /** Ends a delivery that waits; null where it does not. */
+    /** Cancels a delivery; null if it does not wait. */
     cancel(id: string, at: Date): Promise<Delivery | null> {
       return deliveries.findOneAndUpdate({ _id: id, status: 'pending' }, cancelledAt(at), {
         returnDocument: 'after',
@@ -135,7 +135,7 @@ export function createDeliveryQueryStore(db: Db) {
       return Promise.all(seconds.map((second) => deliveries.countDocuments(dueWithin(second))));
     },
 
-    /** How many attempts are under way in all processes, by key. */
+    /** The number of attempts in flight in all processes, by key. */
     async inFlight(): Promise<Map<string, InFlight>> {
       const groups = await deliveries
         .aggregate<{ _id: { keyId: string; lane: Lane }; count: number }>([
@@ -156,13 +156,13 @@ export function createDeliveryQueryStore(db: Db) {
       return deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
     },
 
-    /** When the first of the deliveries due in this second is deleted; undefined where none is due. */
+    /** The earliest time at which a delivery that is due in this second is deleted; undefined if none is due. */
     async purgedFirst(second: Date): Promise<Date | undefined> {
       const [first] = await deliveries.find(dueWithin(second)).sort({ purgeAt: 1 }).limit(1).toArray();
       return first?.purgeAt;
     },
 
-    /** Ends those of these deliveries that are due in this second. @returns the ids of those that it ended */
+    /** Cancels those of these deliveries that are due in this second. @returns the ids of the cancelled ones */
     async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
       const named = { _id: { $in: [...ids] } };
       const skipped = { reason: 'cancelled' as const, at };
@@ -180,7 +180,7 @@ export function createDeliveryQueryStore(db: Db) {
       return matchedCount;
     },
 
-    /** Reschedules a delivery that waits; null where it does not wait, or is deleted before the new time. */
+    /** Reschedules a delivery; null if it does not wait, or is deleted before the new time. */
     move(id: string, to: NewDue): Promise<Delivery | null> {
       return deliveries.findOneAndUpdate({ _id: id, status: 'pending', purgeAt: { $gt: to.at } }, moved(to), {
         returnDocument: 'after',

@@ -9,12 +9,12 @@ export interface Captured {
   body: string;
   /** The value of X-SVC-Signature. */
   signature: string;
-  /** What the receiver's own code computes, where that is known. */
+  /** The signature that the receiver's own code computes, if known. */
   computed?: string | undefined;
   /** The present secret of the key. */
   secret: string;
   secretVersion: number;
-  /** The event that the body names, and every attempt that was made to deliver it. */
+  /** The event whose id is in the body, and all attempts to deliver it. */
   sent?: { eventId: string; body: string; attempts: readonly Attempt[] } | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Finding {
 const prefix = 'sha256=';
 const hexDigest = /^[0-9a-f]{64}$/i;
 
-/** The digest of the header, also from a changed form. */
+/** The digest in a header, even if its form was changed. */
 const digestOf = (signature: string): string =>
   signature
     .trim()
@@ -36,8 +36,8 @@ const digestOf = (signature: string): string =>
 /** Length of the common prefix of two texts, in bytes. */
 function firstDifference(one: string, other: string): number {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  const at = left.findIndex((byte, index) => byte !== right[index]);
-  return at === -1 ? left.length : at;
+  const position = left.findIndex((byte, index) => byte !== right[index]);
+  return position === -1 ? left.length : position;
 }
 
 function formFaults(signature: string): Finding[] {
@@ -55,7 +55,7 @@ function formFaults(signature: string): Finding[] {
   return found;
 }
 
-/** Digests that receivers often make of the right body and the right secret, and that are not the contract's. */
+/** Wrong digests that receivers often make from the right body and the right secret. */
 function otherForms({ body, secret }: Captured): Finding & { digests: string[] } {
   const bare = secret.replace(/^whsec_/, '');
   const keys = [bare, Buffer.from(bare, 'base64'), `${secret}\n`];
@@ -152,7 +152,7 @@ function signatureFaults(captured: Captured): Finding[] {
   return [substanceFault(captured), ...form];
 }
 
-/** Explains the receiver's own result, where the request itself is valid. */
+/** Explains the receiver's own result, if the request itself is valid. */
 function receiverFault(captured: Captured): Finding[] {
   const { computed, body, secret } = captured;
   if (computed === undefined || sameText(computed, contractSignature(body, secret))) return [];

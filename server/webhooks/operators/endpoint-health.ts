@@ -10,12 +10,12 @@ export interface EndedAttempt {
   durationMs?: number;
 }
 
-/** What is known of an endpoint. */
+/** The facts from which an endpoint's health is derived. */
 export interface EndpointFacts {
   keyId: string;
   partnerId: string;
   mode: Mode;
-  /** In the order of time. */
+  /** The attempts in order of time. */
   attempts: readonly EndedAttempt[];
   queued: number;
   inFlight: number;
@@ -24,7 +24,7 @@ export interface EndpointFacts {
   pausedUntil: Date | undefined;
 }
 
-/** Milliseconds without a success after which an endpoint is dead. */
+/** An endpoint counts as dead after this many milliseconds without a success. */
 export const deadAfterMs = 15 * 60_000;
 const fewestFailures = 3;
 const mostAnswers = 5;
@@ -70,7 +70,7 @@ function stateOf(facts: EndpointFacts, failures: readonly EndedAttempt[], now: n
   return isDead ? 'dead' : 'failing';
 }
 
-/** How an endpoint does. @param now milliseconds since the epoch */
+/** Derives the health of an endpoint. @param now milliseconds since 1970 */
 export function judgeEndpoint(
   facts: EndpointFacts,
   { limits, now }: { limits: Limits; now: number },
@@ -81,7 +81,10 @@ export function judgeEndpoint(
   const failures = lastSuccess ? attempts.slice(attempts.lastIndexOf(lastSuccess) + 1) : attempts;
   const durations = attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
   return {
-    ...{ keyId, partnerId, mode, state: stateOf(facts, failures, now) },
+    keyId,
+    partnerId,
+    mode,
+    state: stateOf(facts, failures, now),
     attempts: attempts.length,
     since: attempts[0]?.at.toISOString() ?? null,
     successShare: attempts.length > 0 ? succeeded.length / attempts.length : null,
@@ -90,14 +93,16 @@ export function judgeEndpoint(
     p50Ms: quantile(durations, 0.5),
     p95Ms: quantile(durations, 0.95),
     answers: answersOf(attempts),
-    ...{ queued, inFlight, cause: causeOf(facts, limits) },
+    queued,
+    inFlight,
+    cause: causeOf(facts, limits),
     pausedUntil: pausedUntil?.toISOString() ?? null,
   };
 }
 
 const order: readonly EndpointState[] = ['dead', 'failing', 'paused', 'ok', 'idle'];
 
-/** Those that need an operator most come first: live ones, by their state, the longest failing first. */
+/** Sorts endpoints: first by state, then live before test, then the longest failing first. */
 export function worstFirst(one: EndpointHealth, other: EndpointHealth): number {
   const byState = order.indexOf(one.state) - order.indexOf(other.state);
   const byMode = Number(one.mode === 'test') - Number(other.mode === 'test');

@@ -5,10 +5,10 @@ import type { EndedAttempt } from './endpoint-health.ts';
 import { countByKey, type KeyCount } from './key-count-store.ts';
 
 const dayMs = 24 * 3_600_000;
-/** Deliveries of a key that are looked through for attempted ones, and those whose attempts are read. */
-const mostLookedThrough = 2_000;
+/** Among this many deliveries of a key, attempted ones are searched; of those, at most `mostSampled` are read. */
+const mostSearched = 2_000;
 const mostSampled = 500;
-/** Failed and overdue deliveries that are looked through for their keys. */
+/** How many failed and overdue deliveries are searched for their keys. */
 const mostTroubled = 5_000;
 const mostQueued = 10_000;
 
@@ -16,7 +16,7 @@ export type Owner = Omit<KeyCount, 'total'>;
 
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
-/** What is read of deliveries to judge endpoints. Each read is bounded, and by an index. */
+/** Reads deliveries to derive the health of endpoints. Each read uses an index and has a limit. */
 export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>('deliveries');
   const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
@@ -25,13 +25,13 @@ export function createHealthStore(db: Db) {
     countByKey(deliveries, [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }], { hint });
 
   return {
-    /** Attempts that have ended within a day, in the order of time. */
+    /** Attempts that have ended within a day, in order of time. */
     async attempts(keyId: string, now: Date): Promise<EndedAttempt[]> {
       return deliveries
         .aggregate<EndedAttempt>([
           { $match: { keyId, createdAt: { $gt: new Date(now.getTime() - dayMs) } } },
           { $sort: { createdAt: -1, _id: -1 } },
-          { $limit: mostLookedThrough },
+          { $limit: mostSearched },
           { $match: { 'attempts.0': { $exists: true } } },
           { $limit: mostSampled },
           { $unwind: '$attempts' },
@@ -49,7 +49,7 @@ export function createHealthStore(db: Db) {
         { limit: mostQueued },
       ),
 
-    /** Keys with deliveries that have failed within a day, wait for a retry, or are overdue: those with most first. */
+    /** Keys whose deliveries have failed within a day, wait for a retry, or are overdue. Keys with the most come first. */
     async troubled(now: Date, limit: number): Promise<Owner[]> {
       const [failed, waiting] = await Promise.all([
         keysOf(

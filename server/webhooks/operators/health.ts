@@ -19,7 +19,7 @@ interface Settings {
 
 export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
 
-/** How endpoints do, the worst first. @throws ApiError `not_found` for a key that does not exist */
+/** Reads the health of endpoints, the worst first. @throws ApiError `not_found` for a key that does not exist */
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
   const { health, history, pauses, findKey, clock, limits = defaultLimits } = settings;
 
@@ -43,7 +43,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     const inFlight = new Map(counts);
     const allInFlight = counts.reduce((sum, [, count]) => sum + count, 0);
     const judged: EndpointHealth[] = [];
-    // One after another, so that these queries do not use up the pool of connections.
+    // One endpoint after another, so that these queries do not use all connections of the pool.
     for (const owner of found) {
       const { keyId } = owner;
       const facts = {

@@ -1,15 +1,15 @@
 import type { EndedAttempt } from './endpoint-health.ts';
 
 const hour = 3_600_000;
-/** Attempts of which a share is a share. */
+/** With fewer attempts, their share of successes says nothing. */
 const fewestAttempts = 4;
 const mostAnswers = 3;
 
 /** Why an endpoint is failing. */
 export interface HourFault {
-  /** Since when nothing was delivered; undefined where some attempts were. */
+  /** Since when nothing was delivered; undefined if some attempts succeeded. */
   since: Date | undefined;
-  /** Of the last hour, the most frequent first. */
+  /** The responses of the last hour, the most frequent first. */
   answers: string[];
 }
 
@@ -27,8 +27,9 @@ function answersOf(attempts: readonly EndedAttempt[]): string[] {
 }
 
 /**
- * Whether an endpoint is failing: nothing was delivered for an hour, or less than half of the attempts of the last hour.
- * @param attempts in the order of time
+ * Why an endpoint is failing; undefined if it is not. It fails if nothing was delivered for an hour, or less than half of
+ * the attempts of the last hour.
+ * @param attempts in order of time
  * @param now milliseconds since the epoch
  */
 export function judgeHour(attempts: readonly EndedAttempt[], now: number): HourFault | undefined {

@@ -21,11 +21,11 @@ const mostShown = 500;
 
 export type Jobs = ReturnType<typeof createJobs>;
 
-/** The scheduler's jobs, and what they mean for deliveries. All methods throw ApiError. */
+/** Shows and changes the scheduler's jobs, together with their deliveries. The methods throw ApiError. */
 export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   const now = () => new Date(clock.now());
 
-  async function existing(id: string): Promise<Job> {
+  async function requireJob(id: string): Promise<Job> {
     const job = await scheduler.show(id);
     if (!job) throw new ApiError('not_found', { description: `No job ${id}; a job that has run is deleted` });
     return job;
@@ -34,12 +34,12 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   async function view(jobs: readonly Job[]): Promise<JobView[]> {
     const seconds = jobs.map(dueSecondOf);
     const counts = await history.countDue(seconds.filter((second) => second !== undefined));
-    return jobs.map((job, at) =>
-      viewJob(job, { wakes: seconds[at] ? (counts.shift() ?? 0) : 0, now: Date.now() }),
+    return jobs.map((job, index) =>
+      viewJob(job, { wakes: seconds[index] ? (counts.shift() ?? 0) : 0, now: Date.now() }),
     );
   }
 
-  /** Schedules a job for deliveries that became due in this second after it was emptied: the old job may be gone. */
+  /** Schedules a job for deliveries that were added to this second meanwhile, because the old job may be gone. */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [left] = await history.dueWith(second, 1);
     if (left) await dueJobs.at(second);
@@ -55,17 +55,17 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     return new ApiError('conflict', { description });
   };
 
-  /** Moves a job with the attempts that it is for; where a process holds it, the attempts get another job. */
+  /** Changes the time of a job and its attempts. If a process holds the job, the attempts get a new one. */
   async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
     const second = dueSecondOf(job);
     if (!second) throw unable(job, participle);
-    const named = await history.dueWith(second, mostShown);
+    const shown = await history.dueWith(second, mostShown);
     const count = await history.moveDue(second, to);
     const isMoved = await dueJobs.move(job.id, to.at);
     if (!isMoved && count === 0) throw unable(job, participle);
     if (!isMoved) await dueJobs.at(to.at);
     await scheduleLateDeliveries(second);
-    const ids = named.map(({ _id }) => _id);
+    const ids = shown.map(({ _id }) => _id);
     return changed((await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at }, count, ids);
   }
 
@@ -82,7 +82,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     count: ({ name }: Pick<ListJobs, 'name'>): Promise<Total> => scheduler.count(name),
 
     async show(id: string): Promise<JobDetail> {
-      const job = await existing(id);
+      const job = await requireJob(id);
       const second = dueSecondOf(job);
       const [[shown], waiting] = await Promise.all([
         view([job]),
@@ -95,10 +95,10 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
     /** Runs a job now: its attempts become due. */
     run: async (id: string): Promise<ChangedJob> =>
-      move(await existing(id), { at: now(), trigger: 'run' }, 'run'),
+      move(await requireJob(id), { at: now(), trigger: 'run' }, 'run'),
 
     async reschedule(id: string, time: NewTime): Promise<ChangedJob> {
-      const job = await existing(id);
+      const job = await requireJob(id);
       const at = dueFrom(time, now());
       const second = dueSecondOf(job);
       requireKept(at, second && (await history.purgedFirst(second)));
@@ -107,7 +107,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
     /** Cancels the attempts that wait for a job, and removes it. */
     async cancel(id: string): Promise<ChangedJob> {
-      const job = await existing(id);
+      const job = await requireJob(id);
       const second = dueSecondOf(job);
       const cancelled: string[] = [];
       for (let more = second !== undefined; more && second; ) {
@@ -124,7 +124,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   };
 }
 
-/** The second whose due attempts a job starts; undefined for a job that has run, or is not for attempts. */
+/** The second whose due attempts a job starts; undefined for a job that has run, or that is not for attempts. */
 function dueSecondOf(job: Job): Date | undefined {
   const { name, key, nextRunAt, lockedAt } = job;
   const isForAttempts = name === attemptsJob && faultOf(job) === undefined;

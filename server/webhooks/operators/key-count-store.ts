@@ -1,7 +1,7 @@
 import type { AggregateOptions, Collection, Document } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
-/** How many documents are of an API key. */
+/** The number of documents of an API key. */
 export interface KeyCount {
   keyId: string;
   partnerId: string;
@@ -9,7 +9,7 @@ export interface KeyCount {
   total: number;
 }
 
-/** Counts what `stages` find, by API key. */
+/** Counts the documents that `stages` find, by API key. */
 export async function countByKey<D extends Document>(
   documents: Collection<D>,
   stages: Document[],

@@ -19,10 +19,10 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
   /** Which of these keys are paused, and until when. */
   pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
-  /** @throws ApiError `not_found` */
-  existing: (deliveryId: string) => Promise<Delivery>;
+  /** Finds a delivery. @throws ApiError `not_found` */
+  requireDelivery: (deliveryId: string) => Promise<Delivery>;
   limits?: Limits | undefined;
-  /** The subject of an enrollment, whose events an index finds; undefined where the enrollment is erased. */
+  /** The subject of an enrollment, by which an index finds its events; undefined if the enrollment was erased. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }
 
@@ -31,9 +31,9 @@ type DeliveryFilter = Unpaged<ListDeliveries>;
 
 export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
-/** Queries of operators about events and deliveries. All methods throw ApiError. */
+/** Queries of operators about events and deliveries. The methods throw ApiError. */
 export function createWebhookQueries(settings: Settings) {
-  const { events, history, clock, existing, subjectOf } = settings;
+  const { events, history, clock, requireDelivery, subjectOf } = settings;
   const waiting = createWaiting(settings);
 
   async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
@@ -48,45 +48,41 @@ export function createWebhookQueries(settings: Settings) {
     return (await history.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
   }
 
-  async function existingEvent(id: string): Promise<StoredEvent> {
+  async function requireEvent(id: string): Promise<StoredEvent> {
     const event = await events.find(id);
     if (!event)
       throw new ApiError('not_found', { description: `No event ${id}; events are kept for 30 days` });
     return event;
   }
 
-  /** By the subject of the enrollment where there is one: an index finds its events. */
-  async function eventQuery(narrowing: EventFilter) {
-    const { enrollmentId, sub } = narrowing;
-    return queryOf({ ...narrowing, sub: sub ?? (enrollmentId && (await subjectOf(enrollmentId))) });
+  /** The query of a list. If the list is of one enrollment, adds its subject, which has an index. */
+  async function eventQuery(conditions: EventFilter) {
+    const { enrollmentId, sub } = conditions;
+    return queryOf({ ...conditions, sub: sub ?? (enrollmentId && (await subjectOf(enrollmentId))) });
   }
 
-  function deliveryQuery({ status, ...narrowing }: DeliveryFilter) {
-    if (status !== 'waiting') return queryOf({ ...narrowing, status });
-    return { ...queryOf(narrowing), status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
+  function deliveryQuery({ status, ...conditions }: DeliveryFilter) {
+    if (status !== 'waiting') return queryOf({ ...conditions, status });
+    return { ...queryOf(conditions), status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
   }
 
   return {
     countEvents: async (filter: EventFilter): Promise<Total> => events.count(await eventQuery(filter)),
     countDeliveries: (filter: DeliveryFilter): Promise<Total> => history.count(deliveryQuery(filter)),
 
-    async listEvents({ limit, after, ...narrowing }: ListEvents, role: OperatorRole): Promise<EventView[]> {
-      const last = after === undefined ? {} : { after: await existingEvent(after) };
-      const found = await events.list(await eventQuery(narrowing), { limit, ...last });
-      const all = await deliveriesOf(
-        found.map(({ _id }) => _id),
-        role,
-      );
-      return found.map((one) =>
-        viewEvent(
-          visibleEvent(role, one),
-          all.filter(({ eventId }) => eventId === one._id),
-        ),
-      );
+    async listEvents({ limit, after, ...conditions }: ListEvents, role: OperatorRole): Promise<EventView[]> {
+      const last = after === undefined ? {} : { after: await requireEvent(after) };
+      const found = await events.list(await eventQuery(conditions), { limit, ...last });
+      const eventIds = found.map(({ _id }) => _id);
+      const deliveries = await deliveriesOf(eventIds, role);
+      return found.map((event) => {
+        const deliveriesOfEvent = deliveries.filter(({ eventId }) => eventId === event._id);
+        return viewEvent(visibleEvent(role, event), deliveriesOfEvent);
+      });
     },
 
     async showEvent(id: string, role: OperatorRole): Promise<EventDetail> {
-      const event = visibleEvent(role, await existingEvent(id));
+      const event = visibleEvent(role, await requireEvent(id));
       return { ...viewEvent(event, await deliveriesOf([id], role)), body: event.body };
     },
 
@@ -94,7 +90,7 @@ export function createWebhookQueries(settings: Settings) {
       id: string,
       { role, adviseCommand }: { role: OperatorRole; adviseCommand: CommandAdvice },
     ): Promise<EventTimeline> {
-      const event = visibleEvent(role, await existingEvent(id));
+      const event = visibleEvent(role, await requireEvent(id));
       const deliveries = await deliveriesOf([id], role);
       const waits = await waiting.reasons(deliveries);
       return describeTimeline(event, deliveries, { adviseCommand, now: new Date(clock.now()), waits });
@@ -104,12 +100,12 @@ export function createWebhookQueries(settings: Settings) {
       { limit, after, ...filter }: ListDeliveries,
       role: OperatorRole,
     ): Promise<DeliveryView[]> {
-      const last = after === undefined ? {} : { after: await existing(after) };
+      const last = after === undefined ? {} : { after: await requireDelivery(after) };
       return view(await history.list(deliveryQuery(filter), { limit, ...last }), role);
     },
 
     async showDelivery(id: string, role: OperatorRole): Promise<DeliveryView> {
-      const delivery = await existing(id);
+      const delivery = await requireDelivery(id);
       const waits = await waiting.reasons([delivery]);
       return viewDelivery(visibleDelivery(role, delivery), waits.get(id));
     },

@@ -22,7 +22,7 @@ interface Settings {
 }
 
 const pageLength = 100;
-/** Deliveries that other processes are just storing have times a little in the past. */
+/** Other processes may still store deliveries with a time a little in the past. */
 const overlapMs = 2_000;
 
 const offReasons = {
@@ -33,7 +33,7 @@ const offReasons = {
 
 export type Relay = ReturnType<typeof createRelay>;
 
-/** What needs a key's signing secret on behalf of an operator, who sees that of a test key only. All methods throw ApiError. */
+/** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
 export function createRelay({ events, history, endpoint, findKey, clock, userAgent }: Settings) {
   async function endpointOf(keyId: string) {
     const [key, current] = await Promise.all([findKey(keyId), endpoint(keyId)]);
@@ -42,7 +42,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
     throw new ApiError('conflict', { description: `API key ${keyId} ${offReasons[current.reason]}` });
   }
 
-  /** The event that a body names, even where the rest of the body was changed. */
+  /** The event whose id is in a body, even if the rest of the body was changed. */
   async function sentEvent(body: string, keyId: string) {
     const [eventId] = /evt_[0-9A-Za-z]{22}/.exec(body) ?? [];
     const event = eventId === undefined ? null : await events.find(eventId);
@@ -52,7 +52,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
   }
 
   return {
-    /** Whether a captured request verifies with the key's secret and, where not, why. */
+    /** Verifies a captured request with the key's secret, and explains a failure. */
     async verify({ keyId, body, signature, computed }: VerifyRequest): Promise<Verification> {
       const [{ secret, secretVersion }, sent] = await Promise.all([
         endpointOf(keyId),
@@ -61,7 +61,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
       return explain({ body, signature, computed, secret, secretVersion, sent });
     },
 
-    /** Deliveries of a test key made since then, signed now, for a developer's machine to receive. */
+    /** The deliveries of a test key since a time, signed now, for a receiver on a developer's machine. */
     async since({ keyId, since, after }: RelayRequest): Promise<Relayed> {
       const { mode, secret, secretVersion } = await endpointOf(keyId);
       if (mode === 'live')

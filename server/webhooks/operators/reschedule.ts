@@ -1,7 +1,7 @@
 import type { NewTime } from '../../../contracts/admin/deliveries.ts';
 import { ApiError } from '../../platform/errors.ts';
 
-/** When an attempt is to be made. @throws ApiError `refused` for a time that is over */
+/** The due time that an operator asks for. @throws ApiError `refused` for a time in the past */
 export function dueFrom({ at, inSeconds = 0 }: NewTime, now: Date): Date {
   const due = at === undefined ? new Date(now.getTime() + inSeconds * 1000) : new Date(at);
   if (due >= now) return due;
@@ -10,7 +10,7 @@ export function dueFrom({ at, inSeconds = 0 }: NewTime, now: Date): Date {
   });
 }
 
-/** @throws ApiError `refused` where the delivery is deleted before it is due */
+/** @throws ApiError `refused` if the delivery is deleted before it is due */
 export function requireKept(due: Date, purgeAt: Date | undefined): void {
   if (purgeAt === undefined || due < purgeAt) return;
   const description = `Deliveries are kept for 30 days, and this one until ${purgeAt.toISOString()}: the attempt must be due before`;

@@ -12,7 +12,7 @@ export interface SampleOwner {
 /** The event of a test. For a receiver, it is a failed session with an unknown id, so it has no effect. */
 export const harmless: EventName = 'verification.session.failed';
 
-/** An event of the contract with made-up identifiers, of a cause of its own. */
+/** A draft of a sample event, with made-up identifiers and a unique cause. */
 export function sampleDraft(type: EventName, owner: SampleOwner, at: Date): EventDraft {
   const time = at.toISOString();
   const sessionId = randomId('session');

@@ -59,10 +59,10 @@ const skips: Record<SkipReason, string> = {
   cancelled: 'an operator cancelled it',
 };
 
-/** The advice to run a command. It names who may run it where the reader's role may not. */
+/** Advises a command. If the reader's role may not run it, names the roles that may. */
 export type CommandAdvice = (procedure: string, command: string) => string;
 
-/** Time and reader of a timeline, and why due attempts wait. */
+/** The time of a timeline, the advice for its reader, and why due attempts wait. */
 interface TimelineContext {
   adviseCommand: CommandAdvice;
   now: Date;
@@ -96,17 +96,21 @@ function describeStatus(
   }
 }
 
-function describeDelivery(delivery: Delivery, context: TimelineContext): string[] {
-  const { _id, resendOf, createdAt, trigger } = delivery;
-  const opening = resendOf
-    ? [`${iso(createdAt)}: an operator had ${resendOf} sent again, as ${_id}.`]
-    : trigger === 'test'
-      ? [`${iso(createdAt)}: an operator had a sample sent, as ${_id}.`]
-      : [];
-  return [...opening, ...delivery.attempts.map(describeAttempt), ...describeStatus(delivery, context)];
+function describeOrigin({ _id, resendOf, createdAt, trigger }: Delivery): string[] {
+  if (resendOf) return [`${iso(createdAt)}: an operator had ${resendOf} sent again, as ${_id}.`];
+  if (trigger === 'test') return [`${iso(createdAt)}: an operator had a sample sent, as ${_id}.`];
+  return [];
 }
 
-/** What to do now. A command that the role does not allow is named with who may. */
+function describeDelivery(delivery: Delivery, context: TimelineContext): string[] {
+  return [
+    ...describeOrigin(delivery),
+    ...delivery.attempts.map(describeAttempt),
+    ...describeStatus(delivery, context),
+  ];
+}
+
+/** What the operator can do now; null if nothing is needed. */
 function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: CommandAdvice): string | null {
   if (!last)
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';
@@ -134,7 +138,7 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
   }
 }
 
-/** Describes the timeline of an event in sentences, and what to do. `deliveries` are those of the event, in order of time. */
+/** Describes an event's timeline in sentences, with advice. `deliveries` are those of the event, in order of time. */
 export function describeTimeline(
   event: StoredEvent,
   deliveries: readonly Delivery[],

@@ -29,7 +29,7 @@ function viewAttempt(row: Attempt): AttemptView {
   };
 }
 
-/** What operators see of a delivery: everything but its signatures. `waiting`: why it is not sent though it is due. */
+/** A delivery as operators see it, without its signatures. `waiting`: why a due delivery is not sent. */
 export function viewDelivery(delivery: Delivery, waiting?: WaitReason): DeliveryView {
   return {
     id: delivery._id,
@@ -78,7 +78,7 @@ export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): 
 /** The scheduler polls every second. A job that has been due for two seconds was not taken. */
 export const lateAfterMs = 2000;
 
-/** The field of a job that is not as it should be; undefined in a proper job. */
+/** The malformed field of a job; undefined for a valid job. */
 export const faultOf = ({ name, key, malformed }: Job): string | undefined =>
   malformed ?? (name === attemptsJob && Number.isNaN(Date.parse(key)) ? 'data.key' : undefined);
 
@@ -90,7 +90,7 @@ function stateOf(job: Job, now: number): JobState {
   return failReason === undefined ? 'done' : 'failed';
 }
 
-/** `now` is the machine's time, which the scheduler uses. */
+/** A job as operators see it. `now` is the machine's time, which the scheduler uses. */
 export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
   const fault = faultOf(job);
   return {

@@ -10,23 +10,24 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
   /** Which of these keys are paused, and until when. */
   pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
-  /** Of each process. */
+  /** The limits of each process. */
   limits?: Limits | undefined;
 }
 
-/** Why attempts that are due have not been sent, by what all processes have in flight. */
+/** Explains why due attempts were not sent, from what all processes have in flight. */
 export function createWaiting({ history, clock, pauses, limits = defaultLimits }: Settings) {
   const forRetries = retryLimits(limits);
 
   function reason({ lane }: Delivery, endpoint: InFlight, all: InFlight): WaitReason | undefined {
-    const isFull = (inFlight: InFlight, of: keyof Limits): boolean =>
-      inFlight.first + inFlight.retry >= limits[of] || (lane === 'retry' && inFlight.retry >= forRetries[of]);
+    const isFull = (inFlight: InFlight, limit: keyof Limits): boolean =>
+      inFlight.first + inFlight.retry >= limits[limit] ||
+      (lane === 'retry' && inFlight.retry >= forRetries[limit]);
     if (isFull(endpoint, 'perEndpoint')) return 'endpoint_busy';
     return isFull(all, 'pool') ? 'server_busy' : undefined;
   }
 
   return {
-    /** @returns the reason by the id of each of these deliveries that waits for one */
+    /** The reasons, by id, of those deliveries that wait for one. */
     async reasons(deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> {
       const now = clock.now();
       const since = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);

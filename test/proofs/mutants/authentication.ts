@@ -41,7 +41,7 @@ export const authentication = [
       ],
       ['subscriberOf(address)', 'address'],
       ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
-      [', { until: (one) => isRight(one) && isActive(one) }', ''],
+      ['until: (cached) => isRight(cached) && isActive(cached),', ''],
       ["client.status === 'active' && partner.status === 'active'", "client.status === 'active'"],
       ['if (await hasActiveKey(client)) return client;', 'return client;'],
       ['const tokenRequestsPerMinute = 30;', 'const tokenRequestsPerMinute = 31;'],
@@ -60,7 +60,7 @@ export const authentication = [
   ...inFile(
     'server/oauth/access-token.ts',
     ['platform/keys/key-rotation'],
-    [['known && present().kids.has(known.kid)', 'known']],
+    [['known && currentVerifier().kids.has(known.kid)', 'known']],
   ),
   ...inFile(
     'server/platform/keys/key-rotation.ts',
@@ -128,7 +128,7 @@ export const authentication = [
     'server/storefront/caller.ts',
     ['storefront/exchange', 'contract/section-5'],
     [
-      ['(one) => isSignedWith(one, signed, raw)', '() => true'],
+      ['isSignedWith(candidate, signed, raw)', 'true'],
       [
         'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds',
         'clock.now() / 1000 - Number(timestamp) > timestampSkewSeconds',

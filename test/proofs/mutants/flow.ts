@@ -56,7 +56,7 @@ export const flow = [
     'server/verification/flow/submit.ts',
     ['verification/flow/flow', 'verification/handoff/handoff'],
     [
-      ["if (!own) throw new ApiError('cross_site_request');", ''],
+      ["if (!isGenuine) throw new ApiError('cross_site_request');", ''],
       ["failed(session, 'consent_declined', now())", "failed(session, 'abandoned', now())"],
       [
         "if (decision !== 'confirm' || handoff?.state !== 'claimed' || !userId)",
@@ -102,7 +102,7 @@ export const flow = [
     ['verification/sources/oidc-hostile'],
     [
       ['...(maxAge === undefined ? {} : { maxAge }),', ''],
-      ['{ ...more, ...idToken, ...(', '{ ...idToken, ...more, ...('],
+      ['{ ...userinfo, ...idToken, ...verified }', '{ ...idToken, ...userinfo, ...verified }'],
     ],
   ),
   ...inFile(
@@ -143,7 +143,7 @@ export const flow = [
       ['clock.now() >= code.expiresAt.getTime()', 'clock.now() >= code.expiresAt.getTime() + 600_000'],
       ['!isNew && (await isCodeUsed(', '!isNew && !(await isCodeUsed('],
       [
-        "if (!snapshot) return { transition: failed(session, 'abandoned', at) };",
+        "if (!snapshot) return { transition: failed(session, 'abandoned', new Date(clock.now())) };",
         "if (!snapshot) throw new Error('erased');",
       ],
       ['const returning = firstSession !== session._id;', 'const returning = firstSession === session._id;'],

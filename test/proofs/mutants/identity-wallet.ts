@@ -15,7 +15,7 @@ export const wallet = [
     ["stepOf(session, clock.now()) === 'authenticate' &&\n      !isChoosing", '!isChoosing'],
   ]),
   ...inFile(`${source}/answers.ts`, tests('safety', 'response'), [
-    ["if (!isMine) throw new ApiError('cross_site_request');", ''],
+    ["if (!isRightCode) throw new ApiError('cross_site_request');", ''],
   ]),
   ...inFile(`${source}/claim-store.ts`, tests('claim'), [
     ["'carried.wallet.claimedUntil': { $not: { $gt: now } },", ''],
@@ -96,7 +96,7 @@ export const wallet = [
     ['(query.options[0] ?? [])', '[...new Set(query.options.flat())]'],
   ]),
   ...inFile(`${folder}/nearest-age.ts`, tests('annex-c'), [
-    ['value === true ? given >= years', 'value === true ? given <= years'],
+    ['value === true && attestedYears >= years', 'value === true && attestedYears <= years'],
     ['isAsked(path) || !standIns.includes(path[1])', 'isAsked(path)'],
   ]),
   ...inFile(`${folder}/presentation.ts`, tests('annex-c'), [
@@ -113,11 +113,13 @@ export const wallet = [
   ...inFile(`${folder}/trust.ts`, tests('haip'), [
     ['found.length === authorities.length ? [...new Set(found)] : []', 'found'],
   ]),
-  ...inFile(`${folder}/access.ts`, tests('haip'), [['.filter((each) => !isSelfSigned(each))', '']]),
+  ...inFile(`${folder}/access.ts`, tests('haip'), [
+    ['.filter((certificate) => !isSelfSigned(certificate))', ''],
+  ]),
   ...inFile(
     'server/platform/config/identity-wallet-config.ts',
     ['platform/config/identity-wallet-config'],
-    [['if (own.verify(own.publicKey)) {', "if (pem === '') {"]],
+    [['if (certificate.verify(certificate.publicKey)) {', "if (pem === '') {"]],
   ),
   ...inFile(
     'server/wiring/public-get.ts',

@@ -40,14 +40,14 @@ export const liveMode = [
     ['live/live', 'isolation/two-of-everything'],
     [
       ["['identity', mode, source, subject]", "['identity', 'test', source, subject]"],
-      ["[about.mode, about.partnerId, about.userId].join('|')", "[about.mode, about.userId].join('|')"],
+      ["[mode, partnerId, userId].join('|')", "[mode, userId].join('|')"],
       ['[clientId, userId]', '[userId]'],
     ],
   ),
   ...inFile(
     'server/partners/clients.ts',
     ['live/live'],
-    [['each.name === name && each.modes.includes(mode)', 'each.name === name']],
+    [['sources.filter(({ modes }) => modes.includes(mode))', 'sources.filter(() => true)']],
   ),
   ...inFile(
     'server/webhooks/egress/destination.ts',

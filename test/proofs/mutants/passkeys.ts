@@ -19,13 +19,13 @@ export const passkeys = [
       '          counter,\n          transports: transports',
       '          counter: 0,\n          transports: transports',
     ],
-    ['if (answer.isEmbedded || !hasOwnFormat(answer)) return', 'if (!hasOwnFormat(answer)) return'],
-    ['if (answer.isEmbedded || !hasOwnFormat(answer)) return', 'if (answer.isEmbedded) return'],
+    ['if (answer.isEmbedded || !hasAcceptedFormat(answer)) return', 'if (!hasAcceptedFormat(answer)) return'],
+    ['if (answer.isEmbedded || !hasAcceptedFormat(answer)) return', 'if (answer.isEmbedded) return'],
     ['if (answer.isEmbedded || answer', 'if (answer'],
-    ["own.map((credential) => ({ type: 'public-key', id: credential }))", '[]'],
+    ["existing.map((credential) => ({ type: 'public-key', id: credential }))", '[]'],
   ]),
   ...inFile(`${platform}/challenges.ts`, webauthn, [
-    ['isOwn && age', 'age'],
+    ['isGenuine && age', 'age'],
     [' && age < challengeLifetimeMs', ''],
     ['age > -skewMs && ', ''],
   ]),
@@ -41,7 +41,7 @@ export const passkeys = [
     ['if (!use || isOther)', 'if (!use)'],
     ["if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');", ''],
     ["if (!isOwn) throw refusal('save', 'refused');", ''],
-    ['own.map(({ credentialId }) => credentialId)', '[]'],
+    ['existing.map(({ credentialId }) => credentialId)', '[]'],
     ['if (!answer || issuedAt === undefined) throw', 'if (!answer) throw'],
     ["if (!found) throw refusal(ceremony, 'unknown');", ''],
     ['if (!(await note())) throw', 'if (!(await note()) && !use) throw'],
@@ -49,8 +49,8 @@ export const passkeys = [
   ]),
   ...inFile(`${feature}/flow/passkey-forms.ts`, flow, [
     [
-      'const isPresent = own && present === step && form.step === formVersionOf(session, present);',
-      'const isPresent = own;',
+      'const isPresent = isCurrent && present === step && form.step === formVersionOf(session, present);',
+      'const isPresent = isCurrent;',
     ],
     ["if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
   ]),
@@ -65,14 +65,14 @@ export const passkeys = [
     ['...(once ? { answeredAt: { $lt: issuedAt } } : {})', ''],
   ]),
   ...inFile(`${feature}/your-data/sign-in.ts`, data, [
-    [' || !sameText(hash, sha256(named.secret))', ''],
+    [' || !sameText(hash, sha256(parsed.secret))', ''],
     [
       "if (!(await store.signIn(passkey, signIn))) throw new ApiError('passkey_unknown');",
       'await store.signIn(passkey, signIn);',
     ],
     ["['your data', sha256(nonce)]", "['your data']"],
     ['until.getTime() > clock.now() ? ', 'until ? '],
-    ['if (named) await store.signOut(named.passkeyId, sha256(named.secret));', ''],
+    ['if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));', ''],
   ]),
   ...inFile(`${feature}/your-data/routes.ts`, data, [
     [
@@ -117,7 +117,7 @@ export const passkeys = [
     ['if (clock.now() - withdrawnAt.getTime() < secondLookAfterMs) return;', ''],
   ]),
   ...inFile(`${feature}/people/withdrawal.ts`, stopping, [
-    ['.filter((one) => one.partnerId === partnerId)', ''],
+    ['.filter((enrollment) => enrollment.partnerId === partnerId)', ''],
     [' && isWithdrawn({ withdrawnAt }, session)', ''],
   ]),
 ];

@@ -47,7 +47,7 @@ export const roles = [
     'server/admin/authentication.ts',
     ['admin/database-away'],
     [
-      ['fromMemory.has(path) ? await recall(hash) : await find(hash)', 'await recall(hash)'],
+      ['fromMemory.has(path) ? await findOrRecall(hash) : await find(hash)', 'await recall(hash)'],
       ['else remembered.delete(hash);', ''],
       ['if (known && databaseFault()) return known;', ''],
     ],

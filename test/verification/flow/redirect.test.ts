@@ -90,7 +90,7 @@ describe('the redirect to the partner', () => {
         const target = redirectTarget(redirectUri, registered);
         if (target) expect(registered).toContain(target.uri);
         else expect(registered).toEqual([]);
-        expect(target?.own ?? false).toBe(registered.includes(redirectUri));
+        expect(target?.isOfSession ?? false).toBe(registered.includes(redirectUri));
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
-import { judgeStart, type StartFacts } from '../../../server/verification/flow/start-checks.ts';
+import { checkStart, type StartFacts } from '../../../server/verification/flow/start-checks.ts';
 
 const query: StartQuery = {
   ...{ client_id: 'cli_1', redirect_uri: 'https://shop.example/back', state: 's', scope: 'age_18_plus' },
@@ -38,7 +38,7 @@ describe('the source of a session', () => {
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
   ] as const)('is chosen: a %s client that names %s gets %s', (mode, named, source) => {
-    expect(judgeStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
+    expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('the source of a session', () => {
     ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
     ['live', 'ghost', /ghost of this client does not exist/],
   ] as const)('is refused for a %s client that names %s', (mode, named, because) => {
-    const verdict = judgeStart(query, facts(mode, named));
+    const verdict = checkStart(query, facts(mode, named));
     expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
   });
 });
@@ -55,7 +55,7 @@ describe('the source of a session', () => {
 it.each(['pending', 'suspended'] as const)('a client of a %s partner is refused', (status) => {
   const known = facts('test');
   const partner = { _id: 'ptr_1', name: 'Shop', status };
-  expect(judgeStart(query, { ...known, partner })).toEqual({
+  expect(checkStart(query, { ...known, partner })).toEqual({
     admitted: false,
     because: 'client_id: the partner account is not active',
   });

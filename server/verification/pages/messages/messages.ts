@@ -42,8 +42,9 @@ type AboutTime = (time: string) => string;
  */
 export interface Messages {
   language: string;
-  /** What the language calls itself, and the word for what it is. */
+  /** The language's name for itself. */
   name: string;
+  /** The word "Language". */
   nameLabel: string;
   direction: 'ltr' | 'rtl';
   testMode: Titled;
@@ -56,14 +57,14 @@ export interface Messages {
     shared: AboutPartner;
     notShared: AboutPartner;
     withheld: string[];
-    /** `own` introduces the partner's words; `lead` and `uses` stand in for them, one sentence for each use. */
-    /** Beside a claim that no source of the session can answer, short and long. */
+    /** A short and a long text, beside a claim that no source of the session can answer. */
     ifKnown: string;
     unanswered: string;
     /** Where a source asks for a number of the user. */
     number: string;
-    /** Opens what each answer says, and what comes next. */
+    /** The button that shows details of each answer, and what happens next. */
     exactly: string;
+    /** `own` introduces the partner's purpose. Without one, `lead` and `uses` replace it, one text for each use. */
     purpose: { title: string; own: AboutPartner; lead: AboutPartner; uses: Record<Use, string> };
     keeping: {
       title: string;
@@ -97,9 +98,9 @@ export interface Messages {
     people: Titled;
     provider: (source: string) => string;
     identityWallet: (source: string) => string;
-    /** Beside one that is out of order. */
+    /** Beside a method that is out of order. */
     down: string;
-    /** How the last one ended. */
+    /** Why the last method ended. */
     ended: Record<MethodFailure, (source: string) => string>;
     /** The button that leads back to the list. */
     other: string;
@@ -116,7 +117,7 @@ export interface Messages {
     open: (source: string) => string;
     /** By the Digital Credentials API. */
     digital: string;
-    /** The app is not on this device. */
+    /** Where the app is not on this device. */
     absent: { computer: string; phone: string };
     declined: Titled;
     trouble: Titled;
@@ -180,11 +181,11 @@ export interface Messages {
   retry: string;
   back: (host: string) => string;
   developer: string;
-  /** What became of the user's data. */
+  /** Which of the user's data was shared. */
   outcome: {
     nothingShared: string;
     nothingHere: string;
-    /** The partner has been sent that the user authenticated, and no claim. */
+    /** The partner was notified that the user authenticated, and got no claim. */
     signedIn: AboutPartner;
     answersShared: AboutPartner;
   };

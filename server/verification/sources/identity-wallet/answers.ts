@@ -25,7 +25,7 @@ import type { ClaimStore } from './claim-store.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { authenticatedBy } from './source.ts';
 
-/** The result of an answer. */
+/** The result of an identity wallet's response: an error, or proven claims. */
 type Outcome = Extract<IdentityWalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
 
 interface Dependencies {
@@ -38,49 +38,49 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** Where a request that is open now belongs. */
+/** An open request, with its session and verifier. */
 interface Open {
   session: Session;
   verifier: Verifier;
   handle: Handle;
 }
 
-/** What the response URI answers an identity wallet with (OpenID4VP 1.0, 8.2). */
+/** What the response URI returns to an identity wallet (OpenID4VP 1.0, 8.2). */
 interface Answered {
   sessionId: string;
   device: Device;
-  /** Brings the browser that asked back, whatever the answer was. */
+  /** The response code, with which the browser that made the request returns, also after a refusal. */
   code: string;
   isRefused: boolean;
 }
 
-/** What a page posts that has asked by the Digital Credentials API. */
+/** The form of a page that has used the Digital Credentials API. */
 export interface DigitalAnswer {
   csrf: string;
-  /** Of the request that it answers. */
+  /** Token of the request that this answers. */
   token: string;
-  /** What the browser gave to the page, in JSON. */
+  /** The browser's response to the page, in JSON. */
   data: string;
   protocol?: string | undefined;
 }
 
-/** Most answers that one session accepts. */
+/** The most responses that one session accepts. */
 const mostAnswers = 10;
 
 const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | undefined =>
   device === 'computer' ? browserHash : handoff?.phoneHash;
 
-/** Where the session goes on: at the computer until a phone has taken it, then there. */
-const isAt = ({ handoff }: Session, device: Device): boolean =>
+/** Whether a device continues the session: the phone once it has claimed the hand-off, else the computer. */
+const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
   (device === 'phone') === (handoff?.state === 'claimed');
 
-/** What identity wallets send, and how the browser comes back after it. */
+/** Handles the responses of identity wallets, and the browsers that return after them. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { verifiers, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
-  /** The request of a session that a token is for; undefined where it is not open: answered, or out of date. */
+  /** The session's open request with this token; undefined if the request was answered or is out of date. */
   function openIn(session: Session, token: string): Open | undefined {
     const destination = destinationOfToken(token);
     const verifier = verifiers.get(session.source);
@@ -90,7 +90,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const isOpen =
       stepOf(session, clock.now()) === 'authenticate' &&
       !isChoosing(session) &&
-      isAt(session, device) &&
+      isActiveDevice(session, device) &&
       pendingIn(session.carried).number === number;
     if (!isOpen || binding === undefined) return undefined;
     const handle = { source: session.source, sessionId: session._id, device, binding, number };
@@ -106,25 +106,29 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     return open;
   }
 
-  const wayBack = ({ handle }: Open, code: string) => ({ device: handle.device, codeHash: sha256(code) });
+  const returnCodeOf = ({ handle }: Open, code: string) => ({
+    device: handle.device,
+    codeHash: sha256(code),
+  });
 
   function pendingAfter(open: Open, outcome: Outcome, code: string): Pending {
     const number = open.handle.number + 1;
-    const way = wayBack(open, code);
+    const returnCode = returnCodeOf(open, code);
     if (outcome.kind === 'error') {
-      return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble', declined: way };
+      const notice = outcome.error === 'access_denied' ? 'declined' : 'trouble';
+      return { number, notice, declined: returnCode };
     }
     const { claims: proven, subject } = outcome;
-    const presented = { ...way, claims: proven, ...(subject ? { subject } : {}) };
+    const presented = { ...returnCode, claims: proven, ...(subject ? { subject } : {}) };
     return { number, notice: 'answered', presented };
   }
 
-  /** Ends the method. The browser may still come back with its code: it sees the list of methods. */
-  function endOf(open: Open, how: Parameters<typeof methodFailed>[1], code: string): Transition {
+  /** Ends the method. If the browser still returns with its code, it is shown the list of methods. */
+  function endMethod(open: Open, failure: Parameters<typeof methodFailed>[1], code: string): Transition {
     const { session, handle } = open;
-    const end = methodFailed(session, how, now());
+    const end = methodFailed(session, failure, now());
     if (!end.set.methods) return end;
-    const wallet: Pending = { number: handle.number + 1, declined: wayBack(open, code) };
+    const wallet: Pending = { number: handle.number + 1, declined: returnCodeOf(open, code) };
     return { ...end, carried: { ...end.carried, wallet } };
   }
 
@@ -133,11 +137,11 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     if (outcome.kind === 'error') {
       if (handle.number + 1 >= mostAnswers) {
         const note = `${mostAnswers} answers without a proof`;
-        return endOf(open, { reason: 'abandoned', note, again: false }, code);
+        return endMethod(open, { reason: 'abandoned', note, again: false }, code);
       }
       if (session.methods) {
         const reason = outcome.error === 'access_denied' ? 'abandoned' : 'source_error';
-        return endOf(open, { reason, note: `wallet: ${outcome.error}`, again: true }, code);
+        return endMethod(open, { reason, note: `wallet: ${outcome.error}`, again: true }, code);
       }
     }
     const note = outcome.kind === 'error' ? `wallet: ${outcome.error}` : 'wallet: presented';
@@ -162,12 +166,12 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
   }
 
   /**
-   * Writes the result of an answer into the session. Of answers at the same time, the one that claims the request is
-   * judged.
-   * @returns the session after it, undefined where it has changed since; nothing where another answer came first
-   * @throws ApiError `invalid_request` for what is no answer to this request
+   * Verifies a response, and stores the result in the session. Of several responses at the same time, only the one that
+   * claims the request is verified.
+   * @returns undefined if another response has claimed the request; `moved`: undefined if the session has changed
+   * @throws ApiError `invalid_request` if the response does not belong to this request
    */
-  async function take(open: Open, answer: IdentityWalletAnswer) {
+  async function accept(open: Open, answer: IdentityWalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
     const { session, verifier, handle } = open;
     const response = await verifier.read(handle, answer);
@@ -179,7 +183,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const code = randomBytes(32).toString('base64url');
     const isRefused = outcome instanceof PresentationRefused;
     const transition = isRefused
-      ? endOf(open, { reason: outcome.reason, note: outcome.message, again: false }, code)
+      ? endMethod(open, { reason: outcome.reason, note: outcome.message, again: false }, code)
       : transitionOf(open, outcome, code);
     return { moved: await authentication.move(session, transition), code, isRefused };
   }
@@ -190,7 +194,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
   }
 
   return {
-    /** @throws ApiError `session_not_found` where the request is not open, or not signed */
+    /** The signed request. @throws ApiError `session_not_found` if the request is not open, or is not a signed one */
     async request(name: string, token: string, walletNonce?: string): Promise<string> {
       const { session, verifier, handle } = await find(name, token);
       const signed = await verifier.signedRequest(handle, asked(session), walletNonce);
@@ -199,13 +203,13 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     },
 
     /**
-     * Takes the answer to a request. It counts once: of two at the same time one comes too late.
-     * @throws ApiError `session_not_found` where the request is not open, `conflict` while another answer is judged,
-     * `invalid_request` for what is no answer to it
+     * Handles the response to a request. Only one response is accepted.
+     * @throws ApiError `session_not_found` if the request is not open, `conflict` while another response is verified,
+     * `invalid_request` if the response does not belong to the request
      */
     async answer(name: string, token: string, body: unknown): Promise<Answered> {
       const open = await find(name, token);
-      const taken = await take(open, { channel: 'response-uri', body });
+      const taken = await accept(open, { channel: 'response-uri', body });
       if (!taken)
         throw new ApiError('conflict', { description: 'Another answer to this request came first' });
       if (!taken.moved) throw new ApiError('session_not_found');
@@ -214,19 +218,19 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     },
 
     /**
-     * Takes the answer that a page of the session got by the Digital Credentials API. An answer to any other request
-     * than the open one changes nothing: the browser sees the present step.
+     * Handles the response that a page of the session got by the Digital Credentials API. A response to an earlier
+     * request changes nothing: the browser is shown the present step.
      * @returns the secret that the browser's cookie must hold from now on
-     * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
+     * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that this browser was not shown
      */
     async present(browser: BrowserContext, { csrf, token, data, protocol }: DigitalAnswer): Promise<string> {
-      const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
-      if (!own) return secret;
+      const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
+      if (!isCurrent) return secret;
       if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
       const open = openIn(session, token);
       if (!open || open.handle.device !== browser.device) return secret;
       const channel = protocol === annexC ? 'annex-c' : 'digital-credentials';
-      const moved = (await take(open, { channel, body: data }))?.moved;
+      const moved = (await accept(open, { channel, body: data }))?.moved;
       const { presented, number } = pendingIn(moved?.carried);
       if (!moved || !presented) return secret;
       const renewed = sessionAccess.rotated(browser, secret, csrf);
@@ -236,26 +240,31 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     },
 
     /**
-     * The browser is back, with the code that only its identity wallet was given. Without that code a presentation is of no
-     * use, and with it only to the browser that asked.
+     * Handles a browser that returns with the code that only its identity wallet was given. A presentation counts only
+     * with this code, and only in the browser that made the request.
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a wrong code
      */
     async handleReturn(browser: BrowserContext, code: string): Promise<string> {
-      const { session, secret, own } = await sessionAccess.authorizeForm(browser, code);
-      if (!own || stepOf(session, clock.now()) !== 'authenticate' || !isAt(session, browser.device))
+      const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, code);
+      if (
+        !isCurrent ||
+        stepOf(session, clock.now()) !== 'authenticate' ||
+        !isActiveDevice(session, browser.device)
+      )
         return secret;
       const { presented, declined, number } = pendingIn(session.carried);
-      const way = presented ?? declined;
-      const isMine = way?.device === browser.device && sameText(way.codeHash, sha256(code));
+      const returnCode = presented ?? declined;
+      const isRightCode =
+        returnCode?.device === browser.device && sameText(returnCode.codeHash, sha256(code));
       // The user has chosen another method since.
-      if (!isMine && session.methods) return secret;
-      if (!isMine) throw new ApiError('cross_site_request');
+      if (!isRightCode && session.methods) return secret;
+      if (!isRightCode) throw new ApiError('cross_site_request');
       if (!presented) return secret;
       const outcome = userOf(session, { presented, number });
       const renewed = sessionAccess.rotated(browser, secret, code);
       const moved = await authentication.authenticate({ session, browser, renewed }, outcome);
-      // Where another request of this browser was faster with the same return, it set the same secret.
+      // If another request of this browser handled the same return first, it has set the same secret.
       return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, code)).secret;
     },
   };

@@ -3,18 +3,18 @@ import type { Session } from '../../session/session.ts';
 import { pendingIn } from './pending.ts';
 
 /**
- * Milliseconds for which an answer keeps others from being judged: longer than judging takes. After that the request
- * is open again, so that a process which died in between closes no session.
+ * How long a response blocks other responses while it is verified, in milliseconds. Then the request is open again, in
+ * case the process has died.
  */
 export const claimMs = 20_000;
 
-/** Claims requests for one of the answers that are sent to them at the same time. */
+/** Lets only one of several simultaneous responses claim a request. */
 export function createClaimStore(db: Db) {
   const sessions = db.collection<Session>('sessions');
   return {
     /**
-     * Claims the open request of a session as it was read. The result of the answer replaces the claim.
-     * @returns false where another answer has claimed it, or the session has changed since or expired
+     * Claims the open request of a session. The result of the response later replaces the claim.
+     * @returns false if another response has claimed the request, or the session has changed or expired
      */
     async claim({ _id, timeline, carried }: Session, now: number): Promise<boolean> {
       const claimedUntil = now + claimMs;

@@ -8,29 +8,29 @@ export interface ReturnCode {
   codeHash: string;
 }
 
-/** A presentation that was accepted, until the browser that asked for it comes back with its code. */
+/** An accepted presentation that waits for its browser to return with the code. */
 export interface Presented extends ReturnCode {
   claims: Claims;
   subject?: string | undefined;
 }
 
-/** State of an identity wallet request, in `carried`. Removed when the user has authenticated. */
+/** The state of a session's requests to identity wallets, in `carried`. Removed when the user has authenticated. */
 export interface Pending {
-  /** Requests that were answered: the next one has this number. */
+  /** How many requests were answered. The next request has this number. */
   number: number;
-  /** How the last answer went, as its user should know. */
+  /** The result of the last response, for the user. */
   notice?: 'declined' | 'trouble' | 'answered' | undefined;
   presented?: Presented | undefined;
-  /** Of an identity wallet that has answered with an error. */
+  /** The code that an identity wallet got after it responded with an error. */
   declined?: ReturnCode | undefined;
-  /** Until when an answer is being judged, in milliseconds since the epoch. */
+  /** While a response is verified: when its claim of the request ends, in ms since 1970. */
   claimedUntil?: number | undefined;
 }
 
 export const pendingIn = (carried: Record<string, unknown> | undefined): Pending =>
   (carried?.['wallet'] as Pending | undefined) ?? { number: 0 };
 
-/** The state after all requests so far: none of them is open again. */
+/** A state in which no request so far is open. */
 export const closedRequests = (carried: Record<string, unknown> | undefined): Pending => ({
   number: pendingIn(carried).number + 1,
 });

@@ -10,10 +10,10 @@ import type { IdentityWalletAnswers } from './answers.ts';
 
 const Params = z.object({ source: z.string().max(64), token: z.string().max(128) });
 const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish();
-/** A repeated field arrives as a list, and is refused where it is read. */
+/** A repeated field arrives as a list. The code that reads the field refuses it. */
 const Body = z.record(z.string(), z.unknown());
 
-/** What identity wallets call, to be mounted at `/verify/wallet`. No cookie counts here. */
+/** The endpoints that identity wallets call, to be mounted at `/verify/wallet`. They read no cookies. */
 export function identityWalletRoutes(
   answers: IdentityWalletAnswers,
   responses: Responses,
@@ -54,11 +54,11 @@ const Digital = z.object({
   csrf: z.string().max(256),
   token: z.string().max(128),
   data: z.string().min(1).max(65_536),
-  /** Absent from pages of before the second protocol: OpenID4VP. */
+  /** Absent from pages of older builds, which know only OpenID4VP. */
   protocol: z.string().max(32).optional(),
 });
 
-/** Where an identity wallet sends the browser, or the page its answer; to be mounted beside the pages of a device. */
+/** Receives returning browsers, and the responses that pages post; to be mounted beside the pages of a device. */
 export function identityWalletReturnRoutes(
   device: Device,
   answers: IdentityWalletAnswers,

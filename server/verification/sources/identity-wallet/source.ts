@@ -44,7 +44,7 @@ export function createIdentityWalletSource(
   };
 }
 
-/** The user that a proof is about: without a number of their own, a new one each time. */
+/** The user of a proof. A proof without a personal number makes a new user each time. */
 export function authenticatedBy(
   { claims, subject }: Pick<Proof, 'claims'> & Partial<Proof>,
   presentation: string,

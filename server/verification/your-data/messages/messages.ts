@@ -18,10 +18,10 @@ export interface YourDataMessages {
     button: string;
     refused: string;
     unknown: string;
-    /** `help`: whether an address follows. */
+    /** `help` if the address of support follows, else `alone`. */
     without: { help: string; alone: string };
   };
-  /** Where the installation has no passkeys. */
+  /** For an installation without passkeys. */
   off: { lead: string; help: string; alone: string };
   signedIn: string;
   signOut: string;
@@ -31,10 +31,10 @@ export interface YourDataMessages {
     mayRead: AboutTime;
     nothing: string;
     stopped: AboutTime;
-    /** Of the last 30 days. */
+    /** Title of the readings in the last 30 days. */
     got: string;
     gotNothing: string;
-    /** Accesses that the list leaves out, a number. */
+    /** `count`: the number of readings that the list leaves out. */
     more: (count: string) => string;
     stop: AboutPartner;
   };
