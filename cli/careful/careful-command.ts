@@ -27,8 +27,8 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
   }
 
   /**
-   * Does `act` where it is confirmed; under --dry-run nothing, and the value says what would have been done.
-   * @throws CommandError exit 2 off a terminal without --yes, exit 1 where the person does not confirm
+   * Runs `act` after confirmation. With --dry-run nothing is done, and the returned value says what would have been done.
+   * @throws CommandError exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
    */
   protected async confirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
     const { id, consequence, live, where = id, care = 'always' } = intent;

@@ -1,25 +1,25 @@
 import { CommandError, exits, usageError } from '../errors/failure.ts';
 
-/** What is about to be done, in words for the person who confirms it. */
+/** A planned action, described for the person who confirms it. */
 export interface Intent {
-  /** What the person types to confirm. */
+  /** The text that the person types to confirm. */
   id: string;
   /** What changes, for how many, and when. */
   consequence: string;
-  /** Money or traffic of live users is touched. */
+  /** Whether money or traffic of live users is affected. */
   live: boolean;
-  /** What the LIVE line names; default: the id. */
+  /** The subject that the LIVE line names. The default is the id. */
   where?: string;
-  /** Without it, a question each time. */
+  /** When to ask. The default is `always`. */
   care?: Care;
 }
 
 /**
- * When a command asks first. Scripts without --yes are refused where it is `always`. Otherwise they are
- * refused only for what is live on a production server, because these commands had no question in 0.8.0.
+ * When a command asks for confirmation. With `always`, a script without --yes is refused. With the other values, it is
+ * refused only for live actions on a production server, because these commands had no question in 0.8.0.
  * - `always`: a person is asked, and a script needs --yes
  * - `attended`: a person at a terminal is asked
- * - `live`: a person is asked where live users or money are touched
+ * - `live`: a person is asked if live users or money are affected
  */
 export type Care = 'always' | 'attended' | 'live';
 
@@ -31,7 +31,7 @@ interface Situation {
   production: boolean;
 }
 
-/** Whether to act, to ask first, or to refuse because there is no terminal to ask at. */
+/** Decides whether to act, to ask first, or to refuse because there is no terminal. */
 export function confirmation(situation: Situation): 'act' | 'ask' | 'refuse' {
   const { care, live, yes, interactive, production } = situation;
   if (yes || (care === 'live' && !live)) return 'act';
@@ -39,12 +39,12 @@ export function confirmation(situation: Situation): 'act' | 'ask' | 'refuse' {
   return care === 'always' || (live && production) ? 'refuse' : 'act';
 }
 
-/** @throws CommandError exit 2: there is no terminal to ask at */
+/** @throws CommandError exit 2, because there is no terminal to ask at */
 export function refuseUnattended({ consequence }: Pick<Intent, 'consequence'>): never {
   throw usageError('This needs --yes without a terminal; nothing was done', consequence);
 }
 
-/** @throws CommandError exit 1 where another text than the id is typed, exit 130 on Ctrl-C */
+/** Asks the person to type the id. @throws CommandError exit 1 if another text is typed, exit 130 on Ctrl-C */
 export async function confirmById({ id, consequence }: Intent): Promise<void> {
   process.stderr.write(`${consequence}\n`);
   const { input } = await import('@inquirer/prompts');
@@ -57,7 +57,7 @@ export async function confirmById({ id, consequence }: Intent): Promise<void> {
   });
 }
 
-/** What a person answers. @throws CommandError exit 130 where the person ends the question by Ctrl-C or Ctrl-D */
+/** Returns a person's answer to a question. @throws CommandError exit 130 on Ctrl-C or Ctrl-D */
 export async function answer(question: Promise<string>): Promise<string> {
   try {
     return await question;

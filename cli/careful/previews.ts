@@ -1,16 +1,16 @@
 import type { AdminApi } from '../connection/client.ts';
 import { formatValue, plain } from '../output/format.ts';
 
-/** The longest list that the server gives at a time. */
+/** The most records that the server returns in one list. */
 const mostListed = 500;
 
-/** `client` for one, `clients` for any other number. */
+/** Returns the noun for a number: `client` for one, `clients` for any other number. */
 export function nounFor(number: number, noun: string): string {
   if (number === 1) return noun;
   return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
-/** `1 client`, `3 clients`, `500 or more clients`. */
+/** Writes a count, such as `1 client`, `3 clients` or `500 or more clients`. */
 export const count = (number: number, noun: string): string =>
   `${number}${number >= mostListed ? ' or more' : ''} ${nounFor(number, noun)}`;
 
@@ -18,11 +18,11 @@ interface Kept {
   mode: 'test' | 'live';
 }
 
-/** `3 clients (2 live)`. */
+/** Writes a count with the live part, such as `3 clients (2 live)`. */
 const withLive = (found: readonly Kept[], noun: string): string =>
   `${count(found.length, noun)} (${found.filter(({ mode }) => mode === 'live').length} live)`;
 
-/** Clients and keys that stop working when the partner is suspended. */
+/** Describes the clients and keys that stop working when the partner is suspended. */
 export async function servingOf(api: AdminApi, partnerId: string): Promise<string> {
   const wanted = { partnerId, status: 'active', limit: mostListed } as const;
   const [clients, keys, deliveries] = await Promise.all([
@@ -34,7 +34,7 @@ export async function servingOf(api: AdminApi, partnerId: string): Promise<strin
   return `${withLive(clients, 'client')}, ${withLive(keys, 'API key')} and ${waiting}`;
 }
 
-/** `a b → a c`: a list before and after some of its values are added or removed. */
+/** Describes the change of a list, such as `a b → a c`. */
 export function changeOfList(
   before: readonly string[],
   add: readonly string[] = [],
@@ -44,7 +44,7 @@ export function changeOfList(
   return `${formatValue('list', before)} → ${formatValue('list', after)}`;
 }
 
-/** `per minute 60 → 300, per hour stays 1000`: what is given, beside what is now. */
+/** Describes the changes of fields, such as `per minute 60 → 300, per hour stays 1000`. */
 export function changes<V extends object>(before: V, after: Partial<V>): string {
   return (Object.keys(after) as (keyof V & string)[])
     .map((name) => {

@@ -7,7 +7,7 @@ import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
-/** Milliseconds that the clocks may differ before signatures and limits look wrong. */
+/** How much the clocks may differ, in milliseconds, before signatures and limits look wrong. */
 const toleratedSkewMs = 2_000;
 
 export default class Doctor extends AdminCommand<typeof Doctor> {
@@ -44,7 +44,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         api.status.query(),
         api.sources.list.query(),
       ]);
-      // The only one that needs the database.
+      // This is the only check that needs the database.
       const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
       const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
       const sameVersion = status.version === this.config.version;
@@ -85,7 +85,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
   }
 }
 
-/** Sources that cannot work, and certificates that expire within 30 days. */
+/** Reports sources that cannot work, and certificates that expire within 30 days. */
 function checkSources(sources: readonly SourceView[]): Finding {
   const faults = sources.flatMap(({ name, fault, certificates }) => [
     ...(fault === null ? [] : [`${name}: ${fault}`]),
@@ -99,7 +99,7 @@ function checkSources(sources: readonly SourceView[]): Finding {
   ]);
 }
 
-/** What was looked at, what was found, and what mends it where it is not well. */
+/** The result of one check: its subject, what was found, and how to mend a fault. */
 interface Finding {
   check: string;
   ok: boolean;
@@ -111,16 +111,16 @@ function findingOf(check: string, ok: boolean, [found, fix]: readonly [string, s
   return { check, ok, found, fix: ok ? null : fix };
 }
 
-/** A database that is away, with the reason and since when. A server before this build names neither. */
+/** Reports a database that is away, with the reason and the time. Servers of older builds report neither. */
 function checkDatabase({ database, away }: Pick<StatusView, 'database'> & Partial<StatusView>): Finding {
   const found = away ? `${database} since ${away.since}: ${away.reason}` : database;
   return findingOf('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
 }
 
-/** A shard key, or what else is known of where a collection is. */
+/** Describes how a collection is sharded: by a key, or in other words of the server. */
 const byKey = (found: string | null) => (found?.startsWith('{') ? `sharded by ${found}` : found);
 
-/** Nothing where the database is no sharded cluster. What cannot be read is no fault of the cluster. */
+/** Reports wrong shard keys. Returns nothing if the database is not a sharded cluster. Unreadable settings are no fault. */
 export function checkShards({ sharded, differences, unread }: ShardsView): Finding[] {
   if (!sharded) return [];
   const found = differences.map(

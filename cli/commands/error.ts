@@ -31,7 +31,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     if (named) return this.#explain(named);
     const status = /^(?:HTTP )?(\d{3})$/i.exec(code)?.[1];
     if (status !== undefined) return this.#explainStatus(Number(status));
-    // One word is a code, perhaps misspelt. Several words are a message.
+    // A single word is an error code, perhaps misspelled. Several words are an error message.
     const found = /\s/.test(code) ? searchErrors(code) : [];
     if (found.length > 1) return this.many(found, columns);
     const [only] = found;
@@ -45,7 +45,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     return this.one({ code, meaning, advice, httpStatus, retryable, exit: errorTable[code].exit, kind });
   }
 
-  /** A status is what this service answers a partner, or what a receiver of webhooks answers this service. */
+  /** Explains a status, which is either of this service or of a webhook receiver. */
   #explainStatus(status: number) {
     const ours = listedErrors.filter(({ httpStatus }) => httpStatus === status);
     const receiver = adviseStatus(status);

@@ -8,7 +8,7 @@ import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { readStdin, typeHidden } from '../secrets/input.ts';
 
-/** @throws CommandError exit 7 where no admin API answers there, so that no token is typed for nothing */
+/** Checks the address before a token is asked for. @throws CommandError exit 7 if no admin API answers there */
 async function requireAdminApi(url: string, ca: string | undefined): Promise<void> {
   try {
     await createAdminApi({ url, token: '', ca }).operators.whoami.query();

@@ -12,7 +12,7 @@ export default class Status extends AdminCommand<typeof Status> {
     const { url } = this.connection;
     const status = await (await this.api()).status.query();
     const shown = { ...status, cli: this.config.version, url };
-    // A server before this build says nothing of it.
+    // Servers of older builds do not send `away`.
     const { last, ...fault } = status.away ?? { last: null };
     const { processes: _processes, away: _away, ...fields } = shown;
     this.one(status.away ? { ...fields, away: fault, queue: last?.queue ?? null } : fields);

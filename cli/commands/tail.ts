@@ -8,12 +8,12 @@ import { AdminCommand } from '../program/base-command.ts';
 
 type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
 
-/** Milliseconds between two questions to the server. */
+/** How often the server is asked, in milliseconds. */
 const pollEveryMs = 1_000;
-/** Milliseconds after which a request is surely listed: it is noted when it ends, and kept within a second. */
+/** After this time a request is surely listed, in milliseconds. It is recorded when it ends, and stored within a second. */
 const overlapMs = 30_000;
 const perPage = 500;
-/** Pages of one question: more are not printed in a second. */
+/** The most pages that are read at a time. More cannot be printed in a second. */
 const mostPages = 4;
 
 export default class Tail extends AdminCommand<typeof Tail> {
@@ -33,7 +33,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
     const api = await this.api();
-    // By the server's clock: this machine's may be wrong.
+    // The time is taken from the server's clock, because the clock of this machine may be wrong.
     const { time } = await api.status.query();
     const begin = this.flags.since ?? time;
     const ahead = Date.parse(time) - Date.now();
@@ -53,7 +53,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
     }
   }
 
-  /** Oldest first. A server that cannot be reached is asked again. */
+  /** Reads new requests, the oldest first. A server that cannot be reached is asked again. */
   async #read(api: AdminApi, since: string): Promise<Request[]> {
     const { partner, client, status, path, error } = this.flags;
     const filter = given({ partnerId: partner, clientId: client, status, path, error });
@@ -79,7 +79,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
     return found.toReversed();
   }
 
-  /** One line each; for programs, one JSON value a line. */
+  /** Prints a request on one line, or as one line of JSON for programs. */
   #report(request: Request): void {
     const { at, status, method, route, durationMs, error, partnerId, id } = request;
     const cells = [localTime(at), status, method, route, `${durationMs} ms`, error, partnerId, id];

@@ -5,8 +5,8 @@ import { usageError } from '../errors/failure.ts';
 type Fetch = typeof fetch;
 
 /**
- * `fetch` that also trusts the certificate authority in a file; without a file, that of Node.
- * @throws CommandError where the file cannot be read, or holds no certificate
+ * Returns a `fetch` that also trusts the certificate authority in a file. Without a file, returns Node's `fetch`.
+ * @throws CommandError if the file cannot be read, or contains no certificate
  */
 export function fetchTrusting(path: string | undefined): Fetch {
   if (path === undefined) return fetch;
@@ -18,7 +18,7 @@ export function fetchTrusting(path: string | undefined): Fetch {
   }
   if (!ca.includes('-----BEGIN CERTIFICATE-----'))
     throw usageError(`${path} holds no certificate`, 'It has to be in PEM: -----BEGIN CERTIFICATE-----');
-  // Loaded with the first call: only commands with --ca need it.
+  // Loaded with the first call, because only commands with --ca need it.
   const loaded = import('undici').then((undici) => ({
     fetch: undici.fetch,
     dispatcher: new undici.Agent({ connect: { ca: [...rootCertificates, ca] } }),

@@ -7,20 +7,20 @@ import type { Connection } from './connection.ts';
 
 export type AdminApi = TRPCClient<AdminRouter>;
 
-/** Longest wait for one answer in milliseconds; audits of big ledgers take a while. */
+/** How long to wait for a response, in milliseconds. The audit of a big ledger takes a while. */
 const timeoutMs = 120_000;
 
 interface Watch {
-  /** Gets the environment that each answer names; older servers name none. */
+  /** Called with the environment that each response names. Older servers name none. */
   learn?: (environment: string) => void;
-  /** Gets when the token expires, in its last week. */
+  /** Called with the expiry of the token in its last week. */
   tokenExpires?: (at: string) => void;
   showWaiting?: ShowWaiting;
 }
 
 /**
- * The admin API as this operator, or the part of it that is a member's. One request per call, so that a request id names
- * one change.
+ * Makes a client of the admin API for an operator, or of its part for a member. Each call is one request, so that a request id
+ * identifies one change.
  */
 export function createAdminApi(
   {

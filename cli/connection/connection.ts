@@ -4,21 +4,21 @@ import type { ProgramName } from '../program/program.ts';
 import { findLocalServer } from './local-server.ts';
 import { type Profile, type Profiles, readProfiles } from './profiles.ts';
 
-/** Address and token, each with the source that it was read from. */
+/** The address and the token, each with the source from which it was read. */
 export interface Connection {
   url: string;
   token: string;
   urlFrom: string;
   tokenFrom: string;
-  /** A file with a certificate authority of the server's own. */
+  /** Path of a file with the certificate authority of the server. */
   ca?: string | undefined;
   profileName?: string;
-  /** True for a profile of a production server. */
+  /** Whether the profile is of a production server. */
   live: boolean;
   program: ProgramName;
-  /** Where the API is, below the address. */
+  /** The path of the API at the address. */
   apiPath: '/trpc' | '/portal/trpc';
-  /** As the sign-in of a member named it. */
+  /** The environment of the server, as the sign-in of a member named it. */
   environment?: string;
   /** The partner of a member; operators have none. */
   partnerId?: string | undefined;
@@ -31,7 +31,7 @@ interface Sources {
   cwd: string;
   /** Id of the user who runs the command. */
   uid?: number | undefined;
-  /** Takes a sentence for the person. */
+  /** Called with a sentence for the person. */
   warn: (text: string) => void;
 }
 
@@ -59,7 +59,7 @@ function isLoopback(url: string): boolean {
   }
 }
 
-/** Where the server is: flag, environment, profile, local data directory, default, in that order. */
+/** Finds the address of the server, from the flag, the environment, the profile, the local data directory or the default. */
 export function locate(sources: Sources) {
   const { flags, env, configDir, cwd, uid = process.getuid?.() } = sources;
   const chosen = chosenProfile(sources, readProfiles(configDir));
@@ -80,16 +80,16 @@ export function locate(sources: Sources) {
   const url = found.replace(/\/+$/, '');
   if (!/^https?:\/\/[^/]/.test(url))
     throw usageError(`${url} (from ${urlFrom}) is not an http or https address`);
-  // Only a directory that was found, not one that SVC_DATA_DIR names.
+  // True only for a directory that was found, not for one that SVC_DATA_DIR names.
   const foundHere = source === localUrl && local?.named === false;
   return { url, urlFrom, chosen, local, ignored, foundHere };
 }
 
 /**
- * A profile's token goes to the profile's server only, or to the one that the profile was named for. A data
- * directory's token goes to this machine only. An address that was found in a data directory gets that directory's
- * token only.
- * @throws CommandError without a token, or with an unusable address
+ * Finds the address and the token. The token of a profile is sent only to the profile's server, or to an address that was given
+ * together with the profile. The token of a data directory is sent only to this machine. An address from a data directory
+ * gets only the token of that directory.
+ * @throws CommandError if there is no token, or if the address cannot be used
  */
 export function connect(sources: Sources): Connection {
   const { warn, env } = sources;

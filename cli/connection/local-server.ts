@@ -1,23 +1,23 @@
 import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** What the data directory of a server on this machine says. */
+/** The address and token in the data directory of a server on this machine. */
 export interface LocalServer {
   dataDir: string;
   token: string | undefined;
   url: string | undefined;
-  /** True where SVC_DATA_DIR names the directory; false where it was found in the working directory or above. */
+  /** Whether SVC_DATA_DIR names the directory. Otherwise it was found in the working directory or a parent of it. */
   named: boolean;
 }
 
 interface Place {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** Id of the user who runs the command; undefined where the system has none. */
+  /** Id of the user who runs the command. Undefined if the system has no such ids. */
   uid: number | undefined;
 }
 
-/** Files and directories that others could have written. */
+/** The error for files and directories that other users could have written. */
 class Distrusted extends Error {}
 
 const writableByOthers = 0o022;
@@ -28,7 +28,7 @@ function requireOwn({ uid: owner, mode }: Stats, uid: number | undefined): void 
   if ((mode & writableByOthers) !== 0) throw new Distrusted('others can write to it');
 }
 
-/** The one line of a file; undefined where there is none. `judge` sees the file that is read. */
+/** Returns the only line of a file; undefined if the file does not exist. `check` is called with the state of the opened file. */
 function readLine(path: string, check: (file: Stats) => void): string | undefined {
   let descriptor: number;
   try {
@@ -53,9 +53,9 @@ function readDirectory(dataDir: string, check: (file: Stats) => void) {
 }
 
 /**
- * The data directory of a local server: SVC_DATA_DIR, or the nearest `.svc` with a token from the working directory
- * up. A `.svc` that others own or can write is ignored: its address would get requests that are not meant for it.
- * @returns with a sentence for each directory that was ignored
+ * Finds the data directory of a local server: SVC_DATA_DIR, or the nearest `.svc` with a token in the working directory or its
+ * parents. A `.svc` that other users own or can write is ignored, because it could send requests to a false address.
+ * @returns the server, and a sentence for each ignored directory
  */
 export function findLocalServer({ env, cwd, uid }: Place): {
   local: LocalServer | undefined;

@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** One server that an operator, or a member of a partner, signed in to. */
+/** A server that an operator or a member of a partner has signed in to. */
 export interface Profile {
   url: string;
   token: string;
-  /** A file with a certificate authority of the server's own. */
+  /** Path of a file with the certificate authority of the server. */
   ca?: string;
-  /** Environment of the server when signing in; `production` makes every use of the profile a LIVE one. */
+  /** The environment of the server at sign-in. With `production`, every use of the profile counts as LIVE. */
   environment: string;
   /** The partner of a member; operators have none. */
   partnerId?: string;
 }
 
-/** What `login` keeps. `current` is used where no profile is named. */
+/** The profiles that `login` stores. `current` is used if no profile is named. */
 export interface Profiles {
   current?: string;
   profiles: Record<string, Profile>;
@@ -21,7 +21,7 @@ export interface Profiles {
 
 const fileIn = (configDir: string): string => join(configDir, 'profiles.json');
 
-/** The kept profiles; none before the first login. @throws SyntaxError where the file is damaged */
+/** Reads the stored profiles. There are none before the first login. @throws SyntaxError if the file is damaged */
 export function readProfiles(configDir: string): Profiles {
   try {
     return JSON.parse(readFileSync(fileIn(configDir), 'utf8')) as Profiles;
@@ -31,7 +31,7 @@ export function readProfiles(configDir: string): Profiles {
   }
 }
 
-/** Replaces the file at once, readable by its owner only: it holds tokens. */
+/** Replaces the file atomically. Only its owner can read it, because it contains tokens. */
 export function writeProfiles(configDir: string, profiles: Profiles): void {
   const file = fileIn(configDir);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

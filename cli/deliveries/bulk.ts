@@ -9,7 +9,7 @@ import { usageError } from '../errors/failure.ts';
 import { given, requireOrder } from '../flags/flags.ts';
 import { createProgress, type Progress } from './progress.ts';
 
-/** What a bulk job shows of itself. */
+/** The fields of a bulk job that are shown. */
 export const bulkFields = [
   'id',
   'action',
@@ -25,10 +25,10 @@ export const bulkFields = [
   'endedAt',
 ] as const satisfies readonly (keyof BulkView)[];
 
-/** Milliseconds between two questions after the progress. */
+/** How often the progress is asked for, in milliseconds. */
 const pollEveryMs = 1_000;
 
-/** `20/s` or `20`. */
+/** A flag for a rate, such as `20/s` or `20`. */
 export const rate = Flags.custom<number>({
   helpValue: '20/s',
   async parse(text) {
@@ -51,7 +51,7 @@ const verbs = {
   reschedule: 'gets another time',
 } as const satisfies Record<BulkView['action'], string>;
 
-/** Follows a job until it ends or the person interrupts. @returns what it was last */
+/** Follows a job until it ends or the person interrupts. @returns the last state of the job */
 export async function follow(api: AdminApi, job: BulkView, progress: Progress): Promise<BulkView> {
   const interrupted = new AbortController();
   const end = () => interrupted.abort();
@@ -80,17 +80,17 @@ interface FilterFlags {
   until?: string | undefined;
 }
 
-/** Whether any of the flags that make a filter is given. */
+/** Whether any flag of the filter is given. */
 export const hasFilter = ({ partner, key, mode, event, since, until }: FilterFlags): boolean =>
   [partner, key, mode, event, since, until].some((flag) => flag !== undefined);
 
-/** What the flags name, as the contract has it. */
+/** Converts the flags to the filter of the contract. */
 export function filterOf({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] {
   requireOrder(since, until);
   return given({ partnerId: partner, keyId: key, mode, event, since, until });
 }
 
-/** A command that does to many what it does to one: a job of the server, with its count shown before. */
+/** A command for one or many deliveries. For many, it starts a job of the server after it has shown their number. */
 export abstract class BulkCommand<T extends typeof Command> extends CarefulCommand<T> {
   protected async startBulk(
     wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0],
@@ -106,7 +106,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     const consequence = describe(wanted, found);
     const id = filter.keyId ?? filter.partnerId ?? String(total);
     return this.confirmed({ id, consequence, live: live > 0, care }, async () => {
-      // The time span that was counted, and not one that ends now.
+      // The job gets the period that was counted, not one that ends now.
       const until = wanted.filter.until === undefined ? {} : { until: filter.until };
       const started = await api.bulk.start.mutate({ ...wanted, filter: { ...wanted.filter, ...until } });
       const { job, repeated } = started;
@@ -129,7 +129,7 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
   }
 }
 
-/** What a job does, for the person who confirms it. */
+/** Describes a job for the person who confirms it. */
 function describe(
   { action, rate: perSecond = usualRate }: { action: BulkView['action']; rate?: number | undefined },
   found: StartedBulk,

@@ -2,16 +2,16 @@ import type { BulkView } from '../../contracts/admin/bulk.ts';
 
 export interface Progress {
   show(job: BulkView): void;
-  /** Leaves the last state as a line of its own. */
+  /** Prints the last state on a separate line. */
   end(job: BulkView): void;
 }
 
 const clearLine = '\r\u001b[K';
 const barWidth = 30;
-/** Milliseconds between two lines where the stream is no terminal. */
+/** How often a line is printed if the stream is not a terminal, in milliseconds. */
 const lineEveryMs = 10_000;
 
-/** `[#####-----] 250 of 500, 3 left out, about 25 s left`. */
+/** Describes the progress, such as `[#####-----] 250 of 500, 3 left out, about 25 s left`. */
 export function describeProgress(job: BulkView, now: number): string {
   const { done, leftOut, total, expectedEndAt, keys } = job;
   const share = total > 0 ? Math.min(1, done / total) : 1;
@@ -25,7 +25,7 @@ export function describeProgress(job: BulkView, now: number): string {
   return `${bar} ${done} of ${job.exact ? '' : 'at most '}${total}${without}${held || left}`;
 }
 
-/** A bar on a terminal; elsewhere a line every ten seconds. */
+/** Shows the progress as a bar on a terminal, and as a line every ten seconds elsewhere. */
 export function createProgress(
   stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
   now: () => number = Date.now,

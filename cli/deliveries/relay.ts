@@ -6,29 +6,29 @@ import { harmless } from '../output/format.ts';
 type Relayed = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>;
 type Delivery = Relayed['deliveries'][number];
 
-/** Milliseconds between two questions to the server. */
+/** How often the server is asked, in milliseconds. */
 const pollEveryMs = 1_000;
 const timeoutMs = 10_000;
 
 interface Relay {
   api: AdminApi;
   keyId: string;
-  /** The local receiver. */
+  /** The URL of the local receiver. */
   target: string;
   json: boolean;
-  /** Takes a sentence for the person. */
+  /** Called with a sentence for the person. */
   notice: (text: string) => void;
-  /** Gets the error of a question to the server; throws it where it is not worth another question. */
+  /** Called with the error of a request to the server. Throws if another request is pointless. */
   onError: (error: unknown) => Promise<void>;
 }
 
-/** @throws CommandError for another text than an address */
+/** @throws CommandError if the text is not a URL */
 export function requireTarget(target: string): void {
   if (!URL.canParse(target) || !/^https?:\/\/[^/]/i.test(target))
     throw usageError(`${target} is not an address such as http://localhost:4000/hooks`);
 }
 
-/** Relays the events of a test key to this machine, with valid signatures, until the reader of stdout is gone. */
+/** Relays the events of a test key to this machine, with valid signatures, until the reader of stdout has closed it. */
 export async function relayEvents({ api, keyId, target, json, notice, onError }: Relay): Promise<void> {
   async function ask(input: Parameters<typeof api.webhooks.relay.query>[0]): Promise<Relayed> {
     for (;;) {
@@ -40,7 +40,7 @@ export async function relayEvents({ api, keyId, target, json, notice, onError }:
     }
   }
 
-  /** One line each, and why it was refused; for programs, one JSON value a line. */
+  /** Prints a relayed event on one line, with the reason of a refusal. For programs, prints one line of JSON. */
   function report({ eventId, event }: Delivery, { answer, reply }: Answer): void {
     const line = json
       ? JSON.stringify({ eventId, event, answer, ...(reply === undefined ? {} : { reply }) })
@@ -53,12 +53,12 @@ export async function relayEvents({ api, keyId, target, json, notice, onError }:
   const seen = new Set<string>();
   const first = await ask({ keyId });
   let since = first.until;
-  /** The page to go on with, and when its first one was asked for. */
+  /** The next page to read, and when the first page was requested. */
   let paging: { after: string; began: string } | undefined;
   notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
   if (first.signing)
     notice(`Signed with ${first.signing.secret} (version ${first.signing.version} of its signing secret)`);
-  // A pipe whose reader has gone ends it too.
+  // The loop also ends when the reader of a pipe has closed it.
   while (!process.stdout.errored) {
     const page = paging ? { after: paging.after } : {};
     const { until, after, deliveries } = await ask({ keyId, since, ...page });
@@ -75,9 +75,9 @@ export async function relayEvents({ api, keyId, target, json, notice, onError }:
 }
 
 interface Answer {
-  /** The status, or why there is none. */
+  /** The HTTP status, or the reason why there is none. */
   answer: number | string;
-  /** The beginning of a refusal's body. */
+  /** The beginning of the body of a refusal. */
   reply?: string;
 }
 

@@ -4,15 +4,15 @@ import { adviseReceiver } from '../../contracts/receiver-advice.ts';
 import { waitReasons } from '../../contracts/wait-reasons.ts';
 import { harmless } from '../output/format.ts';
 
-/** What a change of a delivery shows of it. */
+/** The fields of a delivery that are shown after a change. */
 export const deliveryFields = ['id', 'event', 'status', 'skipped', 'nextAttemptAt', 'keyId'] as const;
 
-/** The status as a list shows it: an attempt that is due and not sent is no ordinary `pending`. */
+/** Returns the status for a list. An attempt that is due but not sent is shown as waiting, not as `pending`. */
 export function listedStatus({ status, waiting }: DeliveryView): string {
   return waiting === null ? status : `waiting: ${waiting}`;
 }
 
-/** A delivery as a list shows it. `lastStatus`: of the last answer, or the error where there was none. */
+/** Returns a delivery for a list. `lastStatus` is the status of the last answer, or the error if there was no answer. */
 export function listedDelivery({ attempts, ...delivery }: ListedDelivery) {
   const last = attempts.at(-1);
   return {
@@ -23,7 +23,7 @@ export function listedDelivery({ attempts, ...delivery }: ListedDelivery) {
   };
 }
 
-/** One sentence for each reason why a delivery of the list waits. */
+/** Returns a sentence for each reason why deliveries of the list wait. */
 export function explainWaiting(deliveries: readonly DeliveryView[]): string[] {
   const reasons = new Set(deliveries.flatMap(({ waiting }) => waiting ?? []));
   return [...reasons].map((reason) => `${reason}: ${waitReasons[reason]}.`);
@@ -31,7 +31,7 @@ export function explainWaiting(deliveries: readonly DeliveryView[]): string[] {
 
 const mostNamed = 20;
 
-/** `attempt 2 of dlv_… (vae.resolved)` for each, line by line, at most 20; `count` is how many there are. */
+/** Lists up to 20 attempts, each on a line such as `attempt 2 of dlv_… (vae.resolved)`. @param count the number of all attempts */
 export function nameAttempts(attempts: JobDetail['attempts'], count: number): string {
   const named = attempts
     .slice(0, mostNamed)
@@ -42,7 +42,7 @@ export function nameAttempts(attempts: JobDetail['attempts'], count: number): st
   return [...named, ...(others > 0 ? [`  and ${others} more`] : [])].join('\n');
 }
 
-/** Columns of a table of delivery attempts. */
+/** The columns of a table of delivery attempts. */
 export const attemptColumns = [
   'attempt',
   'at',
@@ -53,7 +53,7 @@ export const attemptColumns = [
   'detail',
 ] as const;
 
-/** What receivers answered, attempt by attempt; what is the same as before is not repeated. */
+/** Returns the receivers' answers by attempt. An answer that is the same as the one before is not repeated. */
 export function answerLines(attempts: readonly AttemptView[]): string[] {
   const texts = attempts.map(({ status, location, retryAfter, answer }) => [
     ...(location === null ? [] : [`Location: ${harmless(location)}`]),
@@ -70,7 +70,7 @@ export function answerLines(attempts: readonly AttemptView[]): string[] {
   });
 }
 
-/** What to do about a delivery that has failed or is about to; undefined where nothing is to be done. */
+/** Advises on a delivery that has failed or is about to fail; undefined if nothing is to be done. */
 export function adviseOn({ id, status, attempts }: DeliveryView): string | undefined {
   const last = attempts.findLast(({ error }) => error !== null);
   if (!last?.error || status === 'delivered' || status === 'skipped') return undefined;

@@ -12,12 +12,12 @@ export const exits = {
   refused: 5,
   rateLimited: 6,
   unreachable: 7,
-  /** Ctrl-C at a question: 128 and the number of SIGINT. */
+  /** Ctrl-C at a question: 128 plus the number of SIGINT. */
   cancelled: 130,
 } as const;
 export type Exit = (typeof exits)[keyof typeof exits];
 
-/** Codes that the command line itself fails with; all others are the server's. */
+/** Error codes of the command line itself. All other codes are of the server. */
 type LocalCode =
   | 'usage'
   | 'not_confirmed'
@@ -34,7 +34,7 @@ export interface Failure {
   code: ErrorCode | LocalCode;
   message: string;
   exit: Exit;
-  /** What the operator can do about it. */
+  /** Advice for the operator. */
   hint?: string;
 }
 
@@ -49,7 +49,7 @@ export class CommandError extends Error {
   }
 }
 
-/** @throws CommandError always: wrong use of a command, exit 2 */
+/** Returns the error for wrong use of a command, exit 2. */
 export function usageError(message: string, hint?: string): CommandError {
   return new CommandError({ code: 'usage', message, exit: exits.usage, ...(hint && { hint }) });
 }
@@ -64,7 +64,7 @@ interface TrpcError extends Error {
   meta?: { response?: Response; responseJSON?: { error?: unknown } };
 }
 
-/** tRPC's client error, recognised by its shape so that this module need not load the client. */
+/** Recognises tRPC's client error by its shape, so that this module does not load the client. */
 function isTrpcError(error: unknown): error is TrpcError {
   return error instanceof Error && error.name === 'TRPCClientError';
 }
@@ -80,7 +80,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   reason_required: 'Give it with --reason TEXT, such as the number of a ticket.',
 };
 
-/** What a member can do about it, in place of what an operator can. */
+/** Advice for members, used instead of the advice for operators. */
 const hintsOfSvc: Partial<Record<Failure['code'], (url: string) => string>> = {
   unauthorized: (url) => `Sign in again with \`svc login --url ${url}\`.`,
   passkey_required: (url) =>
@@ -105,7 +105,7 @@ function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }:
   return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
 }
 
-/** The innermost reason: fetch says only "fetch failed" and wraps what happened. */
+/** Returns the innermost cause. `fetch` itself says only "fetch failed". */
 function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause, message } = error;
@@ -114,7 +114,7 @@ function innermost(error: unknown): string {
   return first ? innermost(first) : message || ('code' in error ? String(error.code) : error.name);
 }
 
-/** Codes of Node.js for a certificate that no trusted authority has signed. */
+/** Node.js error codes for a certificate that no trusted authority has signed. */
 const untrusted: ReadonlySet<unknown> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -131,22 +131,22 @@ function unreachableHint(error: unknown): string {
   return 'Is it running? Give another address with --url or SVCADMIN_URL; `svcadmin doctor` looks closer.';
 }
 
-/** Where a call went, for messages. */
+/** The address of a call and its origin, for messages. */
 export interface ConnectionSource {
   url: string;
-  /** Where the address was set. */
+  /** The place where the address was set. */
   urlFrom?: string;
-  /** Where the token was set. */
+  /** The place where the token was set. */
   tokenFrom?: string;
-  /** Without it, `svcadmin`. */
+  /** The program. The default is `svcadmin`. */
   program?: ProgramName;
 }
 
-/** What `thrown` means for the person and the exit code. */
+/** Converts any thrown value into a failure with a message, a hint and an exit code. */
 export function toFailure(thrown: unknown, source: ConnectionSource): Failure {
   const failure = failureOf(thrown, source);
   if (source.program !== 'svc') return failure;
-  // An error of the command has its hint, with the address that it knew.
+  // An error of the command already has a hint.
   const own = thrown instanceof CommandError ? undefined : hintsOfSvc[failure.code]?.(source.url);
   const hint = own ?? failure.hint;
   const words = (text: string) => inWordsOf('svc', text);
@@ -163,13 +163,13 @@ function failureOf(thrown: unknown, { url: address, urlFrom, tokenFrom }: Connec
       return fromServer(error, thrown.message, { retryAfter, tokenFrom });
     }
     const { response, responseJSON } = thrown.meta ?? {};
-    // A process that starts, or a proxy before it, answers so.
+    // A process that is starting, or a proxy in front of it, sends this status.
     if (response?.status === 503) {
       const reason = typeof responseJSON?.error === 'string' ? `: ${responseJSON.error}` : '';
       const retryAfter = Number(response.headers.get('retry-after')) || undefined;
       return fromServer('service_unavailable', `${url} is not ready${reason}`, { retryAfter, tokenFrom });
     }
-    // Something answered that is not tRPC: no JSON, or JSON of another shape.
+    // The response is not of tRPC: it is not JSON, or JSON of another shape.
     if (/JSON|transform response/.test(thrown.message)) {
       const message = `${url} answered, but it is not the API of the server`;
       return {
@@ -189,7 +189,7 @@ function failureOf(thrown: unknown, { url: address, urlFrom, tokenFrom }: Connec
   return { code: 'failure', message, exit: exits.failure };
 }
 
-/** The lines of a failure for a person, or one line of JSON for a program; both belong on stderr. */
+/** Renders a failure for stderr: as lines for a person, or as one line of JSON for a program. */
 export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
   if (json) return JSON.stringify({ error: { code, message, ...(hint && { hint }) } });
   if (code === 'cancelled') return message;

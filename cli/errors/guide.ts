@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 
-/** For support: the usual cause of each error, and what to do. */
+/** The usual cause of each error, and what to do, for support. */
 export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   invalid_request:
     'The description names the parameter. Content-Type must be JSON or a form, and nothing may be given twice.',
@@ -75,7 +75,7 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
     'Say why you read the data of a live user: --reason TEXT, such as the number of a ticket. The audit log keeps it.',
 };
 
-/** Errors that users bring back in the redirect (interface 7.3); no answer of an endpoint has these codes. */
+/** Errors in the redirect to the partner (interface 7.3). No response of an endpoint has these codes. */
 export const redirectGuide: Readonly<Record<string, string>> = {
   verification_failed:
     'The user cancelled or was not verified. The failed event and `sessions show` have the reason.',

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 
-/** What answers say in place of the table's own text, without what differs from one answer to another. */
+/** Messages of responses that replace the text of the error table, without the parts that vary. */
 export const errorMessages: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
   invalid_request: [
     'Content-Type must be application/json',

@@ -3,11 +3,11 @@ import { type Reason, reasons } from '../../contracts/reasons.ts';
 import { errorGuide, redirectGuide } from './guide.ts';
 import { errorMessages } from './messages.ts';
 
-/** An error as support looks it up: an answer of the API, an error of the redirect, or the reason of a failed session. */
+/** An error that support can look up: of a response of the API, of a redirect, or the reason of a failed session. */
 export interface ListedError {
   code: string;
   kind: 'answer' | 'redirect' | 'reason';
-  /** Null unless `kind` is `answer`. */
+  /** The HTTP status. Null unless `kind` is `answer`. */
   httpStatus: number | null;
   retryable: boolean | null;
   meaning: string;
@@ -39,14 +39,14 @@ const reason = (code: Reason): ListedError => ({
 
 const inTable = new Set<string>([...Object.keys(errorTable), ...Object.keys(redirectGuide)]);
 
-/** Every error of the contract: codes of answers, of redirects, and reasons of failed sessions. */
+/** All errors of the contract: codes of responses, of redirects, and reasons of failed sessions. */
 export const listedErrors: readonly ListedError[] = [
   ...Object.keys(errorTable).filter(isErrorCode).map(answer),
   ...Object.entries(redirectGuide).map(redirect),
   ...(Object.keys(reasons) as Reason[]).filter((code) => !inTable.has(code)).map(reason),
 ];
 
-/** Small words say nothing of an error; ids and times differ from one to the next. */
+/** Returns the words of a text, without short words, ids and times, which do not identify an error. */
 const words = (text: string): string[] =>
   text
     .toLowerCase()
@@ -60,16 +60,16 @@ function textsOf({ code, meaning }: ListedError): string[] {
   return [code, text, ...(general ? [general] : []), ...(errorMessages[code] ?? [])];
 }
 
-/** Which part of the words of the message the text has, and of the text the message: 1 where they say the same. */
+/** Returns how similar a message and a text are, from 0 to 1, by the share of words that they have in common. */
 function similarity(message: readonly string[], text: readonly string[]): number {
   const common = message.filter((word) => text.includes(word)).length;
   return common === 0 ? 0 : (2 * common) / (message.length + text.length);
 }
 
-/** Share of the words of a message that an error must have for it to be meant. */
+/** The least similarity of an error that is found. */
 const leastSimilarity = 0.75;
 
-/** Errors whose texts hold a message, or most of its words; the likeliest first. */
+/** Finds the errors whose texts contain a message or most of its words, the likeliest first. */
 export function searchErrors(message: string): ListedError[] {
   const wanted = words(message);
   if (wanted.length === 0) return [];

@@ -1,9 +1,9 @@
-/** Digits of an amount. A wallet moves less at a time, and a number holds that many exactly. */
+/** The most digits of an amount. A number can represent this many digits exactly. */
 const mostDigits = 12;
 
 /**
- * `50`, `50.00` or `0.5` as whole cents, without floating point. Negative where `signed`.
- * @returns undefined where the text is not an amount of dollars
+ * Parses `50`, `50.00` or `0.5` as whole cents, without floating point. Negative amounts are allowed if `signed`.
+ * @returns undefined if the text is not an amount of dollars
  */
 export function parseDollars(text: string, { signed = false } = {}): number | undefined {
   const [, sign = '', dollars = '', cents = ''] = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(text) ?? [];
@@ -12,13 +12,13 @@ export function parseDollars(text: string, { signed = false } = {}): number | un
   return sign && amount > 0 ? -amount : amount;
 }
 
-/** Whole cents as `1,234.50`. */
+/** Writes whole cents as `1,234.50`. */
 export function formatCents(cents: number): string {
   const digits = String(Math.abs(cents)).padStart(3, '0');
   const dollars = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ',');
   return `${cents < 0 ? '-' : ''}${dollars}.${digits.slice(-2)}`;
 }
 
-/** `, 12.5 days left` of a balance in cents; nothing where nothing is spent. */
+/** Returns a note such as `, 12.5 days left` for a balance in cents; an empty text if nothing is spent. */
 export const daysLeftNote = (balance: number, spentPerDay: number): string =>
   spentPerDay > 0 ? `, ${Math.round((balance / spentPerDay) * 10) / 10} days left` : '';

@@ -1,14 +1,14 @@
 import { parseDuration } from '../../contracts/durations.ts';
 
-/** `90s`, `30m`, `24h` or `7d` in whole seconds; undefined for anything else. */
+/** Parses `90s`, `30m`, `24h` or `7d` as whole seconds; undefined for any other text. */
 export function parseSeconds(text: string): number | undefined {
   const duration = parseDuration(text, ['s', 'm', 'h', 'd']);
   return duration === undefined || duration % 1000 !== 0 ? undefined : duration / 1000;
 }
 
 /**
- * A moment as a person gives it: `2h` (ago), or a time as `parseTime` takes it.
- * @returns RFC 3339 in UTC; undefined where it is none of these
+ * Parses a moment: `2h` means two hours ago, any other text is parsed by `parseTime`.
+ * @returns RFC 3339 in UTC; undefined if the text is not a moment
  */
 export function parseMoment(text: string, now: number): string | undefined {
   const ago = parseSeconds(text);
@@ -20,11 +20,11 @@ const inWords = new RegExp(
   `^(?:(today|yesterday|${weekdays.join('|')})(?:[ t]|$))?(\\d{2}:\\d{2}(?::\\d{2})?)?$`,
 );
 
-/** Days since the last one of this name; today is the last one of its own name. */
+/** Returns the number of days since the last weekday of this name. Today counts as the last one of its name. */
 const daysSince = (name: string, today: Date): number =>
   weekdays.includes(name) ? (today.getDay() - weekdays.indexOf(name) + 7) % 7 : Number(name === 'yesterday');
 
-/** The date and time of `14:00` (today), `yesterday` or `monday 14:00`; the text itself where it is none of these. */
+/** Converts `14:00` (today), `yesterday` or `monday 14:00` to a date and time. Any other text is returned unchanged. */
 function dated(text: string, now: number): string {
   const found = text === '' ? null : inWords.exec(text.toLowerCase());
   if (!found) return text;
@@ -36,13 +36,14 @@ function dated(text: string, now: number): string {
 }
 
 /**
- * A date, or a date and time, local unless it names its zone; or today, yesterday or a weekday, with or without a time.
- * @returns RFC 3339 in UTC; undefined for anything else
+ * Parses a date, or a date and time, in local time unless a zone is given. Also parses today, yesterday or a weekday, with or
+ * without a time.
+ * @returns RFC 3339 in UTC; undefined for any other text
  */
 export function parseTime(text: string, now: number): string | undefined {
   const full = dated(text, now);
   if (!/^\d{4}-\d{2}-\d{2}/.test(full)) return undefined;
-  // A date alone would be read as UTC, a date and time as local.
+  // `Date` reads a date alone as UTC, but a date with a time as local time.
   const date = new Date(full.length === 10 ? `${full}T00:00` : full);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

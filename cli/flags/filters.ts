@@ -3,7 +3,7 @@ import { eventNames } from '../../contracts/event-names.ts';
 import { usageError } from '../errors/failure.ts';
 import { modeFilter, moment } from './flags.ts';
 
-/** Which events or deliveries a command is about. */
+/** Flags that select events or deliveries. */
 export const eventFilters = {
   partner: Flags.string({ description: 'only of this partner' }),
   key: Flags.string({ description: 'only of this API key' }),
@@ -13,7 +13,7 @@ export const eventFilters = {
   until: moment({ description: 'only before this time' }),
 };
 
-/** A class or a status, lower case. */
+/** A flag for a status or a class of statuses, in lower case. */
 const status = Flags.custom<string>({
   helpValue: '4xx|404',
   async parse(text) {
@@ -31,7 +31,7 @@ const path = Flags.custom<string>({
   },
 });
 
-/** Which requests a command is about. */
+/** Flags that select requests. */
 export const requestFilters = {
   partner: Flags.string({ description: 'only of this partner' }),
   client: Flags.string({ description: 'only requests of this client' }),

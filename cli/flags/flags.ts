@@ -6,13 +6,13 @@ import { parseMoment, parseSeconds, parseTime } from './durations.ts';
 
 const eitherMode = Flags.option({ options: ['test', 'live'] as const });
 
-/** Commands without it act on test. */
+/** The mode of a command. The default is test. */
 export const mode = eitherMode({ description: 'test or live', default: 'test' });
 
-/** Lists without it show both. */
+/** The mode of a list. Without it, a list shows both modes. */
 export const modeFilter = eitherMode({ description: 'only test or only live' });
 
-/** Where money is moved, leaving it out must not decide. */
+/** The mode of a command that moves money. It is required, so that no default decides. */
 export const modeRequired = eitherMode({ description: 'test or live', required: true });
 
 /** Flags of every list. */
@@ -42,13 +42,13 @@ export const pageFlags = {
   ...listFlags,
 };
 
-/** `Created at`, `created_at` and `createdAt` are one column. */
+/** Returns the key of a column name. `Created at`, `created_at` and `createdAt` have the same key. */
 const columnKey = (name: string): string => name.replace(/[\s_-]/g, '').toLowerCase();
 
 /**
- * The names of the columns that a person asks for.
- * @param isKnown whether `known` has all of them: a list without rows shows only some
- * @throws CommandError for a column that the list does not have
+ * Returns the names of the columns that a person asks for.
+ * @param isKnown whether `known` has all columns. A list without rows knows only some of them
+ * @throws CommandError if the list does not have a column
  */
 export function requestedColumns(text: string, known: readonly string[], isKnown: boolean): string[] {
   const byKey = new Map(known.map((name) => [columnKey(name), name]));
@@ -73,7 +73,7 @@ export const outFile = Flags.string({
   helpGroup: 'GLOBAL',
 });
 
-/** Decimal dollars, in cents. */
+/** A flag for an amount in decimal dollars. Its value is in cents. */
 export const amount = Flags.custom<number, { signed?: boolean }>({
   helpValue: '50.00',
   async parse(text, _context, { signed = false }) {
@@ -83,7 +83,7 @@ export const amount = Flags.custom<number, { signed?: boolean }>({
   },
 });
 
-/** `24h` and the like, in seconds. */
+/** A flag for a duration such as `24h`. Its value is in seconds. */
 export const duration = Flags.custom<number>({
   helpValue: '24h',
   async parse(text) {
@@ -93,7 +93,7 @@ export const duration = Flags.custom<number>({
   },
 });
 
-/** `24h` and the like, in seconds; null for `default`. */
+/** A flag for a duration such as `24h`, or `default`. Its value is in seconds; null for `default`. */
 export const durationOrDefault = Flags.custom<number | null>({
   helpValue: '90d',
   async parse(text) {
@@ -104,18 +104,18 @@ export const durationOrDefault = Flags.custom<number | null>({
   },
 });
 
-/** Whether users of a client may use passkeys. */
+/** A flag that says whether users of a client may use passkeys. */
 export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
   description: 'whether users may save a passkey and return by one, where the server has them on',
 });
 
-/** @throws CommandError for a period that ends before it begins: nothing is in it */
+/** @throws CommandError if a period ends before it begins */
 export function requireOrder(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw usageError(`The period ends (${to}) before it begins (${from})`);
 }
 
-/** A moment, as RFC 3339 in UTC. */
+/** A flag for a moment. Its value is RFC 3339 in UTC. */
 export const moment = Flags.custom<string>({
   helpValue: '2h|2026-07-01',
   async parse(text) {
@@ -130,7 +130,7 @@ export const moment = Flags.custom<string>({
 
 const oneTime = { exactlyOne: ['at', 'in'] };
 
-/** When an attempt is to be made. */
+/** Flags for the time of an attempt. */
 export const newTime = {
   at: Flags.custom<string>({
     helpValue: '2026-07-01T09:00',
@@ -145,21 +145,21 @@ export const newTime = {
   in: duration({ description: 'delay from now; 0s for now', helpValue: '30m', ...oneTime }),
 };
 
-/** What `newTime` gives, as the contract has it. */
+/** Converts the flags of `newTime` to the field of the contract. */
 export function dueAt({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) {
   return given({ at, inSeconds });
 }
 
-/** `"a b"` or `a,b`: the words of one or several flags. */
+/** Returns the words of one or several flags, such as `"a b"` or `a,b`. */
 export function words(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
 }
 
-/** Without the fields that were not given: the contract tells "left out" from null. */
+/** Removes the fields that are undefined. The contract distinguishes an absent field from null. */
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The time until which a secret is kept that is rotated now. */
+/** Returns the time until which an old secret is accepted if it is rotated now. */
 export const untilAfter = (seconds: number): string =>
   localTime(new Date(Date.now() + seconds * 1000).toISOString());

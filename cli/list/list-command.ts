@@ -8,7 +8,7 @@ import { AdminCommand } from '../program/base-command.ts';
 import { createTally, type Group } from './tally.ts';
 import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
 
-/** The most records that the server gives at a time. */
+/** The most records that the server returns in one page. */
 const mostAtOnce = 500;
 
 interface Page {
@@ -18,26 +18,26 @@ interface Page {
 
 type Found<Row> = readonly Row[] | { rows: readonly Row[]; stoppedAfter: string | null };
 
-/** A list: where its rows come from, and how people see them. */
+/** A list: the source of its rows, and how they are shown. */
 interface List<Row extends object, Shown extends object> {
-  /** Rows of one page. A list without pages gives all of them. */
+  /** Reads the rows of one page. A list without pages returns all rows. */
   page: (page: Page) => Promise<Found<Row>>;
-  /** Without it, --count reads all pages. */
+  /** Counts the records. Without it, --count reads all pages. */
   count?: () => Promise<Total>;
   columns: readonly (keyof Shown & string)[];
-  /** Columns that go first where the terminal is narrow. */
+  /** Columns that are left out first if the terminal is narrow. */
   drop?: readonly (keyof Shown & string)[];
-  /** A row as tables show it; without it, as it is. */
+  /** Converts a row for tables. Without it, rows are shown unchanged. */
   show?: (row: Row) => Shown;
-  /** Sentences about the rows, below the table. */
+  /** Returns sentences about the rows, which are shown below the table. */
   notes?: (rows: readonly Row[]) => readonly string[];
 }
 
 interface Read<Row> {
   rows: readonly Row[];
-  /** The record to go on after; null at the end. */
+  /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
-  /** Whether the server looked through as many records as it does at a time. */
+  /** Whether the server stopped because it had read the most records that one search may read. */
   stopped: boolean;
 }
 
@@ -54,7 +54,7 @@ interface ListFlags {
 const idOf = (row: object | undefined): string | null =>
   row && 'id' in row && typeof row.id === 'string' ? row.id : null;
 
-/** Page after page where `all` is set, else one. */
+/** Reads all pages if `all` is set, else one page. */
 async function* pagesOf<Row extends object>(
   read: List<Row, object>['page'],
   { limit, after, all }: ListFlags,
@@ -72,19 +72,19 @@ async function* pagesOf<Row extends object>(
   }
 }
 
-/** Columns that are the same in each row of one partner: the first to go where the terminal is narrow. */
+/** Returns the columns that are the same in each row of one partner. They are left out first if the terminal is narrow. */
 export const sameForOne = (partner: string | undefined): 'partnerName'[] => (partner ? ['partnerName'] : []);
 
-/** A command that lists records: says how many there are, and gives all of them, a part of their fields, or CSV. */
+/** A command that lists records. It can count them, read all pages, choose columns and write CSV. */
 export abstract class ListCommand<T extends typeof Command> extends AdminCommand<T> {
-  /** Sentences about rows: each once, however many pages there are. */
+  /** Sentences about rows that were shown. Each is shown once, however many pages there are. */
   readonly #noted = new Set<string>();
 
   get #given(): ListFlags {
     return this.flags as ListFlags;
   }
 
-  /** @returns the rows; with --count their number, and with --by how many have the same values */
+  /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
   protected async list<Row extends object, Shown extends object = Row>(
     source: List<Row, Shown>,
   ): Promise<readonly Row[] | Total | readonly Group[]> {
@@ -120,7 +120,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return requestedColumns(this.#given.columns, [...known], shown.length > 0) as (keyof Shown & string)[];
   }
 
-  /** CSV or lines with tabs, with the names of the columns above the first page. */
+  /** Writes CSV or tab-separated lines, with the names of the columns before the first page. */
   #stream<Row extends object, Shown extends object>(
     source: List<Row, Shown>,
     rows: readonly Row[],
@@ -158,13 +158,13 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return describeShown({ shown, total, after, next, stopped, all, filters: this.#filters() });
   }
 
-  /** The flags that narrow the list, as they were given. */
+  /** Returns the flags that filter the list, as they were given. */
   #filters(): string {
     const others = new Set([
       ...Object.keys(pageFlags),
       'reason',
       'json',
-      // Of `svc`, where it is not asked for.
+      // Members cannot choose the partner, so `svc` does not show this flag.
       ...(this.program === 'svc' ? ['partner'] : []),
       ...Object.keys(AdminCommand.baseFlags),
     ]);
@@ -172,7 +172,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return describeFilters(given.filter(([name, value]) => !others.has(name) && value !== undefined));
   }
 
-  /** Undefined where the list has no count, or the server is older than counts. */
+  /** Returns the number of records. Undefined if the list has no count, or if the server is too old to count. */
   async #known(count: (() => Promise<Total>) | undefined): Promise<Total | undefined> {
     try {
       return await count?.();
@@ -195,7 +195,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return { total, exact: true };
   }
 
-  /** Reads all pages: a share of a list would be no count. */
+  /** Counts the records by their values. Reads all pages, because a part of the list would give wrong counts. */
   async #countBy<Row extends object, Shown extends object>(
     source: List<Row, Shown>,
     by: string,

@@ -1,17 +1,17 @@
 import { formatValue } from '../output/format.ts';
 
-/** How many records have the same values. */
+/** The number of records with the same values. */
 export type Group = Record<string, unknown> & { count: number };
 
 const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 
-/** A time counts with its day, by UTC: no two records have the same moment. */
+/** Returns the value to count by. A time is replaced by its day in UTC, because hardly any two records have the same time. */
 const countedAs = (value: unknown): unknown =>
   typeof value === 'string' && time.test(value) ? value.slice(0, 10) : (value ?? null);
 
 /**
  * Counts records by the values of some columns.
- * @param sum a column of numbers that is added up
+ * @param sum a column of numbers to add up
  */
 export function createTally(columns: readonly string[], sum?: string) {
   const groups = new Map<string, Group>();

@@ -1,16 +1,16 @@
 import type { Total } from '../../contracts/admin/references.ts';
 import { formatValue } from '../output/format.ts';
 
-/** What a search that looked through as many records as one may says about the rest. */
+/** Returns the hint how to continue a search that stopped at the limit of records that it may read. */
 const continueHint = (stoppedAfter: string): string =>
   `There may be more: this looked through as many as one search may. Go on with --after ${stoppedAfter}, or narrow it.`;
 
 const grouped = (number: number): string => number.toLocaleString('en-US');
 
-/** `1903`; a count that reached its end first says so: `more than 100000`. */
+/** Writes a total, such as `1903`, or `more than 100000` if the count stopped at its limit. */
 export const describeTotal = ({ total, exact }: Total): string => `${exact ? '' : 'more than '}${total}`;
 
-/** `--status failed --mode live`: what narrows a list. */
+/** Writes the filter of a list as flags, such as `--status failed --mode live`. */
 export const describeFilters = (given: readonly (readonly [string, unknown])[]): string =>
   given
     .map(([name, value]) => (value === true ? `--${name}` : `--${name} ${formatValue(name, value)}`))
@@ -18,13 +18,13 @@ export const describeFilters = (given: readonly (readonly [string, unknown])[]):
 
 interface Shown {
   shown: number;
-  /** Of the whole list; undefined where it is not known. */
+  /** The total of the whole list. Undefined if it is not known. */
   total: Total | undefined;
-  /** What the list was asked to begin after. */
+  /** The record after which the list begins. */
   after: string | undefined;
-  /** The record to go on after; null at the end. */
+  /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
-  /** Whether the server looked through as many records as it does at a time. */
+  /** Whether the server stopped because it had read the most records that one search may read. */
   stopped: boolean;
   all: boolean | undefined;
   filters: string;
@@ -37,7 +37,7 @@ function amount({ shown, total, after, next }: Shown): string {
   return `${grouped(shown)} of ${of} shown${next === null && after !== undefined ? ', the last ones' : ''}`;
 }
 
-/** How much of a list is shown, what narrows it, and how to see the rest. */
+/** Describes how much of a list is shown, its filter, and how to see the rest. */
 export function describeShown(list: Shown): string {
   const { shown, total, after, next, stopped, filters } = list;
   const sentence = `${amount(list)}${filters === '' ? '' : `, only ${filters}`}.`;
@@ -53,7 +53,7 @@ interface Counted {
   filters: string;
 }
 
-/** What the groups of --by are made of. */
+/** Describes the records that the groups of --by count. */
 export function describeCounted({ counted, groups, filters }: Counted): string {
   const narrowed = filters === '' ? '' : `, only ${filters}`;
   if (counted === 0) return `Nothing found${narrowed}.`;

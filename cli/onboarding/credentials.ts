@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What a new partner needs to begin, as environment variables. */
+/** The credentials of a new partner, as environment variables. */
 export interface Credentials {
   SVC_BASE_URL: string;
   SVC_CLIENT_ID: string;
@@ -10,17 +10,17 @@ export interface Credentials {
   SVC_WEBHOOK_SECRET?: string;
 }
 
-/** Shells and dotenv libraries agree on single quotes; what needs none gets none. */
+/** Quotes a value if necessary, with single quotes, which shells and dotenv libraries read alike. */
 function quoted(value: string): string {
   return /^[\w:/.@-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }
 
-/** The lines of an `.env` file. */
+/** Returns the lines of an `.env` file. */
 export function renderEnv(credentials: Credentials): string[] {
   return Object.entries(credentials).map(([name, value]) => `${name}=${quoted(String(value))}`);
 }
 
-/** A first call of each endpoint, with the variables of the `.env` file and no secret of its own. */
+/** Returns example calls of each endpoint. They read secrets from the variables of the `.env` file. */
 export function firstCalls(
   { baseUrl, scope }: { baseUrl: string; scope: string },
   credentials: Credentials,

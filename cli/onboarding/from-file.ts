@@ -3,7 +3,7 @@ import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, toFailure, usageError } from '../errors/failure.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
-/** A row of the file; amounts are decimal dollars there. */
+/** A row of the file. Amounts in the file are decimal dollars. */
 interface Row {
   line: number;
   plan: Plan;
@@ -13,7 +13,7 @@ interface Row {
 export interface RowResult {
   row: number;
   name: string;
-  /** `exists`: a partner of this name was there; `unfinished`: one that an earlier run did not finish. */
+  /** `exists`: a partner with this name existed before. `unfinished`: an earlier run did not finish this partner. */
   result: 'onboarded' | 'exists' | 'unfinished' | 'failed' | 'not tried';
   partnerId: string | null;
   detail: string | null;
@@ -33,8 +33,8 @@ function readRows(path: string): unknown[] {
 }
 
 /**
- * The rows of a file, all of them sound: by themselves, among each other, and to the server. Nothing is written.
- * @throws CommandError usage, with every row that is not
+ * Reads the rows of a file and checks them: each row, duplicates among the rows, and with the server. Nothing is written.
+ * @throws CommandError usage, with every faulty row
  */
 export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
   const [{ PlannedPartner }, { z }, { parseDollars }] = await Promise.all([
@@ -77,7 +77,7 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
   return rows;
 }
 
-/** Partners there are, by name; of several, the newest. */
+/** Returns the existing partners by name. If several have the same name, the newest is returned. */
 async function partnersByName(api: AdminApi) {
   const known = new Map<string, { id: string; status: string }>();
   for (let after: string | undefined; ; ) {
@@ -89,14 +89,14 @@ async function partnersByName(api: AdminApi) {
 }
 
 interface Callbacks {
-  /** Called before a row is made. */
+  /** Called before a row is onboarded. */
   begin: (row: Row) => void;
-  /** Called with each partner as soon as it is made: its secrets are shown only now. */
+  /** Called with each partner as soon as it is created, because its secrets are shown only then. */
   keep: (made: Onboarded) => void;
   source: ConnectionSource;
 }
 
-/** Onboards each row that no partner has the name of. A failed row does not stop the others; a server that is gone does. */
+/** Onboards each row whose name no partner has. A failed row does not stop the others, but an unreachable server does. */
 export async function onboardRows(
   api: AdminApi,
   rows: readonly Row[],
@@ -129,12 +129,12 @@ export async function onboardRows(
   return results;
 }
 
-/** Whether every partner of the file is there, by this run or an earlier one. */
+/** Whether every partner of the file exists now, created by this run or an earlier one. */
 export function allThere(results: readonly RowResult[]): boolean {
   return results.every(({ result }) => result === 'onboarded' || result === 'exists');
 }
 
-/** @throws CommandError where flags of a single partner are combined with `--from` */
+/** @throws CommandError if flags of a single partner are combined with `--from` */
 export function refusePartnerFlags(given: Readonly<Record<string, unknown>>): void {
   const combined = Object.entries(given).filter(([, value]) => value !== undefined);
   if (combined.length > 0)

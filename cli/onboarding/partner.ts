@@ -1,12 +1,12 @@
 import type { AdminApi } from '../connection/client.ts';
 import type { Credentials } from './credentials.ts';
 
-/** What is to be made for a partner, in test mode. */
+/** The records to create for a partner, in test mode. */
 export type Plan = Parameters<AdminApi['partners']['check']['query']>[0];
 
 export type Onboarded = Awaited<ReturnType<typeof onboardPartner>>;
 
-/** Creates and activates a partner with a test key, a client, an endpoint where wanted, and a funded test wallet. */
+/** Creates and activates a partner with a test key, a client, a funded test wallet and, if wanted, a webhook endpoint. */
 export async function onboardPartner(
   api: AdminApi,
   { name, redirectUris, claims, webhookUrl, amount }: Plan,

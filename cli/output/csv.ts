@@ -1,10 +1,10 @@
 import { decimal, renderCsv } from '../../contracts/csv.ts';
 import { isMoney } from './format.ts';
 
-/** `createdAt` as `created_at`. */
+/** Converts `createdAt` to `created_at`. */
 const heading = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A value as a program reads it: times in UTC, money in decimal dollars, several values with spaces between them. */
+/** Converts a value for programs: times in UTC, money in decimal dollars, lists separated by spaces. */
 function plainValue(name: string, value: unknown): string | number | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return isMoney(name) ? decimal(value) : value;
@@ -13,7 +13,7 @@ function plainValue(name: string, value: unknown): string | number | null {
   return isWords ? value.join(' ') : JSON.stringify(value);
 }
 
-/** The lines of a CSV file of these columns: the headings, then the rows. */
+/** Returns the lines of a CSV file with these columns: the headings, then the rows. */
 export function renderCsvRows<V extends object>(
   columns: readonly (keyof V & string)[],
   rows: readonly V[],

@@ -1,23 +1,23 @@
 import { formatCents } from '../flags/amounts.ts';
 
-/** Names of fields that hold cents. */
+/** The names of fields with cents. */
 const moneyFields = new Set([
   ...['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'],
-  // Prices, by what is billed.
+  // The prices of billable events.
   ...['token', 'storefront', 'checkbox'],
 ]);
-/** Whether a field holds cents. */
+/** Whether a field contains cents. */
 export const isMoney = (name: string): boolean => moneyFields.has(name);
 const dateTimes = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const two = (part: number): string => String(part).padStart(2, '0');
 
-/** Minutes east of UTC as `+02:00`. */
+/** Writes minutes east of UTC as `+02:00`. */
 function offset(minutes: number): string {
   const size = Math.abs(minutes);
   return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-/** A date and time in the reader's own zone, which it names: `2026-07-12 14:03:11+02:00`. `--since` takes it again. */
+/** Writes a time in the reader's time zone, such as `2026-07-12 14:03:11+02:00`. `--since` accepts this form. */
 export function localTime(iso: string): string {
   const date = new Date(iso);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
@@ -25,12 +25,12 @@ export function localTime(iso: string): string {
   return `${day} ${time}${offset(-date.getTimezoneOffset())}`;
 }
 
-/** A sentence of the server, whose times are in UTC, for a person. */
+/** Converts the times in a sentence of the server from UTC to local time. */
 export function localTimes(sentence: string): string {
   return sentence.replace(dateTimes, localTime);
 }
 
-/** Text from others must not move the cursor or ring the bell. */
+/** Replaces control characters, so that foreign text cannot move the cursor or ring the bell. */
 export function harmless(text: string): string {
   return text.replace(
     /\p{Cc}/gu,
@@ -38,10 +38,10 @@ export function harmless(text: string): string {
   );
 }
 
-/** `oldestDueAt` as `oldest due at`. */
+/** Converts `oldestDueAt` to `oldest due at`. */
 export const plain = (name: string): string => name.replace(/([A-Z])/g, ' $1').toLowerCase();
 
-/** A value as a person reads it: times local, money in dollars, nothing as `-`. */
+/** Formats a value for a person: times in local time, money in dollars, an absent value as `-`. */
 export function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'number') return isMoney(name) ? formatCents(value) : String(value);
@@ -55,7 +55,7 @@ export function formatValue(name: string, value: unknown): string {
 
 const initials = /\b(id|api|uri|url|cli|http)(s?)\b/gi;
 
-/** `createdAt` as `Created at`. */
+/** Converts `createdAt` to `Created at`. */
 export function label(name: string): string {
   const words = plain(name);
   const sentence = words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,19 +1,19 @@
 export interface Column {
   heading: string;
-  /** Never cut: identifiers, times and numbers are shown in full or not at all. */
+  /** Whether values are never shortened. Identifiers, times and numbers are shown in full or not at all. */
   whole?: boolean;
-  /** A dotted name: its end tells more than its beginning. */
+  /** Whether values are dotted names, which are shortened at the beginning because their end is more important. */
   dotted?: boolean;
 }
 
 const gap = 2;
-/** Narrowest readable width of a column; dotted names get it where there is room. */
+/** The smallest width at which a column is readable. Dotted names get it if there is room. */
 const readable = 14;
 const readableName = 18;
-/** With fewer columns than this, a row is a block of lines instead. */
+/** If fewer columns than this fit, each row is shown as a block of lines. */
 const fewest = 3;
 
-/** The longest end of a dotted name that fits, from a dot on where possible: `…session.failed`. */
+/** Shortens a dotted name to the longest end that fits, from a dot on if possible: `…session.failed`. */
 function cutFront(text: string, width: number): string {
   const room = width - 1;
   const starts = [...text.matchAll(/\./g)].map(({ index }) => index + 1);
@@ -34,14 +34,14 @@ function naturalWidths(columns: readonly Column[], rows: Rows): number[] {
   );
 }
 
-/** Narrowest width of a column; with `names`, dotted names keep two of their words. */
+/** Returns the smallest width of a column. With `names`, dotted names keep two of their words. */
 const least = ({ whole = false, dotted = false }: Column, natural: number, names: boolean): number =>
   whole ? natural : Math.min(natural, dotted && names ? readableName : readable);
 
 const total = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 
-/** Widths that fit `available` characters by narrowing the widest columns; undefined where none do. */
+/** Narrows the widest columns until all fit into `available` characters; undefined if they cannot fit. */
 function narrow(
   columns: readonly Column[],
   natural: readonly number[],
@@ -65,8 +65,9 @@ const pick = <V>(values: readonly V[], chosen: readonly number[]): V[] =>
   chosen.flatMap((index) => values.slice(index, index + 1));
 
 /**
- * Which columns a table of `width` characters shows. Those of `drop` go first, in that order, then from the right.
- * @returns their indexes; undefined where too few fit
+ * Chooses the columns of a table of `width` characters. Columns in `drop` are left out first, in that order, then columns from
+ * the right.
+ * @returns the indexes of the columns; undefined if too few fit
  */
 export function fitColumns(
   columns: readonly Column[],
@@ -86,7 +87,7 @@ export function fitColumns(
     dropped.push(next);
     shown = shown.filter((index) => index !== next);
   }
-  // One that was dropped before a wider one may have room now.
+  // A column that was left out before a wider one may fit now.
   for (const index of dropped.toReversed()) {
     const more = all.filter((one) => one === index || shown.includes(one));
     if (fits(more)) shown = more;
@@ -94,15 +95,15 @@ export function fitColumns(
   return shown;
 }
 
-/** `name  value` lines, values aligned. */
+/** Renders `name  value` lines with aligned values. */
 export function renderFields(fields: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}`.trimEnd());
 }
 
 /**
- * A table of `width` characters with its headings; where its columns do not fit, each row becomes a block of lines.
- * Without a width (piped), headings and rows are tab-separated.
+ * Renders a table of `width` characters with headings. If its columns do not fit, each row becomes a block of lines.
+ * Without a width (a pipe), headings and rows are tab-separated.
  */
 export function renderTable(columns: readonly Column[], rows: Rows, width?: number): string[] {
   const headings = columns.map(({ heading }) => heading);

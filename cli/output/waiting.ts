@@ -1,4 +1,4 @@
-/** Where the indicator is written, and its clock. */
+/** The output and the clock of the indicator. */
 interface Indicator {
   write: (text: string) => void;
   /** Calls `tick` every second until the returned function is called. */
@@ -9,7 +9,7 @@ export type ShowWaiting = <V>(work: Promise<V>) => Promise<V>;
 
 const clearLine = '\r\u001b[K';
 
-/** Shows one line while any call waits for longer than a second. The line disappears when the last call ends. */
+/** Makes an indicator: a line that is shown while a call takes longer than a second, until the last call ends. */
 export function createWaiting({ write, everySecond }: Indicator): ShowWaiting {
   let underWay = 0;
   let seconds = 0;
@@ -43,7 +43,7 @@ export function createWaiting({ write, everySecond }: Indicator): ShowWaiting {
   };
 }
 
-/** On stderr of a person's terminal; nothing in pipes. */
+/** Makes the indicator for a stream. It shows nothing if the stream is not a terminal. */
 export function waitingOn(stream: NodeJS.WriteStream): ShowWaiting {
   if (!stream.isTTY || process.env['TERM'] === 'dumb') return (work) => work;
   return createWaiting({

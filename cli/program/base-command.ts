@@ -13,15 +13,15 @@ import { connectAsMember } from '../svc/connection.ts';
 import { inWordsOf, type ProgramName, programOf } from './program.ts';
 import { suggestFlags, usageHint } from './usage.ts';
 
-/** A command's own flag replaces a shared one of the same name. */
+/** The flags of a command. A flag of the command replaces a shared flag with the same name. */
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
   Omit<(typeof AdminCommand)['baseFlags'], keyof T['flags']> & T['flags']
 >;
 type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
 
 /**
- * What every command of `svcadmin` and `svc` shares: `--json`, where the server is, and how values are shown. `run`
- * returns the value that `--json` prints; what it prints besides is for people.
+ * The base of all commands of `svcadmin` and `svc`: `--json`, the address of the server, and the display of values. `run`
+ * returns the value that `--json` prints. Everything else that it prints is for people.
  */
 export abstract class AdminCommand<T extends typeof Command> extends Command {
   static override enableJsonFlag = true;
@@ -38,7 +38,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     }),
   };
 
-  /** Where a command of `svc` is given the partner that it does not ask for. */
+  /** For commands of `svc`: whether the partner is passed as an argument or as a flag. Members do not type it. */
   static impliesPartner: 'args' | 'flags' | undefined;
 
   protected flags!: FlagsOf<T>;
@@ -68,7 +68,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return programOf(this.config.bin);
   }
 
-  /** The address of the server as this command line gives it. */
+  /** The address of the server that this command line names. */
   protected get serverFlag(): string | undefined {
     return (this.flags as { url?: string }).url;
   }
@@ -81,7 +81,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return (this.flags as { profile?: string }).profile;
   }
 
-  /** Address of the server and token of the operator. @throws CommandError without a token */
+  /** The address of the server and the token. @throws CommandError if there is no token */
   protected get connection(): Connection {
     const flags = { url: this.serverFlag, profile: this.profileFlag, ca: this.caFlag };
     const { env } = process;
@@ -93,12 +93,12 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return this.#connection;
   }
 
-  /** Where calls go, as far as it is known, for messages about them. */
+  /** The address of calls and its origin, as far as known, for messages. */
   protected get connectionSource(): ConnectionSource {
     return this.#connection ?? { url: 'the server', program: this.program };
   }
 
-  /** The admin API. Loaded here and not above: help and completion start without it. */
+  /** Loads and returns the admin API. It is loaded here, because help and completion do not need it. */
   protected async api(): Promise<AdminApi> {
     const { createAdminApi } = await import('../connection/client.ts');
     const { live, profileName } = this.connection;
@@ -111,7 +111,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     });
   }
 
-  /** Once. Until it expires, the token works as before. */
+  /** Warns once that the token expires soon. */
   #warnOfExpiry(at: string): void {
     if (!this.#isExpiryKnown)
       this.notice(
@@ -120,13 +120,13 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     this.#isExpiryKnown = true;
   }
 
-  /** Warns of a production server, however it was named: its first answer says what it is. */
+  /** Warns if the first response says that the server is a production server. */
   protected learnEnvironment(environment: string): void {
     this.#environment = environment;
     if (environment === 'production') this.warnLive(`${this.connectionSource.url} (production)`);
   }
 
-  /** The environment of the server: as an answer named it, or else asked for. */
+  /** Returns the environment of the server, from an earlier response or by a request. */
   protected async environment(): Promise<string> {
     this.#environment ??= this.connection.environment;
     if (this.#environment === undefined) {
@@ -142,19 +142,19 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     this.#warned = true;
   }
 
-  /** For the person, never for the program: to stderr. */
+  /** Writes a text for the person to stderr. */
   protected notice(text: string): void {
     process.stderr.write(`${inWordsOf(this.program, text)}\n`);
   }
 
-  /** Shows one record as lines of `name  value`; only `fields` where given. */
+  /** Shows one record as lines of `name  value`. If `fields` is given, only these are shown. */
   protected one<V extends object>(value: V, fields: readonly (keyof V & string)[] = keysOf(value)): V {
     for (const line of renderFields(fields.map((name) => [label(name), formatValue(name, value[name])])))
       this.log(line);
     return value;
   }
 
-  /** Shows a list as a table of `columns`, of which those of `drop` go first where the terminal is narrow. */
+  /** Shows a list as a table of `columns`. Those in `drop` are left out first if the terminal is narrow. */
   protected many<V extends object>(
     values: V[],
     columns: readonly (keyof V & string)[],
@@ -173,8 +173,8 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   }
 
   /**
-   * Makes something that has a secret, and shows it: the secret once, here, or in the file of --out-file alone.
-   * @param field the name of the secret in the value
+   * Creates a record that has a secret, and shows it. The secret is shown only once, or written only to the file of --out-file.
+   * @param field the name of the field with the secret
    */
   protected async withSecret<V extends object, F extends keyof V & string>(field: F, make: () => Promise<V>) {
     const path = (this.flags as { 'out-file'?: string })['out-file'];
@@ -194,8 +194,8 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   }
 
   /**
-   * Reads personal data. Where the server needs a reason, and none was given, asks the person at the terminal for it.
-   * @param read gets the reason of --reason, where there is one
+   * Reads personal data. If the server requires a reason and none was given, asks the person at the terminal for it.
+   * @param read reads the data with the reason, if there is one
    */
   protected async reading<V>(read: (given: { reason?: string }) => Promise<V>): Promise<V> {
     const { reason = this.#reason } = this.flags as { reason?: string };
@@ -212,7 +212,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   }
 
   protected override async catch(error: Error): Promise<never> {
-    // Exits without an error, such as that of --help, pass.
+    // oclif ends --help and similar flags by throwing an exit, which is not an error.
     if ((error as { code?: string }).code === 'EEXIT') throw error;
     const failure = toFailure(error, this.connectionSource);
     if (failure.code !== 'usage') throw new CommandError(failure);

@@ -1,7 +1,7 @@
-/** Edits that still look like a typing error: few, and not most of the word. */
+/** Returns the most edits that still count as a typing error: at most three, and at most half of the word. */
 const mostEdits = (typed: string): number => Math.min(3, Math.floor(typed.length / 2));
 
-/** Letters to insert, delete or replace between two words (Levenshtein). */
+/** Returns the number of letters to insert, delete or replace between two words (Levenshtein distance). */
 function distance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
@@ -15,7 +15,7 @@ function distance(a: string, b: string): number {
   return previous[b.length] ?? 0;
 }
 
-/** The one of `known` that `typed` was probably meant to be. */
+/** Returns the known word that was probably meant by `typed`; undefined if none is close. */
 export function closest(typed: string, known: Iterable<string>): string | undefined {
   const ranked = [...known]
     .map((word) => ({ word, edits: distance(typed, word) }))

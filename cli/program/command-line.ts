@@ -4,19 +4,19 @@ import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
 import type { ProgramName } from './program.ts';
 
-/** Whether the caller is a program: `--json` before any `--`. */
+/** Whether the caller wants JSON: `--json` occurs before any `--`. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
-/** The words of a command line that name a command: those before the first flag. */
+/** Returns the words of a command line before the first flag, which name the command. */
 function commandWords(argv: readonly string[]): string[] {
   const end = argv.findIndex((word) => word.startsWith('-'));
   return argv.slice(0, end === -1 ? undefined : end);
 }
 
-/** An unknown command, with the one that was probably meant. */
+/** Returns the failure for an unknown command, with the command that was probably meant. */
 function unknownCommand(argv: readonly string[], { commandIDs, bin, topics }: Config): Failure | undefined {
   const words = commandWords(argv);
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
@@ -35,7 +35,7 @@ function unknownCommand(argv: readonly string[], { commandIDs, bin, topics }: Co
   return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
-/** The flag of a command that takes an id like this one. */
+/** The flag for an id, by the prefix of the id. */
 const flagsOfIds: Readonly<Record<string, string>> = {
   ptr: 'partner',
   cli: 'client',
@@ -44,7 +44,7 @@ const flagsOfIds: Readonly<Record<string, string>> = {
   enr: 'enrollment',
 };
 
-/** The longest run of first words that names a command, and that command. */
+/** Finds the command that the first words name. The longest match wins. */
 function commandOf(argv: readonly string[], config: Config) {
   const words = commandWords(argv);
   const lengths = words.map((_, index) => words.length - index);
@@ -52,10 +52,10 @@ function commandOf(argv: readonly string[], config: Config) {
   return { words, length, command: config.findCommand(words.slice(0, length).join(':')) };
 }
 
-/** A subject that begins with a dash: 43 characters of base64url. */
+/** Matches a subject (43 characters of base64url) that begins with a dash. */
 const dashedSubject = /^-[\w-]{42}$/;
 
-/** Puts subjects that begin with a dash after a `--`: oclif would take them for flags. */
+/** Moves subjects that begin with a dash behind a `--`, because oclif would take them for flags. */
 function withSubjectsLast(argv: readonly string[], config: Config): string[] {
   const flags = commandOf(argv, config).command?.flags ?? {};
   const isValue = (at: number) => flags[argv[at - 1]?.slice(2) ?? '']?.type === 'option';
@@ -65,7 +65,7 @@ function withSubjectsLast(argv: readonly string[], config: Config): string[] {
   return [...others, '--', ...argv.filter(isSubject)];
 }
 
-/** A word after a command that takes none: oclif would look for a command of that name. */
+/** Returns the failure for an argument of a command without arguments. oclif would look for a command of that name. */
 function unknownArgument(argv: readonly string[], config: Config): Failure | undefined {
   const { words, length, command } = commandOf(argv, config);
   const extra = words[length];
@@ -82,7 +82,7 @@ function unknownArgument(argv: readonly string[], config: Config): Failure | und
   };
 }
 
-/** `-h` is `--help`, with every command and without one; `-v` without a command is `--version`. */
+/** Replaces `-h` by `--help`, and `-v` without a command by `--version`. */
 function withLongNames(argv: readonly string[]): string[] {
   if (argv[0] === '-v') return ['--version'];
   const end = argv.indexOf('--');
@@ -97,11 +97,11 @@ async function runCommand(typed: readonly string[], program: ProgramName): Promi
   try {
     await run(argv, config);
   } catch (error) {
-    // `--version` and the like end by an exception that is none.
+    // oclif ends `--version` and similar flags by throwing an exit, which is not an error.
     if ((error as { oclif?: { exit?: number } }).oclif?.exit === exits.ok) return exits.ok;
     return report(toFailure(error, { url: 'the server', program }), argv);
   }
-  // A command that looked and found faults says so by its exit code, not by an exception.
+  // A command that has found faults, such as `doctor`, sets the exit code without an exception.
   return Number(process.exitCode ?? exits.ok);
 }
 
@@ -110,7 +110,7 @@ function report(failure: Failure, argv: readonly string[]): number {
   return failure.exit;
 }
 
-/** Resolves where the reader of a pipe ends early, as `| head` does: that is no failure, and nothing is left to flush. */
+/** Resolves when the reader of a pipe closes it early, as `| head` does. This is not a failure. */
 function untilReaderGone(stream: NodeJS.WriteStream) {
   let notice: (error: NodeJS.ErrnoException) => void = () => undefined;
   const gone = new Promise<void>((resolve) => {
@@ -122,16 +122,16 @@ function untilReaderGone(stream: NodeJS.WriteStream) {
   return { gone, end: () => void stream.off('error', notice) };
 }
 
-/** Resolves when everything that was written has left this process, however slow its reader is. */
+/** Resolves when all output has left this process, however slow its reader is. */
 const flushed = (stream: NodeJS.WriteStream) =>
   new Promise<void>((resolve) => void stream.write('', () => resolve()));
 
 /**
- * Runs one command line. Its value goes to stdout; everything else, failures too, to stderr.
- * @returns the exit code: the same with and without `--json`
+ * Runs one command line. Its value is written to stdout, everything else, also failures, to stderr.
+ * @returns the exit code, which is the same with and without `--json`
  */
 export async function runCommandLine(argv: string[], program: ProgramName = 'svcadmin'): Promise<number> {
-  // The commands are compiled already, whatever NODE_ENV says.
+  // The commands are already compiled, so oclif must not transpile them, whatever NODE_ENV is.
   settings.enableAutoTranspile = false;
   const pipe = untilReaderGone(process.stdout);
   const exit = await runCommand(argv, program);

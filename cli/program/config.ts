@@ -13,7 +13,7 @@ const programs = {
     topics,
     description: 'Administer SVC Gateway from the command line.',
   },
-  // A root of its own: the manifest of its commands lies there.
+  // `svc` has a separate root with the manifest of its commands.
   svc: {
     root: '../svc',
     commands: { strategy: 'explicit', target: './commands', identifier: 'commands' },
@@ -24,8 +24,8 @@ const programs = {
 } as const;
 
 /**
- * The package's own settings with what is written here: how help looks, and what its groups are about. Read from
- * where this is compiled to: there the commands lie, and the manifest that spares a start from loading them all.
+ * Loads the package's settings, together with the texts for help. They are read from the directory of the compiled code, which
+ * has the commands and their manifest. With the manifest, a start does not load all commands.
  */
 export async function loadConfig(program: ProgramName = 'svcadmin'): Promise<Config> {
   const { root, description, ...settings } = programs[program];

@@ -2,10 +2,10 @@ import type { Command } from '@oclif/core';
 
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** What a menu has room for: the first sentence, without its full stop. */
+/** Returns the first sentence of a text without its full stop, which is short enough for a menu. */
 const firstSentence = (text: string): string => text.split(/\.(?:\s|$)/)[0]?.trim() ?? '';
 
-/** What fish may offer as the value of a flag. */
+/** Returns the settings of fish for the values of a flag. */
 function offeredValue(flag: Command.Flag.Cached): string[] {
   if (flag.type === 'boolean') return [];
   if (flag.options) return ['-x', '-a', quoted(flag.options.join(' '))];
@@ -17,9 +17,9 @@ interface Described {
 }
 
 /**
- * A completion script for fish: the words of all commands, and the flags of each with their values.
- * @param bin name of the program
- * @param topics what is said of the groups of commands
+ * Renders a completion script for fish: the words of all commands, and the flags of each with their values.
+ * @param bin the name of the program
+ * @param topics the descriptions of the groups of commands
  */
 export function renderFishCompletion(
   bin: string,

@@ -1,6 +1,6 @@
 import { CommandHelp, Help } from '@oclif/core';
 
-/** Help that begins with an example: most readers look for no more. */
+/** Help that begins with an example, which is enough for most readers. */
 class ExampleFirst extends CommandHelp {
   protected override sections() {
     const sections = super.sections();

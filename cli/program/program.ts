@@ -1,8 +1,8 @@
-/** The two programs of the package. They share commands; each has its own API, profiles and texts. */
+/** The two programs of the package. They share commands, but each has a separate API, profiles and texts. */
 export type ProgramName = 'svcadmin' | 'svc';
 
 export const programOf = (bin: string): ProgramName => (bin === 'svc' ? 'svc' : 'svcadmin');
 
-/** A sentence that names commands of `svcadmin`, for a reader of `svc`: there they have the same names. */
+/** Replaces `svcadmin` by `svc` in a sentence for members. The commands have the same names in both programs. */
 export const inWordsOf = (program: ProgramName, text: string): string =>
   program === 'svc' ? text.replaceAll(/\bsvcadmin\b/g, 'svc') : text;

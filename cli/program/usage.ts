@@ -1,7 +1,7 @@
 import type { Command, Interfaces } from '@oclif/core';
 import { closest } from './closest.ts';
 
-/** What a class may leave out, whatever oclif's types say. */
+/** The static fields of a command class. `args` and `flags` may be absent, although oclif's types do not say so. */
 type Declared = Pick<typeof Command, 'id'> & Partial<Pick<typeof Command, 'args' | 'flags'>>;
 
 function valueName(flag: Interfaces.Flag<unknown>): string {
@@ -9,7 +9,7 @@ function valueName(flag: Interfaces.Flag<unknown>): string {
   return flag.options?.join('|') ?? flag.helpValue?.toString() ?? 'VALUE';
 }
 
-/** How a command is typed: its words, its arguments, and the flags that it cannot do without. */
+/** Returns the usage of a command: its words, its arguments and its required flags. */
 export function usageHint(bin: string, { id, args = {}, flags = {} }: Declared): string {
   const names = Object.entries(args).map(([name, { required, multiple }]) => {
     const shown = `${name.toUpperCase()}${multiple ? '…' : ''}`;
@@ -23,7 +23,7 @@ export function usageHint(bin: string, { id, args = {}, flags = {} }: Declared):
 
 type WithFlags = Partial<Pick<typeof Command, 'flags' | 'baseFlags'>>;
 
-/** `; did you mean --limit?` for flags that are not there and look like others of the command; else nothing. */
+/** Returns a suggestion such as `; did you mean --limit?` for unknown flags. Empty if no flag of the command is similar. */
 export function suggestFlags(error: Error & { flags?: unknown }, { flags, baseFlags }: WithFlags): string {
   if (error.name !== 'NonExistentFlagsError' && error.constructor.name !== 'NonExistentFlagsError') return '';
   const known = ['json', 'help', ...Object.keys({ ...baseFlags, ...flags })];

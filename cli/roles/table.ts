@@ -1,7 +1,7 @@
 import type { Permission, PermissionView } from '../../contracts/admin/operators.ts';
 import { commandProcedures } from './procedures.ts';
 
-/** What each role may do with one command. `part`: with some of what it is for. */
+/** Which roles may use a command. `part` means that a role may use it for some records only. */
 export interface CommandRoles {
   command: string;
   support: Permission | 'part';
@@ -9,7 +9,7 @@ export interface CommandRoles {
   owner: Permission | 'part';
 }
 
-/** Commands that call one of their procedures, depending on the argument. All others call every one of theirs. */
+/** Commands that call only one of their procedures, depending on the argument. Other commands call all of theirs. */
 const oneOfMany: ReadonlySet<string> = new Set(['show']);
 const weakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
 
@@ -18,7 +18,7 @@ function combined(permissions: readonly Permission[], anyWill: boolean): Permiss
   return anyWill && least === 'no' && permissions.includes('yes') ? 'part' : least;
 }
 
-/** The commands that call the server, with what each role may do, in their order. */
+/** Returns the commands that call the server, each with the roles that may use it. */
 export function rolesOfCommands(
   procedures: readonly PermissionView[],
   commands: Readonly<Record<string, readonly string[]>> = commandProcedures,

@@ -1,7 +1,7 @@
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { usageError } from '../errors/failure.ts';
 
-/** A new file for a secret that does not exist yet: opened before the secret is made, so that none is lost. */
+/** A new file for a secret. It is opened before the secret is made, so that no secret is lost. */
 export interface SecretFile {
   path: string;
   write(secret: string): void;

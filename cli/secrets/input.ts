@@ -2,10 +2,10 @@ import { answer } from '../careful/confirmation.ts';
 import { CommandError, exits, usageError } from '../errors/failure.ts';
 import { findSecret } from '../show/identify.ts';
 
-/** Characters that are read at most: more is no secret, and no line of a log that holds one. */
+/** The most characters that are read. A secret, or a line of a log with a secret, is shorter. */
 const longestInput = 65_536;
 
-/** All of stdin. @throws CommandError where it is longer than 64 KiB */
+/** Reads all of stdin. @throws CommandError if it is longer than 64 KiB */
 export async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -17,13 +17,13 @@ export async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What a person types without showing it. */
+/** Reads a text that a person types, without showing it. */
 export async function typeHidden(message: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
   return answer(password({ message }, { output: process.stderr }));
 }
 
-/** @throws CommandError where the text holds a secret: it is not sent anywhere */
+/** Prevents that a secret is sent. @throws CommandError if the text contains a secret */
 export function refuseSecret(text: string): void {
   const secret = findSecret(text);
   if (!secret) return;

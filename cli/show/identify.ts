@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { identifierPrefixes, type SecretKind, secretPrefixes } from '../../contracts/identifiers.ts';
 
-/** A secret that was pasted: what it is, without what makes it one, and what support does about it. */
+/** A pasted secret: its kind, its hash and advice for support, but not the secret itself. */
 export interface GivenSecret {
-  /** What the server knows it by; undefined for an access token. */
+  /** The kind and the hash by which the server finds the secret. Undefined for an access token. */
   known?: { kind: SecretKind; hash: string };
   name: string;
   masked: string;
@@ -12,7 +12,7 @@ export interface GivenSecret {
 
 interface SecretRow {
   name: string;
-  /** Characters of its end that are shown elsewhere too. */
+  /** How many characters of its end may be shown. */
   shown: number;
   advice: (last: string) => string;
 }
@@ -57,7 +57,7 @@ const secrets: Readonly<Record<SecretKind, SecretRow>> = {
   },
 };
 
-/** base64url SHA-256, as the server keeps it. */
+/** Returns the SHA-256 in base64url, as the server stores it. */
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 const accessToken = {
@@ -65,7 +65,7 @@ const accessToken = {
   advice: 'Ask for the X-Request-Id of the call, or for the session.',
 };
 
-/** The secret that a text holds, wherever in it. */
+/** Finds a secret anywhere in a text. */
 export function findSecret(text: string): GivenSecret | undefined {
   for (const [kind, prefix] of Object.entries(secretPrefixes) as [SecretKind, string][]) {
     const [secret, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
@@ -77,13 +77,13 @@ export function findSecret(text: string): GivenSecret | undefined {
   return /eyJ[\w-]{8,}\.[\w-]+/.test(text) ? { ...accessToken, masked: 'eyJ…' } : undefined;
 }
 
-/** Kinds of things that an id can name. */
+/** The kinds of records that an id can name. */
 export type Kind =
   | keyof typeof identifierPrefixes
   | 'request'
   | 'wallet'
   | 'job'
-  /** `sub` and `user_id`: what a partner knows a user by. */
+  /** `sub` or `user_id`: the identifier by which a partner knows a user. */
   | 'subject';
 
 export interface Identified {
@@ -92,7 +92,7 @@ export interface Identified {
 }
 
 const body = '[0-9A-Za-z]{22}';
-/** The most specific form comes first: the id of a wallet begins with the id of a partner. */
+/** The forms of ids. The most specific comes first, because the id of a wallet begins with the id of a partner. */
 const forms: readonly (readonly [Kind, RegExp])[] = [
   ['wallet', new RegExp(`ptr_${body}:(test|live)\\b`)],
   ['entry', new RegExp(`\\b(rev_)?${identifierPrefixes.entry}${body}\\b`)],
@@ -104,7 +104,7 @@ const forms: readonly (readonly [Kind, RegExp])[] = [
   ['subject', /^[\w-]{43}$/],
 ];
 
-/** What kind of thing a text names, an address or a sentence around the id included. */
+/** Finds the kind of the record that a text names. The text may be a URL or a sentence that contains the id. */
 export function identify(text: string): Identified | undefined {
   for (const [kind, form] of forms) {
     const [id] = form.exec(text) ?? [];

@@ -13,7 +13,7 @@ import type { ReadReason, Shown } from './related.ts';
 import { showBulkJob, showDelivery, showEntry, showEvent, showJob, showRequest } from './traffic.ts';
 import { showEnrollment, showSession, showUser } from './users.ts';
 
-/** How a record of each kind is read. */
+/** The functions that read a record, by kind. */
 export const loaders: Readonly<
   Record<Kind, (api: AdminApi, id: string, given: ReadReason) => Promise<Shown>>
 > = {

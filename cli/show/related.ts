@@ -1,35 +1,35 @@
-/** Something that a record leads to: `note` says what it is to it. */
+/** A record that another record refers to. `note` describes the relation. */
 export interface Related {
   kind: string;
   id: string;
   note: string;
 }
 
-/** Why personal data are read, where the operator has said it. */
+/** The reason for reading personal data, if the operator has given one. */
 export interface ReadReason {
   reason?: string;
 }
 
-/** A record with the ids that it leads to, and commands that go on from it. */
+/** A record with the related records and the next commands. */
 export interface Shown {
   record: object;
-  /** The part of the record that people see, where it is not all of it; the lines below it say the rest. */
+  /** The fields that people see. Without it, all fields are shown. */
   fields?: object;
   lines?: string[];
   related: Related[];
   next: string[];
 }
 
-/** Rows of one list that are named. */
+/** The most rows of one list that are shown. */
 export const mostNamed = 20;
 
-/** One row, or none where there is no id. */
+/** Returns one row, or none if there is no id. */
 export function related(kind: string, id: string | null | undefined, note = ''): Related[] {
-  // A masked id leads nowhere.
+  // A masked id cannot be looked up.
   return id && !id.startsWith('(') ? [{ kind, id, note }] : [];
 }
 
-/** A row for each, once. */
+/** Removes repeated rows. */
 export function distinct(rows: readonly Related[]): Related[] {
   const seen = new Set<string>();
   return rows.filter(({ id }) => {

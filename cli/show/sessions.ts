@@ -1,13 +1,13 @@
 import type { SessionView } from '../../contracts/admin/sessions.ts';
 import { formatValue, localTime } from '../output/format.ts';
 
-/** The fields of a session that its lines do not say. */
+/** Returns the fields of a session that `sessionLines` does not show. */
 export function sessionFields(session: SessionView) {
   const { timeline: _timeline, code: _code, failure: _failure, ...fields } = session;
   return fields;
 }
 
-/** Why there is no code or what happened to it, then the session's events in order. */
+/** Returns lines about a session: why there is no code or what happened to it, then the events in order. */
 export function sessionLines({ timeline, code, failure }: SessionView): string[] {
   const why = failure
     ? [

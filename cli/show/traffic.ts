@@ -74,7 +74,7 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
     related: distinct([
       ...related('partner', request?.partnerId),
       ...related('API key', request?.keyId),
-      // Identifiers as the caller wrote them. No record needs to have them.
+      // Identifiers as the caller wrote them. They need not exist.
       ...related('client', request?.clientId),
       ...related('session', request?.sessionId),
       ...related('integration', request?.integrationId),

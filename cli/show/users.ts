@@ -59,7 +59,7 @@ export async function showEnrollment(api: AdminApi, enrollmentId: string, given:
   };
 }
 
-/** @param user `usr_…`, the id of a passkey, or the `sub` that a partner knows */
+/** Reads a user. @param user `usr_…`, the id of a passkey, or the `sub` that a partner knows */
 export async function showUser(api: AdminApi, user: string, given: ReadReason): Promise<Shown> {
   const record = await api.users.show.query({ user, ...given });
   const { enrollments: _enrollments, passkeys, ...fields } = record;

@@ -4,7 +4,7 @@ import { changeOfList, changes } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { durationOrDefault, given, passkeys, words } from '../../flags/flags.ts';
 
-/** 0 restores the default. */
+/** Returns a limit for the server. The flag value 0 restores the default, which the server expects as null. */
 const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
 const unlessDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;

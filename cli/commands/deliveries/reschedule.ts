@@ -25,7 +25,7 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
       throw usageError('Name a delivery, or give a filter such as --key');
     if (deliveryId !== undefined) return this.#reschedule(deliveryId);
     const { at, in: seconds = 0, rate } = this.flags;
-    // A moment ahead, so that the time of the call is not over when it arrives.
+    // At least 5 s ahead, so that the time has not passed when the call arrives at the server.
     const from = at ?? new Date(Date.now() + Math.max(seconds, 5) * 1000).toISOString();
     return this.startBulk(
       { action: 'reschedule', filter: filterOf(this.flags), at: from, ...given({ rate }) },

@@ -3,7 +3,7 @@ import type { KeyView } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { given } from '../../flags/flags.ts';
 
-/** What the server will do, or why it will refuse. */
+/** Describes what the server will do, or why it will refuse. */
 function consequenceOf(id: string, key: KeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.retirableAt === null) return `${id} cannot be retired; the server refuses, and nothing changes.`;
@@ -12,7 +12,7 @@ function consequenceOf(id: string, key: KeyView | undefined): string {
   return `${id} is no longer published. No token needs it. Signed statements that it signed do not verify any more.`;
 }
 
-/** The same for a key that others may have. */
+/** Describes the same for a compromised key. */
 function emergencyOf(id: string, key: KeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.use !== 'signing') return `${id} is no signing key; the server refuses, and nothing changes.`;

@@ -5,7 +5,7 @@ import { ListCommand } from '../../list/list-command.ts';
 
 const capOf = (fields: AuditLogEntry['before'], name: string): unknown => fields?.[name] ?? null;
 
-/** A change as a row: what is not given stayed. */
+/** Shows a change as a row. A limit that was not given was not changed. */
 function showChange({ id, at, operatorName, before, after, input, outcome, error }: AuditLogEntry) {
   const wanted = after ?? input;
   const change = (name: string) => {

@@ -17,7 +17,7 @@ import { openSecretFile } from '../../secrets/file.ts';
 
 const fewestCents = 5_000;
 
-/** Called before anything is created, so that no secret is lost. @throws CommandError usage */
+/** Checks the directory before anything is created, so that no secret is lost. @throws CommandError usage */
 function requireDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -126,7 +126,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     else for (const line of [`# ${partnerId}`, ...env, '']) this.log(line);
   }
 
-  /** On stderr: stdout is for what programs read. */
+  /** Writes a summary to stderr, because programs read stdout. */
   #summary(results: readonly RowResult[]): void {
     if (this.jsonEnabled()) return;
     for (const { row, name, result, partnerId, detail } of results)

@@ -15,7 +15,7 @@ export default class SecretsFind extends AdminCommand<typeof SecretsFind> {
     '<%= config.bin %> secrets find < leaked.txt',
   ];
   static override args = {
-    // Other processes of the machine, and the history of the shell, show what is typed here.
+    // Not documented: arguments are visible to other processes and are stored in the history of the shell.
     secret: Args.string({ hidden: true, ignoreStdin: true }),
   };
 

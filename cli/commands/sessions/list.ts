@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core';
 import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
 import { ListCommand, sameForOne } from '../../list/list-command.ts';
 
-/** As the server keeps it. A partner may have put anything into a state. */
+/** Returns the hash of a `state` as the server stores it. The `state` itself is not sent, because it may contain anything. */
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('base64url').slice(0, 22);
 
 const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;

@@ -2,7 +2,7 @@ import type { SourceView } from '../../../contracts/admin/sources.ts';
 import { listFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
-/** `93 % of 120`; null where no session has ended. */
+/** Writes the success of a source, such as `93 % of 120`; null if no session has ended. */
 function successOf(lastDay: SourceView['lastDay']): string | null {
   const { authenticated, failed } = lastDay ?? { authenticated: 0, failed: 0 };
   const all = authenticated + failed;

@@ -67,7 +67,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return groups;
   }
 
-  /** As of now, whatever period the statement is of. */
+  /** Logs the days until the present balance is spent. This does not depend on the period of the statement. */
   private async logDaysLeft(): Promise<void> {
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
     const { balance, daysLeft, currency } = await (await this.api()).wallets.show.query(wallet);
@@ -87,7 +87,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return signed;
   }
 
-  /** Reads page by page. `untilSeq` of the first page excludes entries that are added later. */
+  /** Reads the statement page by page. `untilSeq` of the first page excludes entries that are added meanwhile. */
   private async read(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
     requireOrder(from, to);

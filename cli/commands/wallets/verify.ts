@@ -9,7 +9,7 @@ import { AdminCommand } from '../../program/base-command.ts';
 
 const refused = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
 
-/** What does not add up in a statement whose signature is good; undefined where all does. */
+/** Returns the arithmetic fault of a statement with a valid signature; undefined if there is none. */
 function faultOf({ opening, closing, entries }: SignedStatement): string | undefined {
   let balance = opening;
   for (const { id, amount, balanceAfter } of entries) {

@@ -5,7 +5,7 @@ import { ListCommand } from '../../list/list-command.ts';
 const percent = (share: number | null): string =>
   share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
 
-/** The one that came last: an endpoint may have failed in other ways before. */
+/** Returns the latest answer. An endpoint may have failed in other ways before. */
 const newest = <One extends { lastAt: string }>(answers: readonly One[]): One | undefined =>
   answers.toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))[0];
 

@@ -5,7 +5,7 @@ import { given } from '../../flags/flags.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
-/** The body byte for byte: any changed byte makes the signature invalid. */
+/** Reads the body byte for byte, because any changed byte makes the signature invalid. */
 function readBody(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');

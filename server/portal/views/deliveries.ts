@@ -10,7 +10,7 @@ type Wanted = Parameters<PageContext['api']['deliveries']['list']>[0];
 
 const deliveryOf = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
-function toneOf(status: string): Cell['tone'] {
+function toneOf(status: string): 'bad' | 'good' | undefined {
   if (status === 'failed') return 'bad';
   return status === 'delivered' ? 'good' : undefined;
 }
@@ -100,13 +100,13 @@ function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Secti
     {
       title: `${m.attempt} ${attempt.attempt}: ${m.requestSent}`,
       facts: [
-        [m.time, time(one.at)],
-        [m.status, toned(String(one.status ?? one.error ?? '–'), toneOfAnswer(one.status))],
-        [m.duration, text(one.durationMs === null ? null : `${one.durationMs} ms`)],
-        [m.error, text(one.detail)],
-        [m.address, text(one.address)],
-        [m.cause, text(one.trigger)],
-        [m.nextAttempt, time(one.nextAttemptAt)],
+        [m.time, time(attempt.at)],
+        [m.status, toned(String(attempt.status ?? attempt.error ?? '–'), toneOfAnswer(attempt.status))],
+        [m.duration, text(attempt.durationMs === null ? null : `${attempt.durationMs} ms`)],
+        [m.error, text(attempt.detail)],
+        [m.address, text(attempt.address)],
+        [m.cause, text(attempt.trigger)],
+        [m.nextAttempt, time(attempt.nextAttemptAt)],
       ],
       raw: requestOf(delivery, index),
     },

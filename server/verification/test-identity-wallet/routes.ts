@@ -21,7 +21,7 @@ import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
 import type { Responses } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
-import { Fault, testIdentityWalletMessages } from './messages.ts';
+import { Fault, type FaultName, testIdentityWalletMessages } from './messages.ts';
 
 interface Dependencies {
   wallet: () => TestIdentityWallet;
