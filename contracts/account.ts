@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { SentEvent } from './events.ts';
 
-/** Requests a minute and API key, at each of the two endpoints. */
+/** The limit of requests per minute and API key, at each of the two endpoints. */
 export const accountRequestsPerMinute = 60;
 
-/** Milliseconds after its time from which an event is listed: what is published late then still comes in order. */
+/** How long after its time an event is listed, in milliseconds. The delay keeps late events in order. */
 export const listedAfterMs = 30_000;
 
 export const EventsQuery = z.object({

@@ -1,4 +1,4 @@
-/** Years, months and days of `2001-02-28`, `2001` or `0000-02-28` (OpenID Connect Core 5.1), where they are a date. */
+/** Parses `2001-02-28`, `2001` or `0000-02-28` (OpenID Connect Core 5.1). Undefined if the text is not a date. */
 function parseBirthdate(text: unknown): { year: number; month?: number; day?: number } | undefined {
   const [, yearText, monthText, dayText] =
     typeof text === 'string' ? (/^(\d{4})(?:-(\d{2})-(\d{2}))?$/.exec(text) ?? []) : [];
@@ -11,9 +11,9 @@ function parseBirthdate(text: unknown): { year: number; month?: number; day?: nu
 }
 
 /**
- * Whether a person born on `birthdate` is at least `years` old at `now`, in UTC; null where it is unknown: no
- * date, no year, or only a year in which their birthday may be still to come. A person born on 29 February
- * is a year older on 1 March.
+ * Whether a person born on `birthdate` is at least `years` old at the time `now`, in UTC. Null if that is unknown: there is no
+ * date or no year, or only a year in which the birthday may still be to come. A person born on 29 February is a year older on
+ * 1 March.
  */
 export function isOfAge(birthdate: unknown, years: number, now: Date): boolean | null {
   const born = parseBirthdate(birthdate);

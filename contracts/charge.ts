@@ -4,13 +4,13 @@ import type { Mode } from './identifiers.ts';
 import type { VerificationLevel } from './storefront.ts';
 import type { Rehearsal } from './verification.ts';
 
-/** What is billed (interface section 8, rule 1). */
+/** The kinds of billable events (interface section 8, rule 1). */
 export const BillableKind = z.enum(['token', 'storefront', 'checkbox']);
 export type BillableKind = z.infer<typeof BillableKind>;
 
 /**
- * What a ledger entry can be. The billable kinds are charges. `opening` makes a wallet, `caps` changes its spend caps, and
- * `fence` takes a page's place in the chain after an insert whose result is unknown.
+ * The kinds of ledger entries. The billable kinds are charges. `opening` opens a wallet. `caps` changes its spend caps. `fence`
+ * takes the place of a page in the ledger if the result of the page's insert stays unknown.
  */
 export const EntryKind = z.enum([
   ...BillableKind.options,
@@ -18,22 +18,22 @@ export const EntryKind = z.enum([
 ]);
 export type EntryKind = z.infer<typeof EntryKind>;
 
-/** What a charge grants: the verified access of one partner to one user's claims. Never on the wire. */
+/** What a charge grants: the access of one partner to the verified claims of one user. Internal, never sent to clients. */
 export interface AccessTerms extends ClaimsSnapshot {
   partnerId: string;
   mode: Mode;
   clientId: string;
-  /** The API key whose webhook URL gets the event. */
+  /** The API key whose webhook URL receives the event. */
   keyId: string;
   sessionId: string;
   enrollmentId: string;
   sub: string;
-  /** Whether the session was not the user's first: a Verified Access Event (interface section 6). */
+  /** Whether the user had a session with this client before, which makes a Verified Access Event (interface section 6). */
   returning: boolean;
   scope: string;
-  /** What a storefront or checkbox request must repeat to get the same answer again. */
+  /** The digest that a repeated storefront or checkbox request must have to get the same response. */
   fingerprint?: string;
-  /** What a storefront's answer says besides the claims. */
+  /** The verification level in the response of a storefront exchange. */
   verificationLevel?: VerificationLevel;
 }
 
@@ -41,18 +41,18 @@ export interface AccessTerms extends ClaimsSnapshot {
 export interface Access extends AccessTerms {
   id: string;
   kind: BillableKind;
-  /** When it was charged: the token's issue and the evaluation of its claims. */
+  /** The time of the charge. It is also when the token was issued and the claims were evaluated. */
   at: Date;
   expiresAt: Date;
 }
 
-/** What shall be charged for. `rehearse`: the refusal that a sandbox person asks for, in test mode only. */
+/** The terms of a charge to be made. `rehearse` is the refusal that a sandbox person stands for, in test mode only. */
 export interface Terms extends AccessTerms {
   lifetimeSeconds: number;
   rehearse?: Rehearsal | undefined;
 }
 
-/** The charge that stands for a cause. Its access is absent once it was erased or is older than 30 days. */
+/** The existing charge of a cause. Its access is absent if it was erased or is older than 30 days. */
 export interface PastCharge {
   id: string;
   at: Date;
@@ -63,42 +63,42 @@ export interface PastCharge {
 
 export type Charged<T> = { outcome: 'charged'; answer: T } | { outcome: 'used'; past: PastCharge };
 
-/** Cents per billable event where a partner's price differs from the configured one. */
+/** The individual prices of a partner, in cents per billable event. */
 export type Prices = Partial<Record<BillableKind, number>>;
 
-/** What identifies a charge. The same cause is never charged twice in a wallet. */
+/** The identity of a charge. A wallet is never charged twice for the same cause. */
 export interface Cause {
   partnerId: string;
   mode: Mode;
-  /** A code's hash, or a digest of an idempotency key. */
+  /** The hash of a code, or a digest of an idempotency key. */
   cause: string;
 }
 
 /** How long a caller waits. */
 export interface Waiting extends Pick<AbortSignal, 'aborted' | 'reason'> {
-  /** When it is aborted at the latest, on the monotonic clock of the process in milliseconds. */
+  /** When the signal is aborted at the latest, in milliseconds of the process's monotonic clock. */
   endsAt?: number;
 }
 
-/** What an endpoint asks to be charged. The wallet is that of the terms: of their partner and mode. */
+/** The order of an endpoint for a charge. It is charged to the wallet of the partner and mode in the terms. */
 export interface Order {
   kind: BillableKind;
   cause: string;
   terms: Terms;
   prices: Prices | undefined;
-  /** Once it is aborted, a charge that was not sent yet is not made. */
+  /** If the signal is aborted, a charge that was not sent yet is not made. */
   signal: Waiting;
-  /** The trace of the request; kept for the event. */
+  /** The trace context of the request, which is kept for the event. */
   traceparent?: string | undefined;
 }
 
-/** The exchange core as an endpoint sees it. */
+/** The functions of billing that the endpoints use. */
 export interface Charging {
-  /** The charge that stands for a cause. */
+  /** Finds the charge of a cause. */
   past(of: Cause): Promise<PastCharge | undefined>;
   /**
    * Charges the wallet once for `order.cause` and grants the access.
-   * @param answer makes the answer while the charge is on its way to the database; run again where it goes a second time
+   * @param answer makes the response while the charge is being written. Called again if the charge is written a second time
    * @throws ApiError payment_required, rate_limited, service_unavailable
    */
   charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>>;

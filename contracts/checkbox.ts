@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { ClaimsMap, ClaimsMeta } from './claims.ts';
 import { DateTime } from './identifiers.ts';
 
-/** Seconds in which the same `Idempotency-Key` and body return the stored answer (docs/choices.md). */
+/** How long the same `Idempotency-Key` and body return the stored response, in seconds (docs/choices.md). */
 export const storedAnswerLifetimeSeconds = 24 * 3600;
 
-/** Headers of a resolve, as Node names them. The key names the request: sent again, it is not billed again. */
+/** The headers of a request, in lower case as in Node. A repeated request with the same key is not billed again. */
 export const CheckboxHeaders = z.object({
   'idempotency-key': z
     .string()
@@ -13,7 +13,7 @@ export const CheckboxHeaders = z.object({
     .describe('Names the request: the same key and body return the stored answer for 24 hours'),
 });
 
-/** Provisional: the interface names the family and shows none of it. */
+/** Provisional, because the interface names these endpoints but does not define them. */
 export const CheckboxRequest = z
   .object({
     enrollment_id: z.string().min(1).max(128),

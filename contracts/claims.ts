@@ -4,8 +4,8 @@ export const ClaimValue = z.union([z.boolean(), z.string(), z.number(), z.null()
 export type ClaimValue = z.infer<typeof ClaimValue>;
 
 /**
- * The registry of claims: the type of each value, null apart, which any of them may be where the
- * source could not tell. To offer a new claim, add a row.
+ * The registry of claims, with the type of each value. Every value may also be null, if the source does not know it. To offer a
+ * new claim, add a row.
  */
 export const claimRegistry = {
   age_16_plus: z.boolean(),
@@ -28,11 +28,11 @@ export function isClaimName(value: string): value is ClaimName {
 }
 
 export type ClaimsMap = Record<string, ClaimValue>;
-/** Each claim with its type, or null. */
+/** The schema of each claim: its type, or null. */
 const known = Object.entries(claimRegistry).map(
   ([name, type]) => [name, type.nullable().exactOptional()] as const,
 );
-/** Interface 2.1: claim identifiers to their values. */
+/** Claims by their identifiers (interface 2.1). */
 export const ClaimsMap: z.ZodType<ClaimsMap, ClaimsMap> = z
   .object(Object.fromEntries(known))
   .catchall(ClaimValue)
@@ -45,7 +45,7 @@ export const ClaimsMap: z.ZodType<ClaimsMap, ClaimsMap> = z
 /** Claims of a person from a verification source; each may be null. */
 export type Claims = Partial<Record<ClaimName, ClaimValue>>;
 
-/** Interface 2.5: the requested claims, partitioned by result. */
+/** The requested claims, partitioned by result (interface 2.5). */
 export const ClaimsMeta = z
   .strictObject({
     claims_requested: z.array(z.string()).describe('Every identifier asked for, in that order'),
@@ -65,9 +65,8 @@ export interface ClaimsSnapshot {
 }
 
 /**
- * Partitions the requested identifiers (docs/choices.md): resolved, null and ignored are disjoint
- * and together are exactly what was requested, in the order asked. `permitted` are the claims the client
- * may see; anything else, and anything the registry does not know, is ignored.
+ * Partitions the requested identifiers into resolved, null and ignored (docs/choices.md). Each requested identifier is in
+ * exactly one part, in the order of the request. Identifiers that are not in `permitted` or not in the registry are ignored.
  */
 export function resolveClaims(
   requested: readonly string[],
@@ -88,12 +87,12 @@ export function resolveClaims(
   };
 }
 
-/** Whether any of these claims can say yes: a storefront exchange without one could only ever be a 422. */
+/** Whether any of these claims can be true. Without such a claim, every storefront exchange would be a 422. */
 export function canBePositive(names: readonly ClaimName[]): boolean {
   return names.some((name) => claimRegistry[name] instanceof z.ZodBoolean);
 }
 
-/** Whether at least one claim says yes: what a storefront exchange needs (interface 7.5, 422). */
+/** Whether at least one claim is true, which a storefront exchange requires (interface 7.5, 422). */
 export function hasPositiveClaim(claims: ClaimsMap): boolean {
   return Object.values(claims).some((value) => value === true);
 }

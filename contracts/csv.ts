@@ -1,8 +1,8 @@
-/** A spreadsheet takes a cell that begins so for a formula; with a quote before it, for text. */
+/** Spreadsheets take a cell that begins with one of these characters for a formula. A quote before it makes it text. */
 const formula = /^[=+\-@\t\r]/;
 const plainNumber = /^-?\d+(\.\d+)?$/;
 
-/** One cell of RFC 4180; what a spreadsheet would calculate is made text, unless it is a plain number. */
+/** Renders a cell by RFC 4180. A value that a spreadsheet would take for a formula is made text, unless it is a number. */
 function cell(value: string | number | null): string {
   if (value === null) return '';
   const text = String(value);
@@ -10,7 +10,7 @@ function cell(value: string | number | null): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** The lines of a CSV file: the headings, then the rows. */
+/** Renders a CSV file: the headings, then the rows. */
 export function renderCsv(
   headings: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],
@@ -18,7 +18,7 @@ export function renderCsv(
   return [headings, ...rows].map((row) => row.map(cell).join(','));
 }
 
-/** Cents as a decimal number, without separators: a cell to calculate with. */
+/** Writes cents as a decimal number without separators, so that spreadsheets can calculate with it. */
 export function decimal(cents: number): string {
   const digits = String(Math.abs(cents)).padStart(3, '0');
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;

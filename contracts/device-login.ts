@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { MemberRole } from './admin/members.ts';
 import { DateTime, identifier } from './identifiers.ts';
 
-/** RFC 8628 3.4. */
+/** The grant type of the device flow (RFC 8628 3.4). */
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** RFC 8628 3.1. `client_name`: what the program calls its machine; its member reads it. */
+/** The device authorization request (RFC 8628 3.1). `client_name` is the name of the machine, which the member sees. */
 export const DeviceAuthorizationRequest = z.object({ client_name: z.string().max(64).optional() });
 export type DeviceAuthorizationRequest = z.infer<typeof DeviceAuthorizationRequest>;
 
-/** RFC 8628 3.2. Without `verification_uri_complete`: the member types the code that their own terminal shows. */
+/** The response (RFC 8628 3.2). It has no `verification_uri_complete`, so that members type the code of their terminal. */
 export const DeviceAuthorization = z.strictObject({
   device_code: z.string(),
   user_code: z.string(),
@@ -27,7 +27,7 @@ export const DeviceTokenRequest = z.object({
   device_code: z.string().min(1).max(256),
 });
 
-/** `scope`: the role of the member. */
+/** The token of a login. `scope` is the role of the member. */
 export const DeviceToken = z.strictObject({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
@@ -37,7 +37,7 @@ export const DeviceToken = z.strictObject({
 });
 export type DeviceToken = z.infer<typeof DeviceToken>;
 
-/** Who is signed in by a token, and until when. */
+/** The login of a token: the member, and when it ends. */
 export const DeviceLogin = z.strictObject({
   memberId: identifier('member'),
   email: z.string().nullable(),
@@ -45,11 +45,11 @@ export const DeviceLogin = z.strictObject({
   partnerId: identifier('partner'),
   partner: z.string(),
   environment: z.string(),
-  /** What the program called its machine. */
+  /** The name of the machine. */
   name: z.string(),
   createdAt: DateTime,
   expiresAt: DateTime,
-  /** Until when secrets, addresses and members can be changed; null where that is over. */
+  /** Until when secrets, addresses and members can be changed. Null if that time is over. */
   changesUntil: DateTime.nullable(),
 });
 export type DeviceLogin = z.infer<typeof DeviceLogin>;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Characters that turn the direction of the text after them, as they stand in a class of a regular expression. */
+/** Control characters that change the direction of the text after them, for use in a regular expression class. */
 export const directionControls = '\\u202A-\\u202E\\u2066-\\u2069';
 const printable = new RegExp(`^[^\\p{Cc}${directionControls}]+$`, 'u');
 
 /**
- * Text of operators that people read on lists and pages, of at most `max` characters. Control characters are refused,
- * also those that turn the direction of what follows.
+ * Makes a schema for a text of at most `max` characters that people read on lists and pages. Control characters are refused,
+ * also those that change the direction of the text.
  */
 export const displayText = (max: number) =>
   z

@@ -1,7 +1,7 @@
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 export type DurationUnit = keyof typeof units;
 
-/** `90s`, `1.5h` or `7d` in milliseconds; undefined for another text or unit. */
+/** Parses `90s`, `1.5h` or `7d` as milliseconds. Undefined for any other text, or for a unit that is not allowed. */
 export function parseDuration(text: string, allowed: readonly DurationUnit[]): number | undefined {
   const [, count, unit] = /^(\d{1,9}(?:\.\d+)?)([a-z]+)$/.exec(text) ?? [];
   const known = allowed.find((one) => one === unit);

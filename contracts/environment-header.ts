@@ -1,4 +1,4 @@
-/** Header of every answer to an operator: the environment of the server. Apart, because `svcadmin` starts without zod. */
+/** The header with the server's environment in every response to an operator. This file is separate: `svcadmin` starts without zod. */
 export const environmentHeader = 'svc-environment';
-/** Header of an answer to an operator whose token expires within a week: when. */
+/** The header with the expiry of the operator's token, if it expires within a week. */
 export const tokenExpiryHeader = 'svc-token-expires';

@@ -8,7 +8,7 @@ export interface Explanation {
   fix: string;
 }
 
-/** Replace the explanations of the OAuth endpoints at the endpoints that answer in the general error format. */
+/** Explanations for endpoints with the general error format. They replace those of the OAuth endpoints. */
 export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation>>> = {
   invalid_request: {
     cause:
@@ -24,7 +24,7 @@ export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation
 const wait = 'Send the same request again after the seconds in `Retry-After`.';
 const startOver = 'Send the user to `/verify/start` again.';
 
-/** One for every row of the table: `docs/errors.md` is made of both. */
+/** An explanation for every row of the error table. `docs/errors.md` is generated from both. */
 export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   invalid_request: {
     cause:

@@ -1,22 +1,22 @@
 /**
- * The one table of errors. The error class, both REST bodies, the tRPC error and the exit code of the
- * command line all derive from a row here; a code without a row does not compile.
- * Rows follow interface 0.8.0 section 7, then docs/choices.md where the interface is silent.
+ * A row of the table of errors. The error class, both REST bodies, the tRPC error and the exit code of the command line are
+ * derived from it. A code without a row does not compile.
+ * Rows follow section 7 of interface 0.8.0, and docs/choices.md for cases that the interface does not define.
  */
 export interface ErrorRow {
   /** HTTP status. */
   status: number;
-  /** `error` of an OAuth body (interface 7.4); absent where no OAuth endpoint answers it. */
+  /** The `error` of an OAuth body (interface 7.4). Absent if no OAuth endpoint sends it. */
   oauth?: string;
-  /** Code of the admin API. */
+  /** The tRPC code of the admin API. */
   trpc: TrpcCode;
   /** Exit code of `svcadmin`: 1 failure, 2 usage, 3 not authorised, 4 not found, 5 refused, 6 rate limited, 7 unreachable. */
   exit: 1 | 2 | 3 | 4 | 5 | 6 | 7;
   /** Whether the same request may succeed later without a change by the caller. */
   retryable: boolean;
-  /** What the caller reads unless the thrower says it more precisely. */
+  /** The default message for the caller. The code that throws the error may replace it. */
   text: string;
-  /** … and what callers of the storefront and checkbox endpoints read in its place. */
+  /** The default message at the storefront and checkbox endpoints, if it differs from `text`. */
   general?: string;
 }
 
@@ -168,17 +168,17 @@ const rows = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-/** Every code that this system answers with. Retired codes stay listed and are never used again. */
+/** All error codes of this service. Retired codes stay in the table and are never used again. */
 export type ErrorCode = keyof typeof rows;
 
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = rows;
 
-/** The text of a row as the general format shows it (interface 7.1). */
+/** Returns the default message of an error in the general format (interface 7.1). */
 export function generalText(code: ErrorCode): string {
   return errorTable[code].general ?? errorTable[code].text;
 }
 
-/** Whether `value` is a code of the table: for codes that arrive over the wire. */
+/** Whether `value`, which may come from another process, is a code of the table. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(rows, value);
 }

@@ -1,6 +1,6 @@
 /**
- * The events of interface section 6. Schemas, samples, examples and the command line are complete for this list, or do not
- * compile. Imports nothing: the command line starts without zod.
+ * The events of interface section 6. The code does not compile unless schemas, samples, examples and the command line cover them
+ * all. This file imports nothing, so that the command line starts without zod.
  */
 export const eventNames = [
   'verification.session.completed',
@@ -10,7 +10,7 @@ export const eventNames = [
 ] as const;
 export type EventName = (typeof eventNames)[number];
 
-/** Notices to a partner's developers, for API keys that opt in: additions beside the events of the contract. */
+/** Notices to a partner's developers, for API keys that opt in. They are additions to the events of the contract. */
 export const noticeNames = [
   'notice.low_balance',
   'notice.endpoint_failing',

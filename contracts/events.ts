@@ -9,7 +9,7 @@ const envelope = {
   partner_id: z.string(),
 };
 
-/** Interface section 6: the four events, each with exactly these fields. */
+/** The four events of interface section 6, each with exactly these fields. */
 export const eventSchemas = {
   'verification.session.completed': z
     .strictObject({
@@ -58,7 +58,7 @@ export const WebhookEvent = z.discriminatedUnion(
 );
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
-/** A notice: one schema for all of them, so that a receiver needs no list of them. */
+/** A notice. All notices have the same schema, so that a receiver need not know their names. */
 export const NoticeEvent = z
   .strictObject({
     event: z.enum(noticeNames),
@@ -73,7 +73,7 @@ export const NoticeEvent = z
   .meta({ id: 'NoticeEvent' });
 export type NoticeEvent = z.infer<typeof NoticeEvent>;
 
-/** What the body of an event of this name is. */
+/** Returns the schema of the body of an event. */
 export const schemaOf = (name: SentName): z.ZodObject =>
   name in eventSchemas ? eventSchemas[name as EventName] : NoticeEvent;
 

@@ -4,8 +4,8 @@ import type { Mode } from './identifiers.ts';
 import type { Rehearsal } from './verification.ts';
 
 /**
- * What an authorization code stands for, as the verification flow left it. Never on the wire: it is what the
- * feature that issues codes and those that exchange them agree on.
+ * What an authorization code grants. It is internal and never sent to clients: the feature that issues codes passes it to the
+ * features that exchange them.
  */
 export interface Grant {
   sessionId: string;
@@ -13,7 +13,7 @@ export interface Grant {
   /** The API key that owns the session. */
   keyId: string;
   redirectUri: string;
-  /** As asked at the start, in order. */
+  /** The requested identifiers, in the order of the request. */
   scope: string[];
   codeChallenge: string;
   expiresAt: Date;
@@ -21,16 +21,16 @@ export interface Grant {
   sub: string;
   /** Whether an earlier session had enrolled this user with this client. */
   returning: boolean;
-  /** Everything that is known of the user; what a client may see of it is for the exchange to choose. */
+  /** All known claims of the user. The exchange selects those that the client may see. */
   evaluatedClaims: Claims;
   /** `withdrawn`: the user has withdrawn the consent that the code was issued for. */
   enrollment: { id: string; status: 'active' | 'blocked' | 'withdrawn'; rehearse?: Rehearsal | undefined };
 }
 
-/** So many wrong verifiers invalidate a code. */
+/** The number of wrong verifiers that invalidates a code. */
 export const maxWrongVerifiers = 5;
 
-/** A client that exchanges codes: `oauth` ones at the token endpoint, `storefront` ones by signed calls. */
+/** A client that exchanges codes. `oauth` clients use the token endpoint, `storefront` clients use signed calls. */
 export interface ExchangingClient {
   _id: string;
   partnerId: string;
@@ -40,10 +40,10 @@ export interface ExchangingClient {
   claims: readonly ClaimName[];
 }
 
-/** The known claims of a grant's scope, in the order asked: `scope` of the token response. */
+/** Returns the known claims of a grant's scope, in the order of the request. They are the `scope` of the token response. */
 export const grantedScope = ({ scope }: Pick<Grant, 'scope'>): ClaimName[] => scope.filter(isClaimName);
 
-/** What a code grants the client that exchanges it: the claims as they are now, with their partition. */
+/** Returns the terms for the client that exchanges a code: the present claims, with their partition. */
 export function termsOf(grant: Grant, client: ExchangingClient): Omit<Terms, 'lifetimeSeconds'> {
   const { sessionId, sub, returning, enrollment } = grant;
   return {

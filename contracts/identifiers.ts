@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Prefixes of everything that has a name on the wire (docs/choices.md).
- * What follows the prefix is base62: 128 bits for identifiers, 256 bits and a checksum for secrets.
+ * The prefixes of all identifiers and secrets of the API (docs/choices.md). The part after the prefix is base62: 128 bits for
+ * identifiers, 256 bits and a checksum for secrets.
  */
 export const identifierPrefixes = {
   partner: 'ptr_',
@@ -39,7 +39,7 @@ export type SecretKind = keyof typeof secretPrefixes;
 
 const base62 = '[0-9A-Za-z]';
 
-/** A schema for identifiers of one kind, for instance `identifier('partner')` takes `ptr_…`. */
+/** Makes a schema for identifiers of one kind. For example, `identifier('partner')` accepts `ptr_…`. */
 export function identifier(kind: IdentifierKind) {
   const prefix = identifierPrefixes[kind];
   return z.string().regex(new RegExp(`^${prefix}${base62}{22}$`), {
@@ -47,13 +47,13 @@ export function identifier(kind: IdentifierKind) {
   });
 }
 
-/** The kind that an identifier claims to be, or undefined. For messages about identifiers of the wrong kind. */
+/** Returns the kind of an identifier by its prefix; undefined if it is unknown. */
 export function identifierKind(value: string): IdentifierKind | undefined {
   const kinds = Object.keys(identifierPrefixes) as IdentifierKind[];
   return kinds.find((kind) => value.startsWith(identifierPrefixes[kind]));
 }
 
-/** Ledger entries: `txn_…`, and `rev_txn_…` for the one refund that a charge can have. */
+/** The id of a ledger entry: `txn_…`, or `rev_txn_…` for the only refund that a charge can have. */
 export const EntryId = z
   .string()
   .regex(/^(rev_)?txn_[0-9A-Za-z]{22}$/, { error: 'expected a ledger entry of the form txn_…' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Mode } from './identifiers.ts';
 
-/** Which credential an identity wallet presents, and how it is asked. */
+/** The profile of a source: the kind of credential, and the form of the request. */
 export const IdentityWalletProfile = z.enum(['eu-age-verification', 'eudi-pid', 'mdl', 'photo-id']);
 export type IdentityWalletProfile = z.infer<typeof IdentityWalletProfile>;
 
@@ -9,11 +9,11 @@ const objectIdentifier = z
   .string()
   .regex(/^\d+(\.\d+)+$/, { error: 'expected an object identifier such as 1.0.18013.5.1.2' });
 
-/** The certificate by which identity wallets know this relying party, and its private key. */
+/** The certificate by which this relying party identifies itself to identity wallets, with its private key. */
 const RelyingPartyCertificate = z.strictObject({
-  /** PEM, or the path of a file with it: the certificate, then those between it and its root. */
+  /** PEM, or the path of a PEM file: the certificate, then the intermediate certificates. */
   certificates: z.string().min(1),
-  /** PKCS #8 in PEM, or the path of a file with it, or the environment variable that holds it. */
+  /** PKCS #8 in PEM, or the path of such a file, or the environment variable that contains it. */
   key: z.union([z.string().min(1), z.strictObject({ env: z.string().min(1) })]),
   /** How the request names this relying party (OpenID4VP 1.0, 5.9.3). */
   clientId: z.enum(['x509_hash', 'x509_san_dns']).default('x509_hash'),
@@ -26,22 +26,22 @@ const usual = {
   'photo-id': { docType: 'org.iso.23220.photoid.1', scheme: 'openid4vp' },
 } as const;
 
-/** PEM, or the path of a file with it; or a signed list of authorities. */
+/** The trust anchors: PEM, the path of a PEM file, or a signed list of authorities. */
 export const TrustAnchors = z.union([
   z.string().min(1),
   z.strictObject({
     /** Path of the file with a VICAL (ISO/IEC 18013-5, annex C). */
     vical: z.string().min(1),
-    /** PEM, or the path of a file with it: certificate authorities of the list's provider. */
+    /** The certificate authorities of the list's provider: PEM, or the path of a PEM file. */
     providers: z.string().min(1),
   }),
 ]);
 export type TrustAnchors = z.infer<typeof TrustAnchors>;
 
-/** One identity wallet source; an item of the list that SVC_IDENTITY_WALLET_SOURCES names. */
+/** An identity wallet source, which is an item of the list in SVC_IDENTITY_WALLET_SOURCES. */
 export const IdentityWallet = z
   .strictObject({
-    /** What `clients create --source` calls it. */
+    /** The name of the source, for example for `clients create --source`. */
     name: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
@@ -49,13 +49,13 @@ export const IdentityWallet = z
       .refine((name) => !['sandbox', 'passkey'].includes(name) && !name.startsWith('test-wallet'), {
         error: 'is the name of a source that is always there',
       }),
-    /** What users read, for instance `EU age verification app`. */
+    /** The label that users see, for example `EU age verification app`. */
     label: z.string().trim().min(1).max(60),
     profile: IdentityWalletProfile,
     modes: z.array(Mode).min(1).default(['test', 'live']),
     /** Certificate authorities of the issuers. Files are read again when they change. */
     trustAnchors: TrustAnchors,
-    /** Extended key usages of which the signer of an mdoc must have one. */
+    /** The signer of an mdoc must have one of these extended key usages. */
     documentSignerUsages: z.array(objectIdentifier).min(1).default(['1.0.18013.5.1.2']),
     formats: z
       .array(z.enum(['dc+sd-jwt', 'mso_mdoc']))
@@ -64,7 +64,7 @@ export const IdentityWallet = z
     docType: z.string().min(1).max(128).optional(),
     /** Accepted values of `vct`. */
     types: z.array(z.string().min(1)).min(1).default(['urn:eudi:pid:1']),
-    /** Asks for the number of the person or document, so that a person who comes again is known. */
+    /** Whether to ask for the number of the person or document, by which a returning person is recognised. */
     stableIdentifier: z.boolean().default(false),
     /** URL scheme that opens the identity wallet. */
     scheme: z
@@ -86,7 +86,7 @@ export const IdentityWallet = z
     ...source,
     docType: source.docType ?? usual[source.profile].docType,
     scheme: source.scheme ?? usual[source.profile].scheme,
-    // Only a PID has two.
+    // Only a PID can have two formats.
     formats: source.profile === 'eudi-pid' ? source.formats : (['mso_mdoc'] as (typeof source)['formats']),
   }));
 
@@ -96,12 +96,12 @@ export const IdentityWalletSources = z.array(IdentityWallet).superRefine((source
   if (twice) context.addIssue({ code: 'custom', message: `${twice} is there twice` });
 });
 
-/** A source with what its files and variables hold; trust anchors may still be the path of a file. */
+/** A source with the contents of its files and variables. Trust anchors may still be the path of a file. */
 export type IdentityWalletSettings = Omit<z.infer<typeof IdentityWallet>, 'access'> & {
   access?: { certificates: string; key: string; clientId: 'x509_hash' | 'x509_san_dns' } | undefined;
 };
 
-/** Sources that are always there, for test clients: they trust the test wallet alone. */
+/** The built-in sources for test clients. They trust only the test wallet. */
 export const testIdentityWalletSources = [
   { name: 'test-wallet-age', label: 'EU age verification', profile: 'eu-age-verification' },
   { name: 'test-wallet-pid', label: 'EUDI Wallet', profile: 'eudi-pid' },

@@ -5,7 +5,7 @@ import { DateTime } from './identifiers.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
 
-/** The one grant type of the token endpoint. */
+/** The only grant type of the token endpoint. */
 export const grantType = 'authorization_code';
 
 /** Interface 2.2. */
@@ -29,11 +29,11 @@ export const TokenRequest = z
   .meta({ id: 'TokenRequest' });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
-/** Where the client's credentials are in a Basic header, the body has none. */
+/** The credentials in the body, which are absent if the request has a Basic header. */
 const credentials = { client_id: true, client_secret: true } as const;
 export const TokenRequestWithBasic = TokenRequest.omit(credentials).meta({ id: 'TokenRequestWithBasic' });
 
-/** Seconds that an access token lives (interface section 8). */
+/** How long an access token is valid, in seconds (interface section 8). */
 export const accessTokenLifetimeSeconds = 3600;
 
 /** Interface 2.3. */

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { ClaimName, ClaimValue, claimRegistry, isClaimName } from './claims.ts';
 import { Mode } from './identifiers.ts';
 
-/** Name of a claim of the provider: as it is, or with dots into objects, such as `address.country`. */
+/** The name of a claim of the provider. Dots lead into objects, such as `address.country`. */
 const path = z.string().min(1).max(256);
-/** Take it from `verified_claims` (OpenID Connect for Identity Assurance), by any or these trust frameworks. */
+/** If set, the claim is read from `verified_claims` (OpenID Connect for Identity Assurance) of any or of these trust frameworks. */
 const verified = z.union([z.literal('any'), z.array(z.string().min(1)).min(1)]).optional();
 
-/** How one claim of ours comes about. A claim that cannot be derived is null. */
+/** A rule that derives one of our claims. A claim that cannot be derived is null. */
 export const ClaimRule = z.union([
-  /** A claim of the provider, taken over: `true` or `"true"`, `"DE"`, `2`. */
+  /** The value of a claim of the provider, such as `true`, `"true"`, `"DE"` or `2`. */
   z.strictObject({ claim: path, verified }),
-  /** For `age_N_plus`: whether so many years have passed since a date such as `2001-02-28` or `2001`. */
+  /** For `age_N_plus`: whether N years have passed since a date such as `2001-02-28` or `2001`. */
   z.strictObject({ birthdate: path, verified }),
-  /** True where `verified_claims` are there. */
+  /** True if there are `verified_claims`. */
   z.strictObject({ present: z.literal('verified_claims'), verified }),
-  /** By the authentication context, for instance `{"urn:example:loa:high": 3}`. */
+  /** The value by the authentication context, for example `{"urn:example:loa:high": 3}`. */
   z.strictObject({ acr: z.record(z.string(), ClaimValue) }),
 ]);
 export type ClaimRule = z.infer<typeof ClaimRule>;
@@ -37,7 +37,7 @@ function ruleFault(name: string, rule: ClaimRule): string | undefined {
 }
 
 const fromBirthdate: ClaimRule = { birthdate: 'birthdate' };
-/** For each claim the standard one of OpenID Connect Core 5.1 that tells it; null where none does. */
+/** The rule for each claim by the standard claims of OpenID Connect Core 5.1. Null if none of these tells it. */
 const standardRules: Record<ClaimName, ClaimRule | null> = {
   age_16_plus: fromBirthdate,
   age_18_plus: fromBirthdate,
@@ -47,15 +47,15 @@ const standardRules: Record<ClaimName, ClaimRule | null> = {
   assurance_level: null,
 };
 
-/** For providers that say nothing special. */
+/** The default rules of a provider. */
 export const usualClaims = Object.fromEntries(
   Object.entries(standardRules).filter(([, rule]) => rule !== null),
 ) as ClaimRules;
 
-/** What a user's failure at the provider means for the session. */
+/** The failure reason of the session after a failure at the provider. */
 const Failure = z.enum(['abandoned', 'document_rejected', 'source_error']);
 
-/** Parameters that belong to the protocol and to each attempt. */
+/** Parameters that the protocol sets, and that the configuration must not set. */
 const reserved = [
   'client_id',
   'code_challenge',
@@ -77,20 +77,20 @@ const issuer = z.url().refine(
   { error: 'must be https, or http on localhost' },
 );
 
-/** One OpenID provider that authenticates users; an item of the list that SVC_OIDC_SOURCES names. */
+/** An OpenID provider that authenticates users. It is an item of the list in SVC_OIDC_SOURCES. */
 export const OidcSource = z.strictObject({
-  /** What `clients create --source` calls it; part of its redirect URI, `{base_url}/verify/callback/{name}`. */
+  /** The name of the source. It is part of the redirect URI, `{base_url}/verify/callback/{name}`. */
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
     .refine((name) => name !== 'sandbox', { error: 'is the name of the sandbox' })
     .refine((name) => name !== 'passkey', { error: 'is the name of sessions by passkey' }),
-  /** What users read. */
+  /** The label that users see. */
   label: z.string().trim().min(1).max(60),
-  /** Without `/.well-known/openid-configuration`. */
+  /** The issuer, without `/.well-known/openid-configuration`. */
   issuer,
   clientId: z.string().min(1),
-  /** The secret, or the environment variable that holds it. Without one the client is a public one. */
+  /** The secret, or the environment variable that contains it. Without a secret, the client is public. */
   clientSecret: z.union([z.string().min(1), z.strictObject({ env: z.string().min(1) })]).optional(),
   clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).default('client_secret_basic'),
   modes: z.array(Mode).min(1).default(['test', 'live']),
@@ -108,16 +108,16 @@ export const OidcSource = z.strictObject({
     .refine(({ max_age: seconds = '0' }) => /^\d{1,9}$/.test(seconds), {
       error: 'max_age must be a number of seconds',
     }),
-  /** Whether claims are read from the userinfo endpoint as well. */
+  /** Whether claims are also read from the userinfo endpoint. */
   userinfo: z.boolean().default(true),
   claims: ClaimRules.default(usualClaims),
-  /** By the provider's `error`; what is not listed is a `source_error`. */
+  /** The failure reason for each `error` of the provider. Other errors are a `source_error`. */
   failures: z
     .record(z.string(), Failure)
     .default({ access_denied: 'abandoned', unmet_authentication_requirements: 'document_rejected' }),
 });
 
-/** Read from a file, with its secrets not yet looked up. */
+/** The sources in the file. Secrets in environment variables are not read yet. */
 export const OidcSources = z.array(OidcSource).superRefine((sources, context) => {
   const names = sources.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FailureReason } from './verification.ts';
 
-/** Interface 7.3, the ones that travel in a redirect. `invalid_request` is only ever the 400 at start. */
+/** The errors that a redirect can contain (interface 7.3). `invalid_request` never redirects: it is the 400 of the start. */
 export type RedirectError =
   | 'access_denied'
   | 'verification_failed'
@@ -9,19 +9,19 @@ export type RedirectError =
   | 'invalid_redirect_uri';
 
 /**
- * The one table of reasons for which a verification ends without a code. The redirect's `error` and
- * `error_description`, `failure_reason` of the failed event and `svcadmin sessions show` derive from a row here.
+ * A row of the table of reasons why a verification ends without a code. The redirect's `error` and `error_description`, the
+ * `failure_reason` of the failed event, and `svcadmin sessions show` are derived from it.
  */
 export interface ReasonRow {
-  /** `error` of the redirect (interface 7.3). */
+  /** The `error` of the redirect (interface 7.3). */
   error: RedirectError;
   /** Whether the same person may succeed in a new session without a change by the partner. */
   retryable: boolean;
-  /** Sent to the partner; RFC 6749 4.1.2.1 allows printable ASCII without `"` and `\`. */
+  /** The text for the partner. RFC 6749 4.1.2.1 allows printable ASCII without `"` and `\`. */
   text: string;
 }
 
-/** Expiry has no event (interface section 6), and a removed redirect URI says nothing about the user. */
+/** Reasons without a failed event: an expiry has none (interface section 6), and a removed redirect URI is no fault of the user. */
 type Unreported = 'session_expired' | 'invalid_redirect_uri';
 export type Reason = FailureReason | Unreported;
 
@@ -60,7 +60,7 @@ export const reasons = {
 
 export const Reason = z.enum(Object.keys(reasons) as [Reason, ...Reason[]]);
 
-/** `document_rejected: the verification source did not …`: what comes before the colon is for programs. */
+/** Returns a text such as `document_rejected: the verification source did not …`. Programs read the part before the colon. */
 export function describeReason(reason: Reason): string {
   return `${reason}: ${reasons[reason].text}`;
 }

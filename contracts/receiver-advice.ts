@@ -1,13 +1,13 @@
 import type { AttemptError } from './webhooks.ts';
 
-/** How an attempt ended, as far as the advice depends on it. */
+/** The end of an attempt, as far as the advice depends on it. */
 export interface AttemptEnd {
   error: AttemptError;
-  /** Of the HTTP answer; null where there was none. */
+  /** The status of the HTTP response. Null if there was none. */
   status: number | null;
-  /** Where a redirect leads. */
+  /** The target of a redirect. */
   location?: string | null;
-  /** As the receiver sent it. */
+  /** The `Retry-After` header as the receiver sent it. */
   retryAfter?: string | null;
 }
 
@@ -55,12 +55,12 @@ function ofAnswer(status: number, { location, retryAfter }: AttemptEnd): string 
   return 'The receiver rejects the request. Have the partner look at why it does not answer with a 2xx';
 }
 
-/** What the partner has to mend after a failed attempt, without a full stop. */
+/** Returns what the partner has to mend after a failed attempt, without a full stop. */
 export function adviseReceiver(end: AttemptEnd): string {
   return end.status === null ? withoutAnswer[end.error] : ofAnswer(end.status, end);
 }
 
-/** The same of a status alone; undefined for one that acknowledges, or is none. */
+/** Returns the advice for a status. Undefined for a status that acknowledges the event, and for an invalid status. */
 export function adviseStatus(status: number): string | undefined {
   if (status < 300 || status > 599) return undefined;
   return ofAnswer(status, { error: 'http', status });

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { DateTime } from './identifiers.ts';
 
-/** From 0 to 1. */
+/** A share, from 0 to 1. */
 const Share = z.number().min(0).max(1);
 
-/** What the service did within a time. A share is null where nothing happened that it could be a share of. */
+/** The figures of a period. A share is null if there was nothing to divide by. */
 const Record = z.strictObject({
   /** The share of available minutes since the records begin. */
   available: Share.nullable(),
   unavailableMinutes: z.number().int(),
   /** Requests of the API and of the hosted pages. */
   requests: z.number().int(),
-  /** Those of them that a fault of the service ended: answers of 500 and above. */
+  /** How many of `requests` ended with an error of the service, which is a status of 500 or above. */
   errors: z.number().int(),
   /** Attempts to send a webhook of a live key. */
   webhooks: z.number().int(),
@@ -22,7 +22,7 @@ const Record = z.strictObject({
 export const Incident = z.strictObject({
   kind: z.enum(['unavailable', 'errors']),
   from: DateTime,
-  /** Null while it goes on. */
+  /** The end of the incident. Null while it lasts. */
   until: DateTime.nullable(),
   minutes: z.number().int(),
 });
@@ -34,19 +34,19 @@ export type SpanOfStatus = z.infer<typeof SpanOfStatus>;
 export const DayOfStatus = Record.extend({ day: z.iso.date() });
 export type DayOfStatus = z.infer<typeof DayOfStatus>;
 
-/** Answer of `GET /status.json`: what the service has recorded of itself. It tells of no partner and of no user. */
+/** The response of `GET /status.json`: the recorded availability of the service, without any data of partners or users. */
 export const ServiceStatus = z.strictObject({
   status: z.enum(['operational', 'errors', 'unavailable']),
   at: DateTime,
-  /** When the records begin; null before the first one, and where they cannot be read. */
+  /** When the records begin. Null if there are none, or if they cannot be read. */
   recordedSince: DateTime.nullable(),
-  /** When the records were read: earlier than `at` while the database is away. */
+  /** When the records were read. This is earlier than `at` while the database is away. */
   recordsAsOf: DateTime.nullable(),
   /** The last day, week and 90 days. */
   spans: z.array(SpanOfStatus),
-  /** The newest first, of 90 days. */
+  /** The incidents of 90 days, the newest first. */
   incidents: z.array(Incident),
-  /** The oldest first, by UTC. */
+  /** The days in UTC, the oldest first. */
   days: z.array(DayOfStatus),
 });
 export type ServiceStatus = z.infer<typeof ServiceStatus>;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ClaimsMap, type ClaimValue } from './claims.ts';
 
-/** Seconds that `X-SVC-Timestamp` may be off, either way (docs/choices.md). */
+/** How many seconds `X-SVC-Timestamp` may be early or late (docs/choices.md). */
 export const timestampSkewSeconds = 300;
-/** Requests a minute of one integration. */
+/** The limit of requests per minute and integration. */
 export const integrationRequestsPerMinute = 60;
 
-/** Interface 4.6: the three headers of a signed call, as Node names them. */
+/** The three headers of a signed call, in lower case as in Node (interface 4.6). */
 export const SigningHeaders = z.object({
   'x-svc-integration-id': z.string().min(1).max(128).describe('The integration, int_…'),
   'x-svc-timestamp': z
@@ -46,7 +46,7 @@ export const StorefrontResponse = z
   .meta({ id: 'StorefrontResponse' });
 export type StorefrontResponse = z.infer<typeof StorefrontResponse>;
 
-/** docs/choices.md, "Claims": levels 1 to 3; a source that could not tell counts as the lowest. */
+/** Returns the verification level for an assurance level from 1 to 3. Null counts as the lowest (docs/choices.md, "Claims"). */
 export function verificationLevelOf(assuranceLevel: ClaimValue | undefined): VerificationLevel {
   if (assuranceLevel === 3) return 'biometric';
   return assuranceLevel === 2 ? 'document' : 'basic';

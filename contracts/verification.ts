@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { DateTime } from './identifiers.ts';
 
-/** Seconds (interface section 8). */
+/** How long a session lasts, in seconds (interface section 8). */
 export const sessionLifetimeSeconds = 30 * 60;
 export const codeLifetimeSeconds = 10 * 60;
 
-/** The browser that began a session, or the phone of a hand-off. */
+/** A device of a session: the computer that began it, or the phone of a handoff. */
 export type Device = 'computer' | 'phone';
 
-/** PKCE S256 challenge: a base64url SHA-256, 43 characters (RFC 7636 4.2). */
+/** A PKCE challenge by the method S256: a SHA-256 in base64url, 43 characters (RFC 7636 4.2). */
 const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
 /** RFC 6749 3.3. */
 const scopeCharacters = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const noControlCharacter = /^\P{Cc}+$/u;
 
-/** What a partner calls a session of its own. */
+/** The partner's reference for a session. */
 export const ClientReference = z.string().regex(/^[A-Za-z0-9_.:-]{1,200}$/, {
   error: 'client_reference_id must be 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -',
 });
 
-/** Interface 4.1. Messages say what to do; a repeated parameter arrives as an array and is refused here too. */
+/** The query of the start (interface 4.1). Messages say what to do. A repeated parameter arrives as an array, and is refused. */
 export const StartQuery = z.object({
   client_id: z.string().min(1).max(128),
   redirect_uri: z.string().min(1).max(2048).describe('A registered one, byte for byte'),
@@ -65,13 +65,13 @@ export type StartQuery = z.infer<typeof StartQuery>;
 export const SessionStatus = z.enum(['pending', 'authenticated', 'verified', 'complete']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
-/** Why a session ended in failure. */
+/** The reasons for which a session fails. */
 export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
-/** Why a verification source has not confirmed the user. */
+/** The reasons why a verification source did not confirm the user. */
 export type MethodFailure = Exclude<z.infer<typeof FailureReason>, 'consent_declined'>;
 export type FailureReason = z.infer<typeof FailureReason>;
 
-/** Marks on a sandbox person's enrollment by which a partner rehearses a refusal of the exchange (test mode only). */
+/** Marks of sandbox people. Their codes are refused in the exchange, so that partners can test refusals (test mode only). */
 export const Rehearsal = z.enum(['client-inactive', 'low-balance', 'minute-cap', 'hour-cap', 'unavailable']);
 export type Rehearsal = z.infer<typeof Rehearsal>;
 
@@ -91,7 +91,7 @@ export const SessionResponse = z
   .meta({ id: 'SessionResponse' });
 export type SessionResponse = z.infer<typeof SessionResponse>;
 
-/** Interface 7.1: every error outside the OAuth endpoints. */
+/** The body of every error outside the OAuth endpoints (interface 7.1). */
 export const GeneralError = z
   .strictObject({ success: z.literal(false), error: z.string() })
   .meta({ id: 'GeneralError' });

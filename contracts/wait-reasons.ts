@@ -1,4 +1,4 @@
-/** Why an attempt that is due has not been sent yet, in words that follow "it waits:". */
+/** The reasons why a due attempt has not been sent yet, as texts that follow "it waits:". */
 export const waitReasons = {
   paused: 'the webhooks of its key are paused',
   endpoint_busy: 'as many attempts to its URL are under way as one process makes at a time',

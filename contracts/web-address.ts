@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An https address that people may be led to: without user name, password or anything that hides where it leads. */
+/** An https address that pages may link to. User names, passwords and characters that hide the target are refused. */
 export const WebAddress = z
   .url({ protocol: /^https$/, error: 'expected an https:// address' })
   .max(2048)

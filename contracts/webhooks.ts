@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { waitReasons } from './wait-reasons.ts';
 
-/** Where a delivery stands; it is in exactly one of these (interface 3.3, docs/choices.md). */
+/** The status of a delivery (interface 3.3, docs/choices.md). */
 export const DeliveryStatus = z.enum(['pending', 'in_flight', 'delivered', 'failed', 'skipped']);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
 /**
- * Why an attempt did not succeed. `http` is an answer outside 2xx, or one that is not HTTP; `interrupted` is an attempt
- * whose process ended before it could record the result.
+ * Why an attempt did not succeed. `http`: the response was not 2xx, or was not HTTP. `interrupted`: the process ended before it
+ * could record the result.
  */
 export const AttemptError = z.enum([
   'dns',
@@ -22,8 +22,8 @@ export const AttemptError = z.enum([
 export type AttemptError = z.infer<typeof AttemptError>;
 
 /**
- * What made an attempt due: the event, the retry schedule, the recovery from a process that ended, or an operator.
- * Operators resend, send tests, run jobs ahead of time, and reschedule.
+ * The cause of an attempt: the event, the retry schedule, the recovery after a process ended, or an operator. Operators can
+ * resend, send tests, run jobs early, and reschedule.
  */
 export const AttemptTrigger = z.enum([
   'event',
@@ -36,7 +36,7 @@ export const AttemptTrigger = z.enum([
 ]);
 export type AttemptTrigger = z.infer<typeof AttemptTrigger>;
 
-/** Why a delivery is not sent (any more). */
+/** Why a delivery is not sent, or is no longer sent. */
 export const SkipReason = z.enum([
   'no_url',
   'key_revoked',
@@ -46,9 +46,9 @@ export const SkipReason = z.enum([
 ]);
 export type SkipReason = z.infer<typeof SkipReason>;
 
-/** Why an attempt that is due has not been sent yet. */
+/** Why a due attempt has not been sent yet. */
 export const WaitReason = z.enum(Object.keys(waitReasons) as [keyof typeof waitReasons]);
 
-/** Interface section 8: attempts in all, and milliseconds that one of them may take. */
+/** The limits of attempts (interface section 8): their number, and how long one may take in milliseconds. */
 export const attemptLimit = 3;
 export const attemptTimeoutMs = 10_000;

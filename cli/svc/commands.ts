@@ -138,7 +138,7 @@ const shared: Readonly<Record<string, Command.Class>> = {
   'webhooks verify': WebhooksVerify,
 };
 
-/** Commands of `svcadmin` that members have by other words. */
+/** Commands of `svcadmin` that members have under other names. */
 const renamed: readonly [was: string, is: string, command: Command.Class][] = [
   ['partners remove-logo', 'logo remove', PartnersRemoveLogo],
   ['partners set-logo', 'logo set', PartnersSetLogo],
@@ -163,12 +163,12 @@ const rows = [
   ...renamed,
 ];
 
-/** The command of `svcadmin` that each command of `svc` is, where it is one. */
+/** The commands of `svc` that are commands of `svcadmin`, each with its name there. */
 export const origins: Readonly<Record<string, string>> = Object.fromEntries(
   rows.flatMap(([was, is]) => (is in own ? [] : [[is, was]])),
 );
 
-/** Where what is said of the command of `svcadmin` is about the operators' part of it. */
+/** Summaries of commands whose summary in `svcadmin` describes the part for operators. */
 const summaries: Readonly<Record<string, string>> = {
   prices: 'Show what you pay for each billable event, in cents.',
   'members list': 'List the people who may sign in to the portal, newest first.',
@@ -185,7 +185,7 @@ const summaries: Readonly<Record<string, string>> = {
   'enrollments list': 'List your enrollments, newest first.',
 };
 
-/** Every command of `svc`, by its id. A procedure that it calls is in the scope of members. */
+/** Every command of `svc`, by its id. All procedures that they call are open to members. */
 export const commands: Readonly<Record<string, Command.Class>> = Object.fromEntries(
   rows.map(([was, is, command]) => [
     is.replaceAll(' ', ':'),

@@ -12,7 +12,7 @@ const defaultUrl = 'http://localhost:8080';
 
 const bare = (url: string): string => url.replace(/\/+$/, '');
 
-/** The profile that is named, that is of this address, or that is current. */
+/** Returns the named profile, the profile of this address, or the current profile. */
 function chosenProfile(
   { current, profiles }: Profiles,
   { url, name }: { url?: string | undefined; name?: string | undefined },
@@ -23,7 +23,7 @@ function chosenProfile(
   return Object.keys(profiles).find(ofUrl);
 }
 
-/** Where the service is: flag, profile that is named, environment, profile, default, in that order. */
+/** Finds the address of the service, from the flag, the named profile, the environment, the current profile or the default. */
 export function locateService({ flags, env, configDir }: Sources) {
   const kept = readProfiles(configDir);
   const named = flags.profile === undefined ? undefined : kept.profiles[flags.profile];
@@ -42,7 +42,7 @@ export function locateService({ flags, env, configDir }: Sources) {
   return { url, urlFrom, name, profile, kept };
 }
 
-/** A token goes to the server only that it was made by. @throws CommandError without a login, or with an unusable address */
+/** Finds the address and the token. A token is sent only to its server. @throws CommandError without a login or a usable address */
 export function connectAsMember(sources: Sources): Connection {
   const { url, urlFrom, name, profile } = locateService(sources);
   if (profile?.url !== url)

@@ -3,10 +3,10 @@ import type { DeviceAuthorization, DeviceLogin, DeviceToken } from '../../contra
 import { fetchTrusting } from '../connection/certificates.ts';
 import { CommandError, exits, type Failure } from '../errors/failure.ts';
 
-/** RFC 8628 3.4. Not from the contract: that loads zod. */
+/** The grant type (RFC 8628 3.4). It is not imported from the contract, which would load zod. */
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
 const timeoutMs = 20_000;
-/** What each answer `slow_down` adds to the interval, and the longest wait after an answer that did not come. */
+/** How much each `slow_down` adds to the interval, in seconds. Also the longest extra wait after a lost response. */
 const slowerBySeconds = 5;
 const longestWaitSeconds = 60;
 
@@ -21,7 +21,7 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** The endpoints of the service at which programs sign a member in. */
+/** Makes the calls by which programs sign a member in. */
 export function createDeviceEndpoints({ url, ca }: Service) {
   const send = fetchTrusting(ca);
 
@@ -38,7 +38,7 @@ export function createDeviceEndpoints({ url, ca }: Service) {
   const withToken = (token: string, method: string) =>
     call('login', { method, headers: { authorization: `Bearer ${token}` } });
 
-  /** @throws CommandError for any other answer than a success, and where there is none */
+  /** Returns the body of a success. @throws CommandError for any other response, and if there is none */
   async function success(answer: Promise<Answer>): Promise<Record<string, unknown>> {
     const { status, body } = await answer.catch((error: unknown) => {
       throw unreachable(url, error);
@@ -52,7 +52,7 @@ export function createDeviceEndpoints({ url, ca }: Service) {
       (await success(post('authorization', { client_name: clientName }))) as unknown as DeviceAuthorization,
     poll: (deviceCode: string) => post('token', { grant_type: grantType, device_code: deviceCode }),
     show: async (token: string) => (await success(withToken(token, 'GET'))) as unknown as DeviceLogin,
-    /** Ends the login. @throws CommandError code `unauthorized` where it has ended already */
+    /** Ends the login. @throws CommandError with the code `unauthorized` if the login has ended already */
     end: async (token: string): Promise<void> => void (await success(withToken(token, 'DELETE'))),
   };
 }
@@ -91,7 +91,7 @@ function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'
   return { code: 'failure', message, exit: exits.failure };
 }
 
-/** Errors of a poll after which there is no other. */
+/** Errors of a poll that end the polling. */
 const ends: Readonly<Record<string, Failure>> = {
   access_denied: {
     code: 'device_login_denied',
@@ -118,9 +118,9 @@ interface Waiting {
 }
 
 /**
- * Polls until a member has confirmed the code, or refused it (RFC 8628 3.5). A lost answer is asked for again, later each time.
+ * Polls until a member has confirmed or refused the code (RFC 8628 3.5). After a lost response it polls again, each time later.
  * @returns the token
- * @throws CommandError where it is refused or has expired
+ * @throws CommandError if the code was refused or has expired
  */
 export async function awaitToken(
   endpoints: Pick<DeviceEndpoints, 'poll'>,

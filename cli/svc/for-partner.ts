@@ -2,7 +2,7 @@ import { type Command, Flags, type Interfaces } from '@oclif/core';
 import type { AdminCommand } from '../program/base-command.ts';
 import { inWordsOf } from '../program/program.ts';
 
-/** Flags that are the operators', or that the login implies. */
+/** Flags that members do not have: they are for operators, or their value follows from the login. */
 const notOffered = new Set([
   ...['partner', 'reason', 'source', 'token-requests-per-minute', 'userinfo-requests-per-minute'],
 ]);
@@ -25,15 +25,15 @@ function offered<V>(fields: Readonly<Record<string, V>>): Record<string, V> {
 }
 
 interface Names {
-  /** Words of the command of `svcadmin`. */
+  /** The name of the command in `svcadmin`. */
   was: string;
-  /** Words of the command of `svc`. */
+  /** The name of the command in `svc`. */
   is: string;
-  /** Without it, that of `svcadmin`, reworded. */
+  /** The summary. The default is the summary of `svcadmin`, reworded. */
   summary?: string | undefined;
 }
 
-/** A text about a command of `svcadmin`, for a member. */
+/** Rewords a text about a command of `svcadmin` for a member. */
 function reword(text: string, { was, is }: Names): string {
   return inWordsOf('svc', text.replaceAll(`<%= config.bin %> ${was}`, `<%= config.bin %> ${is}`))
     .replaceAll(/ (--partner )?ptr_…/g, '')
@@ -55,15 +55,15 @@ function rewordAll<V extends { description?: string | undefined }>(
   return Object.fromEntries(reworded) as Record<string, V>;
 }
 
-/** Where a command cannot do without the partner. */
+/** Returns whether a command requires the partner as an argument or as a flag; undefined if it does not. */
 function impliedIn({ args, flags }: Pick<Command.Class, 'args' | 'flags'>): 'args' | 'flags' | undefined {
   if (args['partner']) return 'args';
   return flags['partner']?.required ? 'flags' : undefined;
 }
 
-/** A command of `svcadmin` as one of `svc`: the same, about the partner of the login. */
+/** Makes a command of `svc` from a command of `svcadmin`. It is always about the partner of the login. */
 export function forPartner(Base: Command.Class, names: Names): Command.Class {
-  // Undefined where a class declares none, whatever oclif's types say.
+  // These fields are undefined if a class does not declare them, although oclif's types do not say so.
   const { args = {}, flags = {}, examples = [] } = Base as Partial<Command.Class>;
   abstract class PartnerCommand extends (Base as unknown as typeof AdminCommand)<typeof Command> {
     static override impliesPartner = impliedIn({ args, flags });

@@ -1,11 +1,11 @@
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
 
-/** Named so where there are several. */
+/** Returns the error for several records, which lists them. */
 const several = (noun: string, found: readonly { id: string }[], how: string) =>
   usageError(`You have ${found.length} ${noun}: name one`, `${how}: ${found.map(({ id }) => id).join(', ')}`);
 
-/** The only active test key. @throws CommandError exit 2 where there is none, or are several */
+/** Returns the only active test key. @throws CommandError exit 2 if there is none, or more than one */
 export async function testKeyOf(api: AdminApi): Promise<string> {
   const found = await api.keys.list.query({ mode: 'test', status: 'active', limit: 20 });
   const [key] = found;
@@ -14,7 +14,7 @@ export async function testKeyOf(api: AdminApi): Promise<string> {
   return key.id;
 }
 
-/** The only active OAuth client in test mode. @throws CommandError exit 2 where there is none, or are several */
+/** Returns the only active OAuth client in test mode. @throws CommandError exit 2 if there is none, or more than one */
 export async function testClientOf(api: AdminApi) {
   const found = await api.clients.list.query({ mode: 'test', kind: 'oauth', status: 'active', limit: 20 });
   const [client] = found;

@@ -3,9 +3,9 @@ import { DateTime } from '../identifiers.ts';
 import { page } from './references.ts';
 
 /**
- * One call of an operator that changed something, or tried to, or that read personal data. `before` and `after` hold what
- * changed, never a secret; a call that changed no record of its own, such as sending a delivery again, has its `input`
- * instead. A read has its reason there, and names no person but by an identifier of ours.
+ * A call of an operator that changed something, tried to change something, or read personal data. `before` and `after` contain
+ * the changed fields, but never a secret. A call that changed no record, such as sending a delivery again, has its `input`
+ * instead. The `input` of a read has its reason. Persons are named only by our identifiers.
  */
 export const AuditLogEntry = z.strictObject({
   id: z.string(),
@@ -13,11 +13,11 @@ export const AuditLogEntry = z.strictObject({
   operatorId: z.string(),
   operatorName: z.string(),
   action: z.string(),
-  /** A wallet and its limits have the mode in it: `ptr_…:live`. */
+  /** The id of the changed record. For a wallet and its limits, it includes the mode: `ptr_…:live`. */
   target: z.string().nullable(),
-  /** `unchanged`: what was asked for was so already, and nothing moved. `read`: personal data was shown. */
+  /** `unchanged`: the wanted state existed already, so nothing was changed. `read`: personal data were shown. */
   outcome: z.enum(['changed', 'unchanged', 'refused', 'read']),
-  /** Code of the refusal. */
+  /** The error code of a refusal. */
   error: z.string().nullable(),
   before: z.record(z.string(), z.unknown()).nullable(),
   after: z.record(z.string(), z.unknown()).nullable(),
@@ -28,9 +28,9 @@ export const AuditLogEntry = z.strictObject({
 export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
 
 export const ListAuditLog = z.strictObject({
-  /** Identifier of what was changed; that of a partner includes its wallets. */
+  /** The id of the changed record. The id of a partner includes its wallets. */
   target: z.string().min(1).max(128).optional(),
-  /** Identifier or name of the operator. */
+  /** The id or the name of the operator. */
   actor: z.string().min(1).max(128).optional(),
   action: z.string().min(1).max(128).optional(),
   since: DateTime.optional(),

@@ -5,22 +5,22 @@ import { EventName } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
- * What a bulk job does to each delivery that its filter finds. `replay` sends each event of a key again, whatever became of
- * it; `cancel` and `reschedule` are for pending deliveries.
+ * The action of a bulk job on each delivery that its filter finds. `replay` sends each event of a key again, whatever the status
+ * of its deliveries is. `cancel` and `reschedule` are for pending deliveries.
  */
 export const BulkAction = z.enum(['resend', 'replay', 'cancel', 'reschedule']);
 export type BulkAction = z.infer<typeof BulkAction>;
 
-/** Which deliveries, or which events of a replay. */
+/** The filter for deliveries, or for the events of a replay. */
 export const BulkFilter = z.strictObject({
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),
   mode: Mode.optional(),
   event: EventName.optional(),
-  /** For `resend` only. */
+  /** Allowed only for `resend`. */
   status: z.enum(['failed', 'skipped', 'delivered']).optional(),
   since: DateTime.optional(),
-  /** Not included; without it, the time of the call. */
+  /** The end of the period, which is not included. The default is the time of the call. */
   until: DateTime.optional(),
 });
 export type BulkFilter = z.infer<typeof BulkFilter>;
@@ -29,13 +29,13 @@ export const StartBulk = z
   .strictObject({
     action: BulkAction,
     filter: BulkFilter,
-    /** Deliveries of one key in a second, of all its jobs together. */
+    /** The most deliveries per second and key, over all jobs of the key. */
     rate: z.number().int().min(1).max(fastestRate).default(usualRate),
     /** When the first attempt of a reschedule is due. */
     at: DateTime.optional(),
-    /** Also where another job has sent events of the same time span again, which arrived before. */
+    /** Whether to send events that an earlier job for the same period has already sent again. */
     again: z.boolean().default(false),
-    /** Counts, and starts nothing. */
+    /** Whether to count only, without starting a job. */
     dryRun: z.boolean().default(false),
   })
   .refine(({ action, filter }) => action !== 'replay' || (filter.keyId && filter.since), {
@@ -58,10 +58,10 @@ export type StartBulk = z.infer<typeof StartBulk>;
 
 export const BulkStatus = z.enum(['running', 'done', 'cancelled']);
 
-/** Why a job makes no progress with a key: as much of it as two seconds take is due and not sent. */
+/** Why a job waits with a key: the deliveries of two seconds are due but not sent yet. */
 export const BulkWait = z.enum(['endpoint_behind']);
 
-/** The part of a job that is about one API key. `leftOut`: what had arrived or ended by another way. */
+/** The part of a job for one API key. `leftOut` counts deliveries that had arrived or ended meanwhile. */
 export const BulkPart = z.strictObject({
   keyId: z.string(),
   partnerId: z.string(),
@@ -78,7 +78,7 @@ export const BulkView = z.strictObject({
   id: z.string(),
   action: BulkAction,
   status: BulkStatus,
-  /** The count at the start: an upper bound where it is not `exact`. */
+  /** The count at the start. It is an upper bound if it is not `exact`. */
   total: z.number().int(),
   exact: z.boolean(),
   done: z.number().int(),
@@ -86,7 +86,7 @@ export const BulkView = z.strictObject({
   rate: z.number().int(),
   filter: BulkFilter,
   at: DateTime.nullable(),
-  /** At the rate of the job, if nothing else holds it up; null once it has ended. */
+  /** The expected end at the rate of the job, without other delays. Null once the job has ended. */
   expectedEndAt: DateTime.nullable(),
   operatorId: z.string(),
   operatorName: z.string(),
@@ -96,7 +96,7 @@ export const BulkView = z.strictObject({
 });
 export type BulkView = z.infer<typeof BulkView>;
 
-/** What a call starts, or would start in a dry run. `repeated`: the same call had started this job, which still runs. */
+/** The job that a call starts, or would start in a dry run. `repeated`: an equal call has started the job, which still runs. */
 export const StartedBulk = z.strictObject({
   dryRun: z.boolean(),
   repeated: z.boolean(),
@@ -104,9 +104,9 @@ export const StartedBulk = z.strictObject({
   exact: z.boolean(),
   live: z.number().int(),
   keys: z.number().int(),
-  /** The filter with the time span as it is counted. */
+  /** The filter with the period that was counted. */
   filter: BulkFilter,
-  /** Null in a dry run, and where there is nothing to do. */
+  /** The started job. Null in a dry run, and if there is nothing to do. */
   job: BulkView.nullable(),
 });
 export type StartedBulk = z.infer<typeof StartedBulk>;

@@ -12,7 +12,7 @@ export type ClientKind = z.infer<typeof ClientKind>;
 export const ClientStatus = z.enum(['active', 'disabled']);
 export type ClientStatus = z.infer<typeof ClientStatus>;
 
-/** A client without its secrets. A null limit is the default of the interface (30 and 120 a minute). */
+/** A client without its secrets. A limit of null is the default of the interface (30 and 120 a minute). */
 export const ClientView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),
@@ -23,31 +23,31 @@ export const ClientView = z.strictObject({
   status: ClientStatus,
   redirectUris: z.array(z.string()),
   claims: z.array(ClaimName),
-  /** The first of `sources`; null for the default. Until 1.0. */
+  /** The first of `sources`; null for the default. This field goes with version 1.0. */
   source: z.string().nullable(),
   /** Verification sources that users may choose from, in order; empty for the default. */
   sources: z.array(z.string()),
-  /** What the hosted pages call the partner; null for the partner's own name. */
+  /** The name that the hosted pages show. Null for the partner's name. */
   brandName: z.string().nullable(),
-  /** `#rrggbb`: the accent of the hosted pages, made lighter or darker there where it could not be read. */
+  /** The accent color of the hosted pages, `#rrggbb`. The pages make it lighter or darker if text could not be read. */
   brandColor: z.string().nullable(),
-  /** What the answers are for, in the partner's words; null for what the claims themselves suggest. */
+  /** The purpose of the answers, in the partner's words. Null for a text that depends on the claims. */
   purpose: z.string().nullable(),
-  /** The partner's own privacy notice, which the hosted pages link to beside ours. */
+  /** The address of the partner's privacy notice. The hosted pages link to it besides our notice. */
   privacyUrl: z.string().nullable(),
-  /** Whether its users may save a passkey and return by one, where this installation has passkeys. */
+  /** Whether users of the client may save a passkey and return with it, if passkeys are on in this installation. */
   passkeys: z.boolean(),
-  /** Seconds after which claims are verified again, if they hold longer; null for no limit of its own. */
+  /** The client's limit for the age of claims, in seconds. Older claims are verified again. Null for no such limit. */
   maxVerificationAgeSeconds: z.number().int().nullable(),
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
-  /** One for each secret that is still accepted; `expiresAt` null for the current one. */
+  /** The secrets that are still accepted. `expiresAt` is null for the current secret. */
   secrets: z.array(
     z.strictObject({
-      /** The last characters and the time of its making; null for secrets of older builds. */
+      /** The last characters, and the creation time. Null if an older build made the secret. */
       last4: z.string().nullable(),
       createdAt: DateTime.nullable(),
-      /** To some minutes; null where it was not used since it is noted. */
+      /** The last use, accurate to some minutes. Null if no use was recorded. */
       lastUsedAt: DateTime.nullable(),
       expiresAt: DateTime.nullable(),
     }),
@@ -57,7 +57,7 @@ export const ClientView = z.strictObject({
 export type ClientView = z.infer<typeof ClientView>;
 export const ListedClient = ClientView.extend({ partnerName: z.string().nullable() });
 
-/** The one answer that holds the client secret. */
+/** The only response that contains the client secret. */
 export const ClientWithSecret = z.strictObject({ ...ClientView.shape, clientSecret: z.string() });
 export type ClientWithSecret = z.infer<typeof ClientWithSecret>;
 
@@ -116,8 +116,8 @@ export const CreateClient = z.strictObject({
 export type CreateClient = z.infer<typeof CreateClient>;
 
 /**
- * Fields left out stay as they are; null goes back to the default. `keyId` moves the client to another key. Redirect URIs are
- * replaced, or some of them are added and removed.
+ * A field that is left out stays as it is. Null sets the default. `keyId` moves the client to another key. The redirect URIs are
+ * either replaced, or some are added and removed.
  */
 export const UpdateClient = z
   .strictObject({

@@ -6,23 +6,23 @@ import { page, reference } from './references.ts';
 
 export const EventName = z.enum(sentNames);
 
-/** One POST, or the try of one. Null until it has ended, or where there was none. */
+/** An attempt to send a delivery. Fields are null until the attempt has ended, or if there was no response. */
 export const AttemptView = z.strictObject({
   attempt: z.number().int(),
   trigger: AttemptTrigger,
   dueAt: DateTime,
   at: DateTime,
-  /** Milliseconds between due and sent: what it waited for a free slot. */
+  /** How long the attempt waited for a free slot after it was due, in milliseconds. */
   waitedMs: z.number().int(),
   durationMs: z.number().int().nullable(),
-  /** Of the HTTP answer. */
+  /** The status of the HTTP response. */
   status: z.number().int().nullable(),
   error: AttemptError.nullable(),
   detail: z.string().nullable(),
-  /** Address and port that were dialled. */
+  /** The address and the port of the connection. */
   address: z.string().nullable(),
   secretVersion: z.number().int().nullable(),
-  /** The first 4 KiB of the answer's body and two of its headers, without secrets; null after a week. */
+  /** The first 4 KiB of the response body and two response headers, without secrets. Null after a week. */
   answer: z.string().nullable(),
   location: z.string().nullable(),
   retryAfter: z.string().nullable(),
@@ -30,7 +30,7 @@ export const AttemptView = z.strictObject({
 });
 export type AttemptView = z.infer<typeof AttemptView>;
 
-/** One event on its way to one key's URL. `event` is its type, `attempts` in order of time. */
+/** The delivery of an event to the URL of a key. `event` is the type of the event. `attempts` are in order of time. */
 export const DeliveryView = z.strictObject({
   id: z.string(),
   event: EventName,
@@ -41,7 +41,7 @@ export const DeliveryView = z.strictObject({
   status: DeliveryStatus,
   attempts: z.array(AttemptView),
   nextAttemptAt: DateTime.nullable(),
-  /** Why an attempt that is due is not sent yet; null where none is due, or it has just fallen due. */
+  /** Why a due attempt is not sent yet. Null if no attempt is due, or if it has just become due. */
   waiting: WaitReason.nullable(),
   skipped: SkipReason.nullable(),
   /** The delivery that this one repeats. */
@@ -68,14 +68,14 @@ export const DeliveryReference = z.strictObject({ deliveryId: reference('deliver
 
 export const ListDeliveries = z.strictObject({
   ...filter,
-  /** `waiting`: pending, and due already. */
+  /** `waiting` means pending and already due. */
   status: z.enum([...DeliveryStatus.options, 'waiting']).optional(),
   eventId: reference('event').optional(),
   ...page,
 });
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
 
-/** When an attempt is to be made: a time, or so many seconds from now by the server's clock. */
+/** The time of an attempt: a date and time, or a number of seconds from now by the server's clock. */
 export const RescheduleTime = {
   fields: {
     at: DateTime.optional(),
@@ -98,15 +98,15 @@ export const RescheduleDelivery = z
   .strictObject({ deliveryId: reference('delivery'), ...RescheduleTime.fields })
   .refine(RescheduleTime.isOne, { error: RescheduleTime.fault });
 
-/** Deliveries to send again, by name; a bulk job sends again what a filter finds. */
+/** Ids of deliveries to send again. To send again what a filter finds, start a bulk job. */
 export const ResendDeliveries = z.strictObject({
   deliveryIds: z.array(reference('delivery')).min(1).max(500),
-  /** Says which ones, and sends nothing. */
+  /** Whether to list the deliveries only, without sending them. */
   dryRun: z.boolean().default(false),
 });
 export type ResendDeliveries = z.infer<typeof ResendDeliveries>;
 
-/** The new deliveries; in a dry run, those that would be repeated. */
+/** The new deliveries. In a dry run, the deliveries that would be repeated. */
 export const ResentDeliveries = z.strictObject({
   dryRun: z.boolean(),
   deliveries: z.array(DeliveryView),

@@ -3,13 +3,13 @@ import { DateTime, Mode } from '../identifiers.ts';
 import { reference } from './references.ts';
 
 /**
- * `paused`: its events wait. `dead`: for 15 minutes and three attempts, none has succeeded. `failing`: the last attempt failed.
- * `idle`: nothing was attempted within a day.
+ * The state of a webhook endpoint. `paused`: the events wait. `dead`: for at least 15 minutes and three attempts, no attempt has
+ * succeeded. `failing`: the last attempt failed. `idle`: there was no attempt within a day.
  */
 export const EndpointState = z.enum(['dead', 'failing', 'paused', 'ok', 'idle']);
 export type EndpointState = z.infer<typeof EndpointState>;
 
-/** What an endpoint answered: an HTTP status, or the class of the error. */
+/** An answer of an endpoint: an HTTP status, or the class of the error. */
 export const EndpointAnswer = z.strictObject({
   answer: z.string(),
   count: z.number().int(),
@@ -17,28 +17,28 @@ export const EndpointAnswer = z.strictObject({
   lastAt: DateTime,
 });
 
-/** How an endpoint does, by its last attempts: those of at most 500 deliveries within a day. */
+/** The health of an endpoint, from the attempts of at most 500 deliveries within a day. */
 export const EndpointHealth = z.strictObject({
   keyId: z.string(),
   partnerId: z.string(),
   mode: Mode,
   state: EndpointState,
-  /** Attempts that the figures are of, and when the first of them was made. */
+  /** The number of attempts that the figures are about, and the time of the first one. */
   attempts: z.number().int(),
   since: DateTime.nullable(),
-  /** Of these attempts, from 0 to 1; null without any. */
+  /** The share of these attempts that succeeded, from 0 to 1. Null without attempts. */
   successShare: z.number().nullable(),
   lastSuccessAt: DateTime.nullable(),
-  /** The first failure since the last success. */
+  /** The time of the first failure after the last success. */
   failingSince: DateTime.nullable(),
   p50Ms: z.number().nullable(),
   p95Ms: z.number().nullable(),
-  /** The most frequent ones. */
+  /** The most frequent answers. */
   answers: z.array(EndpointAnswer),
-  /** Due and not sent, up to 10,000. */
+  /** The number of deliveries that are due but not sent, up to 10,000. */
   queued: z.number().int(),
   inFlight: z.number().int(),
-  /** Why they are not sent. */
+  /** Why the due deliveries are not sent. */
   cause: z.string().nullable(),
   pausedUntil: DateTime.nullable(),
 });
@@ -47,7 +47,7 @@ export type EndpointHealth = z.infer<typeof EndpointHealth>;
 /** The health of an endpoint as lists show it. */
 export const ListedHealth = EndpointHealth.extend({ partnerName: z.string().nullable() });
 
-/** Of one key, or of the keys of a partner. Without either: of those with failed or overdue deliveries. The worst come first. */
+/** Selects one key, or the keys of a partner. Without either, selects keys with failed or overdue deliveries. The worst come first. */
 export const ReadHealth = z.strictObject({
   keyId: reference('apiKey').optional(),
   partnerId: reference('partner').optional(),

@@ -3,11 +3,11 @@ import { ClaimName } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { page, Reason, readReason, reference } from './references.ts';
 
-/** The exchange of a blocked enrollment's code is refused. */
+/** The status of an enrollment. Codes of a `blocked` enrollment cannot be exchanged. */
 export const EnrollmentStatus = z.enum(['active', 'blocked']);
 export type EnrollmentStatus = z.infer<typeof EnrollmentStatus>;
 
-/** A user's relation to one client (docs/choices.md). `sub` is what the partner knows the user by; masked for the role ops. */
+/** The relation of a user to a client (docs/choices.md). By `sub` the partner knows the user. It is masked for the role ops. */
 export const EnrollmentView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),
@@ -17,7 +17,7 @@ export const EnrollmentView = z.strictObject({
   status: EnrollmentStatus,
   blockReason: z.string().nullable(),
   consentedClaims: z.array(ClaimName),
-  /** When the user stopped sharing last; null where never. What was consented to by then counts no more. */
+  /** When the user last withdrew the consent. Consents before that time are void. Null if the user never did. */
   withdrawnAt: DateTime.nullable(),
   firstSession: z.string(),
   createdAt: DateTime,

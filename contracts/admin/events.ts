@@ -4,7 +4,7 @@ import { DeliveryStatus } from '../webhooks.ts';
 import { AttemptView, EventName } from './deliveries.ts';
 import { page, readReason, reference } from './references.ts';
 
-/** An event with the state of its deliveries. `event` is its type; `status` and `attempts` are those of all its deliveries. */
+/** An event with the state of its deliveries. `event` is its type. `status` and `attempts` are over all its deliveries. */
 export const EventView = z.strictObject({
   id: z.string(),
   event: EventName,
@@ -15,16 +15,16 @@ export const EventView = z.strictObject({
   enrollmentId: z.string().nullable(),
   sub: z.string().nullable(),
   createdAt: DateTime,
-  /** `delivered` where any of them was, else that of the last one. */
+  /** `delivered` if any delivery was delivered, else the status of the last delivery. */
   status: DeliveryStatus,
   attempts: z.array(AttemptView),
   nextAttemptAt: DateTime.nullable(),
-  /** Its deliveries, the first one first. */
+  /** The deliveries of the event, the first one first. */
   deliveryIds: z.array(z.string()),
 });
 export type EventView = z.infer<typeof EventView>;
 
-/** `body` is what every attempt sends, byte for byte; for the role ops, claims and `user_id` are masked in it. */
+/** An event with the body that every attempt sends, byte for byte. For the role ops, claims and `user_id` are masked. */
 export const EventDetail = z.strictObject({ ...EventView.shape, body: z.string() });
 export type EventDetail = z.infer<typeof EventDetail>;
 
@@ -46,7 +46,7 @@ export const ListEvents = z.strictObject({
 });
 export type ListEvents = z.infer<typeof ListEvents>;
 
-/** The event's life in sentences, in order of time, and what to do now; null where nothing is to be done. */
+/** What happened to an event, as sentences in order of time, and what to do now. Null if nothing is to be done. */
 export const EventTimeline = z.strictObject({
   id: z.string(),
   event: EventName,

@@ -15,19 +15,19 @@ export const IntegrationView = z.strictObject({
   status: IntegrationStatus,
   shops: z.array(z.string()),
   secretVersion: z.number().int(),
-  /** The last characters of the secret; null for secrets of older builds. */
+  /** The last characters of the secret. Null if an older build made the secret. */
   last4: z.string().nullable(),
   createdAt: DateTime,
   rotatedAt: DateTime.nullable(),
-  /** Of the present secret, to some minutes; null where it was not used yet. */
+  /** The last use of the current secret, accurate to some minutes. Null if it was not used yet. */
   lastUsedAt: DateTime.nullable(),
-  /** The secret before the present one, while it is still accepted. */
+  /** The previous secret, while it is still accepted. */
   oldSecret: OldSecret.nullable(),
 });
 export type IntegrationView = z.infer<typeof IntegrationView>;
 export const ListedIntegration = IntegrationView.extend({ partnerName: z.string().nullable() });
 
-/** The one answer that holds the integration secret: `intsec_…`. */
+/** The only response that contains the integration secret, `intsec_…`. */
 export const IntegrationWithSecret = z.strictObject({
   ...IntegrationView.shape,
   integrationSecret: z.string(),

@@ -4,26 +4,26 @@ import { EventName, RescheduleTime } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
- * `scheduled`: waits for its time. `late`: due, and no process has locked it. `locked`: a process runs it.
- * `stuck`: locked for so long that its process must have died. `failed` and `done`: it has run.
- * `malformed`: no job of this service is like it. Fields that cannot be read are null or empty, and `failReason` names the
- * first one.
+ * The state of a job. `scheduled`: it waits for its time. `late`: it is due, but no process has locked it. `locked`: a process
+ * runs it. `stuck`: it was locked so long ago that its process must have ended. `failed` and `done`: it has run.
+ * `malformed`: it is not a job of this service. Fields that cannot be read are then null or empty, and `failReason` names the
+ * first of them.
  */
 export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done', 'malformed']);
 export type JobState = z.infer<typeof JobState>;
 
-/** A job of the scheduler. `wakes`: how many attempts wait for it. */
+/** A job of the scheduler. `wakes` is the number of attempts that wait for it. */
 export const JobView = z.strictObject({
   id: z.string(),
   name: z.string(),
   state: JobState,
   nextRunAt: DateTime.nullable(),
   lockedAt: DateTime.nullable(),
-  /** The process that holds the lock: host, process id, and a name of its own. Null where no process does. */
+  /** The process that holds the lock: host, process id and a random name. Null if no process holds it. */
   lockedBy: z.string().nullable(),
   lastRunAt: DateTime.nullable(),
   failReason: z.string().nullable(),
-  /** The due second that it is for. */
+  /** The second at which the attempts of this job are due. */
   data: z.strictObject({ key: z.string() }),
   wakes: z.number().int(),
 });
@@ -47,7 +47,7 @@ export const JobDetail = z.strictObject({
 });
 export type JobDetail = z.infer<typeof JobDetail>;
 
-/** A job that was run, cancelled or moved. `wakes`: how many attempts that was done to; 500 are named at most. */
+/** A job that was run, cancelled or moved. `wakes` is the number of affected attempts. At most 500 are listed. */
 export const ChangedJob = z.strictObject({ ...JobView.shape, deliveryIds: z.array(z.string()) });
 export type ChangedJob = z.infer<typeof ChangedJob>;
 

@@ -4,16 +4,16 @@ import { DateTime } from '../identifiers.ts';
 export const KeyView = z.strictObject({
   id: z.string(),
   use: z.enum(['signing', 'code', 'id', 'pairwise', 'master']),
-  /** `pending`: published, and not used yet. `missing`: a master key that the server does not have. `retired`: just taken out. */
+  /** `pending`: published but not used yet. `missing`: a master key that the server does not have. `retired`: just removed. */
   state: z.enum(['current', 'pending', 'old', 'missing', 'retired']),
   createdAt: DateTime.nullable(),
-  /** When its use begins; null for a master key. */
+  /** When the use of the key begins. Null for a master key. */
   activeAt: DateTime.nullable(),
-  /** When it can be retired, because all tokens that it signed have expired; null for a key that cannot be. */
+  /** When the key can be retired, because all tokens that it signed have expired. Null if it cannot be retired. */
   retirableAt: DateTime.nullable(),
-  /** Name of the master key that it is sealed under; null for a master key. */
+  /** The name of the master key that encrypts this key. Null for a master key. */
   masterKey: z.string().nullable(),
-  /** How many values are sealed under it; null for a key that seals none. */
+  /** The number of values that this master key encrypts. Null for other keys. */
   values: z.number().int().nullable(),
 });
 export type KeyView = z.infer<typeof KeyView>;
@@ -21,12 +21,12 @@ export type KeyView = z.infer<typeof KeyView>;
 export const RotatedUse = z.enum(['signing', 'code']);
 export type RotatedUse = z.infer<typeof RotatedUse>;
 
-/** Seconds until a new key is used where the operator names none: caches of the JWKS have it by then. */
+/** The default time until a new key is used, in seconds. By then, all caches of the JWKS have the key. */
 export const defaultLeadSeconds: Readonly<Record<RotatedUse, number>> = { signing: 3_600, code: 60 };
 
 export const RotateKey = z.strictObject({
   use: RotatedUse,
-  /** Seconds until the new key is used: every process, and every cache of the published keys, has it by then. */
+  /** The time until the new key is used, in seconds. By then, all processes and all caches of the published keys have it. */
   lead: z
     .number()
     .int()
@@ -37,23 +37,23 @@ export const RotateKey = z.strictObject({
 export type RotateKey = z.infer<typeof RotateKey>;
 
 export const RetireKey = z.strictObject({
-  /** As the list shows it, such as `signing-1`. */
+  /** The id of the key as lists show it, such as `signing-1`. */
   id: z.string().max(64),
-  /** At once, whatever it has signed: its tokens are refused from now on. */
+  /** Whether to retire the key at once, so that tokens that it has signed are refused from now on. */
   compromised: z.boolean().optional(),
 });
 
-/** `replacedBy` is the key that was made in its place: where it signed, or was going to. */
+/** A retired key. `replacedBy` is the new key, which is made if the retired key was in use or about to be used. */
 export const RetiredKey = z.strictObject({ ...KeyView.shape, replacedBy: z.string().nullable() });
 export type RetiredKey = z.infer<typeof RetiredKey>;
 
 export const Reseal = z.strictObject({ limit: z.number().int().min(1).max(500).default(200) });
 
 export const Resealed = z.strictObject({
-  /** Name of the master key that everything is to be sealed under. */
+  /** The name of the master key that is to encrypt all values. */
   masterKey: z.string(),
   resealed: z.number().int(),
-  /** Values that are still sealed under another master key. */
+  /** The number of values that another master key still encrypts. */
   left: z.number().int(),
 });
 export type Resealed = z.infer<typeof Resealed>;

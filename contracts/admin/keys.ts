@@ -5,17 +5,17 @@ import { page, reference } from './references.ts';
 export const KeyStatus = z.enum(['active', 'revoked']);
 export type KeyStatus = z.infer<typeof KeyStatus>;
 
-/** A secret before the present one, while it is still accepted. */
+/** An old secret that is still accepted. */
 export const OldSecret = z.strictObject({
   last4: z.string(),
   /** The service refuses it from this time on. */
   expiresAt: DateTime,
-  /** To some minutes; null where it was not used since it is noted. */
+  /** The last use, accurate to some minutes. Null if no use was recorded. */
   lastUsedAt: DateTime.nullable(),
 });
 export type OldSecret = z.infer<typeof OldSecret>;
 
-/** How long the secrets before this one are still accepted; 0 ends them at once. */
+/** How long the old secrets are still accepted, in seconds. With 0, they are invalid at once. */
 export const keepOldSeconds = z
   .number()
   .int()
@@ -23,7 +23,7 @@ export const keepOldSeconds = z
   .max(30 * 86_400)
   .default(0);
 
-/** An API key without its secret; `last4` tells keys apart. `webhookUrl` is null where none is set. */
+/** An API key without its secret. `last4` tells keys apart. `webhookUrl` is null if no URL is set. */
 export const KeyView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),
@@ -33,7 +33,7 @@ export const KeyView = z.strictObject({
   webhookUrl: z.string().nullable(),
   createdAt: DateTime,
   rotatedAt: DateTime.nullable(),
-  /** Of the present secret, to some minutes; null where it was not used yet. */
+  /** The last use of the current secret, accurate to some minutes. Null if it was not used yet. */
   lastUsedAt: DateTime.nullable(),
   oldSecrets: z.array(OldSecret),
   revokedAt: DateTime.nullable(),
@@ -41,7 +41,7 @@ export const KeyView = z.strictObject({
 export type KeyView = z.infer<typeof KeyView>;
 export const ListedKey = KeyView.extend({ partnerName: z.string().nullable() });
 
-/** The one answer that holds the key itself. */
+/** The only response that contains the secret of the key. */
 export const KeyWithSecret = z.strictObject({ ...KeyView.shape, apiKey: z.string() });
 export type KeyWithSecret = z.infer<typeof KeyWithSecret>;
 
@@ -54,7 +54,7 @@ export const ListKeys = z.strictObject({
   partnerId: reference('partner').optional(),
   mode: Mode.optional(),
   status: KeyStatus.optional(),
-  /** Only keys that were made before this time, and whose secrets were not used since. */
+  /** Only keys that were created before this time and whose secrets were not used since. */
   unusedSince: DateTime.optional(),
   ...page,
 });
@@ -66,26 +66,26 @@ export const EndpointView = z.strictObject({
   mode: Mode,
   url: z.string().nullable(),
   secretVersion: z.number().int(),
-  /** The last characters of the signing secret and the time of its making; null for secrets of older builds. */
+  /** The last characters of the signing secret, and its creation time. Null if an older build made it. */
   last4: z.string().nullable(),
   rotatedAt: DateTime.nullable(),
-  /** When it last signed an attempt, to some minutes; null where it has signed none. */
+  /** When the secret last signed an attempt, accurate to some minutes. Null if it has signed none. */
   lastUsedAt: DateTime.nullable(),
-  /** The next signing secret, which signs nothing until it is switched to; null where none is prepared. */
+  /** The prepared signing secret, which signs nothing before the switch. Null if none is prepared. */
   prepared: z.strictObject({ last4: z.string(), preparedAt: DateTime }).nullable(),
   setAt: DateTime.nullable(),
-  /** Whether it gets `notice.*` events beside those of the contract. */
+  /** Whether the URL receives `notice.*` events besides the events of the contract. */
   notices: z.boolean(),
-  /** Events wait until then; null where they do not. */
+  /** The end of a pause, until which events wait. Null if there is no pause. */
   pausedUntil: DateTime.nullable(),
 });
 export type EndpointView = z.infer<typeof EndpointView>;
 
-/** The one answer that holds the signing secret: `whsec_…`. */
+/** The only response that contains the signing secret, `whsec_…`. */
 export const EndpointWithSecret = z.strictObject({ ...EndpointView.shape, signingSecret: z.string() });
 export type EndpointWithSecret = z.infer<typeof EndpointWithSecret>;
 
-/** The last characters of the prepared secret: another one that was prepared since is not switched to. */
+/** Names the prepared secret by its last characters, so that the switch fails if another one was prepared meanwhile. */
 export const SwitchSecret = z.strictObject({ keyId: reference('apiKey'), last4: z.string().length(4) });
 export type SwitchSecret = z.infer<typeof SwitchSecret>;
 

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 import { page, reference } from './references.ts';
 
-/** `owner`: everything; `developer`: no money and no members; `finance`: wallets and statements; `viewer`: reads. */
+/** `owner` may do everything, `developer` everything but money and members. `finance` sees wallets, `viewer` reads. */
 export const MemberRole = z.enum(['owner', 'developer', 'finance', 'viewer']);
 export type MemberRole = z.infer<typeof MemberRole>;
-/** `invited`: has no passkey yet. */
+/** The status of a member. `invited` members have no passkey yet. */
 export const MemberStatus = z.enum(['invited', 'active', 'removed']);
 export type MemberStatus = z.infer<typeof MemberStatus>;
 
@@ -13,13 +13,13 @@ export type MemberStatus = z.infer<typeof MemberStatus>;
 export const MemberView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),
-  /** Null once the member is removed. */
+  /** The e-mail address. Null after the member was removed. */
   email: z.string().nullable(),
   role: MemberRole,
   status: MemberStatus,
   /** The operator or the member who invited them. */
   invitedBy: z.string(),
-  /** Until when the invitation can be used; null where there is none. */
+  /** Until when the invitation can be used. Null if there is none. */
   invitedUntil: DateTime.nullable(),
   lastSignInAt: DateTime.nullable(),
   createdAt: DateTime,
@@ -27,7 +27,7 @@ export const MemberView = z.strictObject({
 });
 export type MemberView = z.infer<typeof MemberView>;
 
-/** The one answer that holds the link of an invitation. */
+/** The only response that contains the link of an invitation. */
 export const InvitedMember = z.strictObject({ ...MemberView.shape, link: z.string() });
 export type InvitedMember = z.infer<typeof InvitedMember>;
 
@@ -48,7 +48,7 @@ export type InviteMember = z.infer<typeof InviteMember>;
 export const MemberReference = z.strictObject({ memberId: reference('member') });
 export const SetMemberRole = z.strictObject({ memberId: reference('member'), role: MemberRole });
 export type SetMemberRole = z.infer<typeof SetMemberRole>;
-/** What a member wants to get: e-mails about warnings of the partner's live mode. */
+/** Whether a member wants e-mails about warnings of the partner's live mode. */
 export const MemberWishes = z.strictObject({ memberId: z.string(), warnings: z.boolean() });
 export type MemberWishes = z.infer<typeof MemberWishes>;
 export const SetMemberWishes = z.strictObject({ memberId: reference('member'), warnings: z.boolean() });
@@ -60,5 +60,5 @@ export const ListMembers = z.strictObject({
 });
 export type ListMembers = z.infer<typeof ListMembers>;
 
-/** What the members of a partner did. */
+/** Lists the actions of the members of a partner. */
 export const ListActs = z.strictObject({ partnerId: reference('partner'), ...page });

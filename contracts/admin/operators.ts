@@ -13,21 +13,21 @@ export const OperatorView = z.strictObject({
   name: z.string(),
   role: OperatorRole,
   status: OperatorStatus,
-  /** The last characters of the token; null for tokens of older builds. */
+  /** The last characters of the token. Null if an older build made the token. */
   last4: z.string().nullable(),
-  /** To the minute; null where the token was never used. */
+  /** The last use, accurate to the minute. Null if the token was never used. */
   lastUsedAt: DateTime.nullable(),
-  /** From then on the token is refused; null for one that does not expire. */
+  /** When the token expires. Null if it does not expire. */
   expiresAt: DateTime.nullable(),
   createdAt: DateTime,
 });
 export type OperatorView = z.infer<typeof OperatorView>;
 
-/** The one answer that holds the token. */
+/** The only response that contains the token. */
 export const OperatorWithToken = z.strictObject({ ...OperatorView.shape, token: z.string() });
 export type OperatorWithToken = z.infer<typeof OperatorWithToken>;
 
-/** Who the caller is. `expiresAt`: from then on the token is refused; null for one that does not expire. */
+/** The operator who calls. `expiresAt` is the expiry of the token; null if it does not expire. */
 export const Identity = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -39,7 +39,7 @@ export type Identity = z.infer<typeof Identity>;
 export const CreateOperator = z.strictObject({
   name: DisplayName,
   role: OperatorRole,
-  /** Seconds that the token is valid; without it, until it is revoked. */
+  /** How long the token is valid, in seconds. Without it, the token is valid until it is revoked. */
   expiresIn: z
     .number()
     .int()
@@ -52,7 +52,7 @@ export const OperatorReference = z.strictObject({ operatorId: reference('operato
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });
 export type ListOperators = z.infer<typeof ListOperators>;
 
-/** `test`: in test mode only. `own`: what the operator did, and changes of partners' records. */
+/** A permission. `test`: in test mode only. `own`: only the operator's own entries, and changes of partners' records. */
 export const Permission = z.enum(['yes', 'no', 'test', 'own']);
 export type Permission = z.infer<typeof Permission>;
 

@@ -6,7 +6,7 @@ import { SetEndpoint } from './keys.ts';
 import { page, reference } from './references.ts';
 import { FundWallet } from './wallets.ts';
 
-/** `pending` → `active` ⇄ `suspended`: only an active partner's clients and keys serve. */
+/** The status of a partner: `pending` → `active` ⇄ `suspended`. Clients and keys work only if their partner is active. */
 export const PartnerStatus = z.enum(['pending', 'active', 'suspended']);
 export type PartnerStatus = z.infer<typeof PartnerStatus>;
 
@@ -21,7 +21,7 @@ export const PartnerView = z.strictObject({
 export type PartnerView = z.infer<typeof PartnerView>;
 
 export const PartnerReference = z.strictObject({ partnerId: reference('partner') });
-/** Bytes of a picture file that may be uploaded. */
+/** The most bytes of an uploaded picture. */
 export const largestLogoFile = 256 * 1024;
 export const SetLogo = z.strictObject({
   partnerId: reference('partner'),
@@ -33,7 +33,7 @@ export const SetLogo = z.strictObject({
 });
 export const CreatePartner = z.strictObject({ name: DisplayName });
 
-/** What `svcadmin partners onboard` is about to make in test mode, judged as a whole before any of it is made. */
+/** The records that `svcadmin partners onboard` will create in test mode. They are all checked before any is created. */
 export const PlannedPartner = z.strictObject({
   name: DisplayName,
   redirectUris: CreateClient.shape.redirectUris,
@@ -58,6 +58,6 @@ export const SearchPartners = z.strictObject({
 });
 export type SearchPartners = z.infer<typeof SearchPartners>;
 
-/** A partner with what of it was found. */
+/** A found partner, with the matches of the search. */
 export const FoundPartner = z.strictObject({ ...PartnerView.shape, found: z.array(z.string()) });
 export type FoundPartner = z.infer<typeof FoundPartner>;

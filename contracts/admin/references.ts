@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type IdentifierKind, identifierKind, identifierPrefixes } from '../identifiers.ts';
 
-/** What support calls each kind of thing. */
+/** The names of the kinds of records in messages. */
 export const kindNames: Readonly<Record<IdentifierKind, string>> = {
   partner: 'a partner',
   client: 'a client',
@@ -19,7 +19,7 @@ export const kindNames: Readonly<Record<IdentifierKind, string>> = {
   passkey: 'a passkey',
 };
 
-/** `cli_… is a client; this needs key_…`, or undefined where `text` may be what is wanted. */
+/** Returns a message such as `cli_… is a client; this needs key_…`. Undefined if `text` may be of the wanted kind. */
 export function wrongKind(text: string, wanted: IdentifierKind): string | undefined {
   const found = identifierKind(text);
   if (!found || found === wanted) return undefined;
@@ -27,8 +27,8 @@ export function wrongKind(text: string, wanted: IdentifierKind): string | undefi
 }
 
 /**
- * An identifier as an operator gives it. One of another kind is a fault of the input; anything else that
- * does not exist is simply not found.
+ * Makes a schema for an identifier that an operator types. An identifier of another kind is refused as bad input. Any other text
+ * passes, and is then not found.
  */
 export function reference(kind: IdentifierKind) {
   return z
@@ -41,7 +41,7 @@ export function reference(kind: IdentifierKind) {
     });
 }
 
-/** Why an operator does something, or reads the data of a user: for other operators. */
+/** The reason of an operator for a change or for reading personal data. Other operators can read it. */
 export const Reason = z
   .string()
   .trim()
@@ -49,10 +49,10 @@ export const Reason = z
   .max(200)
   .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' });
 
-/** Field of every read of personal data: kept in the audit log, and needed for live users. */
+/** The field of every read of personal data. The reason is kept in the audit log, and is required for live users. */
 export const readReason = { reason: Reason.optional() };
 
-/** Fields of every list: newest first, at most `limit`, those after the entry `after`. */
+/** The fields of every list: the newest records first, at most `limit`, beginning after the record `after`. */
 export const page = {
   limit: z.number().int().min(1).max(500).default(50),
   after: z.string().min(1).max(128).optional(),
@@ -62,13 +62,13 @@ export const page = {
 export const pageFields = { limit: true, after: true } as const;
 export type Unpaged<Wanted> = Omit<Wanted, keyof typeof pageFields>;
 
-/** How many records a list has. Where it is not exact, there are more: a count reads a bounded number. */
+/** The number of records of a list. If it is not exact, there are more, because a count reads a limited number. */
 export const Total = z.strictObject({ total: z.number().int(), exact: z.boolean() });
 export type Total = z.infer<typeof Total>;
 
 /**
- * What a search found. It looks through so many records at most; `stoppedAfter` is the last one that it looked at
- * where there are more, to go on `after`.
+ * Makes the schema of the result of a search. A search reads a limited number of records. If there are more, `stoppedAfter` is
+ * the last record that it read, and the next search can begin after it.
  */
 export function found<Row extends z.ZodType>(row: Row) {
   return z.strictObject({ rows: z.array(row), stoppedAfter: z.string().nullable() });

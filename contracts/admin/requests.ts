@@ -3,31 +3,31 @@ import { DateTime } from '../identifiers.ts';
 import { AuditLogEntry } from './audit-log.ts';
 import { found, page, reference } from './references.ts';
 
-/** What one request to the public API did. Holds no secret, code or token; kept for a week. */
+/** A request to the public API. It contains no secret, code or token. It is kept for a week. */
 export const RequestView = z.strictObject({
   id: z.string(),
   at: DateTime,
   method: z.string(),
-  /** The route as it is mounted, not the path that was asked for. */
+  /** The pattern of the route, not the path of the request. */
   route: z.string(),
   status: z.number().int(),
   durationMs: z.number().int(),
-  /** Code and words of the error that was answered; null for a success. */
+  /** The code and the message of the error in the response. Null for a success. */
   error: z.string().nullable(),
   description: z.string().nullable(),
-  /** The partner whose client, key, integration or session was named, and the API key where one was sent. */
+  /** The partner of the named client, key, integration or session, and the API key if one was sent. */
   partnerId: z.string().nullable(),
   keyId: z.string().nullable(),
-  /** As the caller named them, secrets masked; at least one of them, or the API key, exists. */
+  /** The ids as the caller wrote them, with secrets masked. At least one of them, or the API key, exists. */
   clientId: z.string().nullable(),
   sessionId: z.string().nullable(),
   integrationId: z.string().nullable(),
-  /** Seconds until the limit that was met rolls over. */
+  /** The seconds until the reached limit is reset. */
   retryAfter: z.number().int().nullable(),
-  /** What a refused request sent, secrets masked; null for others, and where the user of the session was erased. */
+  /** The values that a refused request sent, with secrets masked. Null for others, and if the session's user was erased. */
   redirectUri: z.string().nullable(),
   shop: z.string().nullable(),
-  /** The network that it came from: /24 of IPv4, /48 of IPv6; null where the user of the session was erased. */
+  /** The network of the caller: /24 of IPv4, /48 of IPv6. Null if the session's user was erased. */
   address: z.string().nullable(),
 });
 export type RequestView = z.infer<typeof RequestView>;
@@ -57,7 +57,7 @@ export const ListRequests = z.strictObject({
     .string()
     .regex(/^[1-5](xx|\d\d)$/, { error: 'expected a status such as 404, or a class such as 4xx' })
     .optional(),
-  /** The beginning of the route as it is mounted, such as `/api/oauth`. */
+  /** The beginning of the route pattern, such as `/api/oauth`. */
   path: z
     .string()
     .max(128)
@@ -80,12 +80,12 @@ export const ListRefused = z.strictObject({
 });
 export type ListRefused = z.infer<typeof ListRefused>;
 
-/** Exchanges of one partner that were refused for one reason: since when, and the last of them. */
+/** The exchanges of one partner that were refused for one reason, with the times of the first and the last one. */
 export const RefusedView = z.strictObject({
   partnerId: z.string().nullable(),
   partnerName: z.string().nullable(),
   error: z.string(),
-  /** Which limit it was; null for other errors. */
+  /** The limit that was reached. Null for other errors. */
   limit: z.string().nullable(),
   count: z.number().int(),
   firstAt: DateTime,
@@ -94,5 +94,5 @@ export const RefusedView = z.strictObject({
 });
 export type RefusedView = z.infer<typeof RefusedView>;
 
-/** The most frequent first. `countedSince` is later than what was asked for where there were too many. */
+/** Refused exchanges, the most frequent first. If there were too many to count, `countedSince` is later than requested. */
 export const RefusedExchanges = z.strictObject({ rows: z.array(RefusedView), countedSince: DateTime });

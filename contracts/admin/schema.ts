@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 
 export const SchemaView = z.strictObject({
-  /** Schema version of the documents in the database: a build that knows none as new cannot use it. */
+  /** The schema version of the documents in the database. A build that knows only older versions cannot use the database. */
   version: z.number().int(),
   /** The newest schema version that the server knows. */
   known: z.number().int(),
-  /** The oldest build that can use the database; null where it was made before builds were noted. */
+  /** The oldest build that can use the database. Null if the database is older than this field. */
   oldestBuild: z.string().nullable(),
   /**
-   * Forms of documents that are there. `old`: that of the version before, which builds of it may still write. `both`: the upgrade
-   * was finished, and what older builds have left is still looked for. `new`: nothing else.
+   * The forms of documents in the database. `old`: the form of the version before, which older builds may still write. `both`: the
+   * upgrade was finished, but old documents may still exist. `new`: only the new form.
    */
   forms: z.enum(['old', 'both', 'new']),
-  /** When the old form goes, where there are both: then, or as soon as all migrations are done. */
+  /** When the old form will be gone at the latest, if there are both forms. */
   bothUntil: DateTime.nullable(),
   migrations: z.array(
     z.strictObject({
       name: z.string(),
-      /** The schema version that it leads to. */
+      /** The schema version to which the migration leads. */
       to: z.number().int(),
       changed: z.number().int(),
       done: z.boolean(),
@@ -27,25 +27,25 @@ export const SchemaView = z.strictObject({
 });
 export type SchemaView = z.infer<typeof SchemaView>;
 
-/** How the collections of a sharded cluster differ from what they should be. */
+/** The differences between the actual and the expected shard keys of a sharded cluster. */
 export const ShardsView = z.strictObject({
   sharded: z.boolean(),
   differences: z.array(
     z.strictObject({
       collection: z.string(),
-      /** Null for a collection that is to stay unsharded. */
+      /** The expected shard key. Null for a collection that should not be sharded. */
       expected: z.string().nullable(),
-      /** The shard key, or what else is known; null where it is not sharded. */
+      /** The actual shard key, or another description. Null if the collection is not sharded. */
       found: z.string().nullable(),
     }),
   ),
-  /** What the user of the database may not read. */
+  /** The settings that the database user may not read. */
   unread: z.array(z.string()),
 });
 export type ShardsView = z.infer<typeof ShardsView>;
 
 export const FinishedSchema = z.strictObject({
   ...SchemaView.shape,
-  /** Documents that are still in the form of the version before. */
+  /** The number of documents in the form of the version before. */
   left: z.number().int(),
 });

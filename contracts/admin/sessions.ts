@@ -4,11 +4,11 @@ import { Reason } from '../reasons.ts';
 import { ClientReference, SessionStatus } from '../verification.ts';
 import { found, page, reference } from './references.ts';
 
-/** `used` also names the charge; `locked` met five wrong code verifiers. */
+/** The state of a code. A `used` code has a charge. A `locked` code was sent with five wrong code verifiers. */
 export const CodeState = z.enum(['unused', 'used', 'expired', 'locked']);
 export type CodeState = z.infer<typeof CodeState>;
 
-/** A session as support sees it: its progress and the state of its code, without code and `state`. */
+/** A session as support sees it: its progress and the state of its code, without the code itself and without `state`. */
 export const SessionView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),
@@ -17,13 +17,13 @@ export const SessionView = z.strictObject({
   mode: Mode,
   source: z.string(),
   status: SessionStatus,
-  /** Its lifetime ended before it was complete. */
+  /** Whether the session expired before it was complete. */
   expired: z.boolean(),
-  /** Why there is no code and will be none, expiry included; a row of the table of reasons. */
+  /** Why the session has no code and will not get one, as a row of the table of reasons. Includes expiry. */
   failure: z
     .strictObject({ reason: Reason, retryable: z.boolean(), text: z.string(), at: DateTime })
     .nullable(),
-  /** What the partner called it at the start. */
+  /** The partner's reference for the session. */
   clientReferenceId: z.string().nullable(),
   scopes: z.array(z.string()),
   redirectUri: z.string(),
@@ -49,14 +49,14 @@ export type SessionView = z.infer<typeof SessionView>;
 
 export const SessionReference = z.strictObject({ sessionId: reference('session') });
 
-/** How far it came, or how it ended: `open` can still come to a code, `expired` ended without an event. */
+/** The progress or the end of a session. `open` sessions may still lead to a code. `expired` sessions ended without an event. */
 export const SessionState = z.enum([...SessionStatus.options, 'open', 'failed', 'expired']);
 
 export const ListSessions = z.strictObject({
   partnerId: reference('partner').optional(),
   clientId: reference('client').optional(),
   enrollmentId: reference('enrollment').optional(),
-  /** The first 22 characters of the SHA-256 in base64url of a `state`, which itself is not sent. */
+  /** The first 22 characters of the SHA-256 of a `state`, in base64url. The `state` itself is not sent. */
   stateHash: z
     .string()
     .regex(/^[\w-]{22}$/, { error: 'expected the first 22 characters of a SHA-256 in base64url' })
@@ -71,13 +71,13 @@ export const ListSessions = z.strictObject({
 export type ListSessions = z.infer<typeof ListSessions>;
 
 /**
- * How far a session has come, whether or not it ended there. At `confirm` the user has authenticated at a phone, and has
- * still to recognise the computer.
+ * The last step that a session reached, whether or not it ended there. At `confirm`, the user has authenticated on a phone, but
+ * has not yet recognised the computer.
  */
 export const SessionStep = z.enum(['consent', 'authenticate', 'confirm', 'verify', 'issue', 'completed']);
 export type SessionStep = z.infer<typeof SessionStep>;
 
-/** A session as lists show it. `reason`: why there is no code and will be none; null while there may be one. */
+/** A session as lists show it. `reason` says why it will not get a code. Null while it may still get one. */
 export const SessionSummary = SessionView.pick({
   id: true,
   partnerId: true,

@@ -6,7 +6,7 @@ const headings = [
   ...['reference', 'reason', 'session', 'client', 'enrollment'],
 ];
 
-/** The lines of a statement as CSV, from the opening to the closing balance: amounts as decimal numbers, times in UTC. */
+/** Renders a statement as CSV, from the opening to the closing balance. Amounts are decimal numbers, times are in UTC. */
 export function renderStatement({
   entries,
   opening,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 
-/** A process of the service that was seen lately. */
+/** A process of the service that reported lately. */
 export const ProcessView = z.strictObject({
   id: z.string(),
   host: z.string(),
@@ -18,14 +18,14 @@ export type ProcessView = z.infer<typeof ProcessView>;
 /** Deliveries not yet finished. */
 const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });
 
-/** Why the database cannot be asked, and what it said last; `last` is null where it was not asked since the start. */
+/** Why the database is away, and its last known figures. `last` is null if it was never read since the start. */
 const Away = z.strictObject({
   reason: z.string(),
   since: DateTime,
   last: z.strictObject({ at: DateTime, processes: z.array(ProcessView), queue: Queue }).nullable(),
 });
 
-/** How the server is, at a glance. */
+/** An overview of the state of the server. */
 export const StatusView = z.strictObject({
   version: z.string(),
   /** Version of the interface that the server speaks. */
@@ -39,9 +39,9 @@ export const StatusView = z.strictObject({
   away: Away.nullable(),
   /** False while the server's clock may not decide about money. */
   clockTrusted: z.boolean(),
-  /** Processes of the service, oldest first; null where the database cannot be asked. */
+  /** The processes of the service, the oldest first. Null if the database is away. */
   processes: z.array(ProcessView).nullable(),
-  /** Deliveries not yet finished; null where the database cannot be asked. */
+  /** Deliveries not yet finished. Null if the database is away. */
   queue: Queue.nullable(),
 });
 export type StatusView = z.infer<typeof StatusView>;

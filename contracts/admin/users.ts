@@ -4,11 +4,11 @@ import { DateTime, Mode } from '../identifiers.ts';
 import { EnrollmentStatus, EnrollmentView } from './enrollments.ts';
 import { page, readReason, reference, wrongKind } from './references.ts';
 
-/** All that is kept of a person. */
+/** All data that are stored about a person. */
 export const UserView = z.strictObject({
   id: z.string(),
   mode: Mode,
-  /** `fresh`: a session that asks for it does not verify it again. */
+  /** The known claims. A `fresh` claim need not be verified again. */
   claims: z.array(
     z.strictObject({ name: ClaimName, value: ClaimValue, evaluatedAt: DateTime, fresh: z.boolean() }),
   ),
@@ -31,7 +31,7 @@ export const UserView = z.strictObject({
     }),
   ),
   sessions: z.number().int(),
-  /** Whether a source has met this person under another identity. */
+  /** Whether a source has seen this person under another identity. */
   duplicate: z.boolean(),
   createdAt: DateTime,
 });
@@ -51,7 +51,7 @@ export const FindUser = z.strictObject({
 });
 
 export const UserReference = z.strictObject({
-  // Not a subject: the audit log keeps the input of what was done, and shall not keep the person in it.
+  // A `sub` is not accepted: the audit log keeps the input, and must not name an erased person.
   userId: z.string().regex(/^usr_[0-9A-Za-z]{22}$/, { error: 'expected the id of a user, usr_…' }),
 });
 
@@ -61,7 +61,7 @@ export const PasskeyReference = z.strictObject({
 });
 export const RemovedPasskey = z.strictObject({ id: z.string(), userId: z.string() });
 
-/** How much was emptied. Kept tokens end at once; the ledger keeps its charges. */
+/** The numbers of erased records. Tokens of the person are revoked at once. The charges stay in the ledger. */
 export const ErasedUser = z.strictObject({
   id: z.string(),
   enrollments: z.number().int(),
@@ -71,7 +71,7 @@ export const ErasedUser = z.strictObject({
 });
 export type ErasedUser = z.infer<typeof ErasedUser>;
 
-/** A customer of a shop, as its exchange of a code named them. */
+/** A customer of a shop, as named in the exchange of a code. */
 const Customer = z.strictObject({
   clientId: reference('client'),
   shop: z.string().trim().toLowerCase().min(1).max(253),
@@ -91,6 +91,6 @@ export const FindUsers = z
   });
 export type FindUsers = z.infer<typeof FindUsers>;
 
-/** One enrollment of a person who was found. */
+/** An enrollment of a found person. */
 export const FoundUser = z.strictObject({ userId: z.string(), ...EnrollmentView.shape });
 export type FoundUser = z.infer<typeof FoundUser>;

@@ -3,7 +3,7 @@ import { BillableKind, EntryKind } from '../charge.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { page, reference } from './references.ts';
 
-/** Interface section 8: 50 USD at least; docs/choices.md: at most a million at a time. Cents. */
+/** The limits of a funding in cents: at least 50 USD (interface section 8), at most a million USD (docs/choices.md). */
 export const smallestFunding = 5_000;
 export const largestFunding = 100_000_000;
 
@@ -15,7 +15,7 @@ export const WalletReference = z.strictObject({
 });
 export type WalletReference = z.infer<typeof WalletReference>;
 
-/** A note for the books: shown as it is, so without control characters. */
+/** A note for the books. Control characters are refused, because it is shown unchanged. */
 const Note = z
   .string()
   .trim()
@@ -40,7 +40,7 @@ export const AdjustWallet = z.strictObject({
     .max(largestFunding)
     .refine((amount) => amount !== 0, { error: 'must not be zero' }),
   reason: Note,
-  /** The same reference and amount twice is one adjustment. */
+  /** A second call with the same reference and amount changes nothing. */
   reference: Note.optional(),
 });
 
@@ -48,11 +48,11 @@ export const RefundCharge = z.strictObject({ entryId: reference('entry'), reason
 
 export const FindEntry = z.strictObject({ entryId: reference('entry') });
 
-/** A ledger entry. Amounts are signed cents as the wallet sees them. */
+/** A ledger entry. Amounts are signed cents: negative ones reduce the balance. */
 export const EntryView = z.strictObject({
   id: z.string(),
   walletId: z.string(),
-  /** Position in the statement; null for an entry that moves no money. */
+  /** The position in the statement. Null for an entry that moves no money. */
   seq: z.number().int().nullable(),
   kind: EntryKind,
   amount: cents,
@@ -62,12 +62,12 @@ export const EntryView = z.strictObject({
   reference: z.string().nullable(),
   reason: z.string().nullable(),
   actor: z.string().nullable(),
-  /** The charge that a refund gives back. */
+  /** Id of the charge that a refund gives back. */
   of: z.string().nullable(),
 });
 export type EntryView = z.infer<typeof EntryView>;
 
-/** What a charge was for; null for other entries, and once the grant is older than 30 days or its user was erased. */
+/** The cause of a charge. Null for other entries, if the grant is older than 30 days, or if its user was erased. */
 const cause = {
   clientId: z.string().nullable(),
   sessionId: z.string().nullable(),
@@ -82,24 +82,24 @@ export type StatementEntry = z.infer<typeof StatementEntry>;
 export const EntryDetail = StatementEntry.extend({
   partnerId: z.string(),
   mode: Mode,
-  /** The account on the other side of the wallet, which moves by the same amount the other way; null where none does. */
+  /** The other account of the entry in double-entry bookkeeping. Null if the entry moves no money. */
   counterAccount: z.enum(['revenue', 'funding', 'adjustments']).nullable(),
-  /** The refund that gave it back. */
+  /** Id of the refund that gave the charge back. */
   givenBackBy: z.string().nullable(),
-  /** Whether it is a charge that cost money and was not given back. */
+  /** Whether the entry is a charge that cost money and was not given back. */
   refundable: z.boolean(),
 });
 export type EntryDetail = z.infer<typeof EntryDetail>;
 
-/** An entry that was asked for, and what it did. */
+/** The entry of a call, with the balance before it. */
 export const MovedView = EntryView.extend({
-  /** True where the same command was done before: nothing moved now. */
+  /** Whether an earlier call has written this entry, so that this call moved nothing. */
   repeated: z.boolean(),
   balanceBefore: cents,
 });
 export type MovedView = z.infer<typeof MovedView>;
 
-/** `from` inclusive, `to` exclusive. A long statement is read page by page: `afterSeq` and `untilSeq` continue it. */
+/** Reads a statement. `from` is included, `to` is not. A long statement is read in pages, with `afterSeq` and `untilSeq`. */
 export const ReadStatement = z.strictObject({
   partnerId: reference('partner'),
   mode: Mode.default('test'),
@@ -110,7 +110,7 @@ export const ReadStatement = z.strictObject({
   limit: z.number().int().min(1).max(1000).default(500),
 });
 
-/** `opening` plus the amounts of the entries is `closing`; cents. */
+/** A statement in cents. `opening` plus the amounts of the entries is `closing`. */
 export const StatementView = z.strictObject({
   partnerId: z.string(),
   mode: Mode,
@@ -118,7 +118,7 @@ export const StatementView = z.strictObject({
   opening: cents,
   closing: cents,
   entries: z.array(StatementEntry),
-  /** Pass it on with `afterSeq` (the last entry's `seq`) while `more`. */
+  /** For the next page while `more` is true: send it with `afterSeq`, the `seq` of the last entry. */
   untilSeq: z.number().int(),
   more: z.boolean(),
 });
@@ -129,9 +129,9 @@ export const statementType = 'svc-statement+jwt';
 
 export const SignStatement = ReadStatement.pick({ partnerId: true, mode: true, from: true, to: true });
 
-/** A whole statement as it is signed. `ledger` names the page that holds its last line, with the digest of the chain up to it. */
+/** The signed content of a whole statement. `ledger` names the page of its last entry, with the digest of the ledger up to it. */
 export const SignedStatement = StatementView.omit({ more: true }).extend({
-  /** Without what a charge was for: that is forgotten in time, and a statement stays the same. */
+  /** The entries without the causes of charges. Causes are erased after a time, but a statement must stay the same. */
   entries: z.array(EntryView),
   iss: z.string(),
   iat: z.number().int(),
@@ -139,37 +139,37 @@ export const SignedStatement = StatementView.omit({ more: true }).extend({
 });
 export type SignedStatement = z.infer<typeof SignedStatement>;
 
-/** A compact JWS. */
+/** A signed statement as a compact JWS. */
 export const SignedStatementView = z.strictObject({ jws: z.string() });
 
 /** All wallets in the order of their ids, or one partner's. */
 export const AuditWallets = z.strictObject({
   partnerId: reference('partner').optional(),
-  /** Only what was written since the last audit that found everything in order. */
+  /** Whether to check only the pages since the last audit without findings. */
   sinceCheckpoint: z.boolean().default(false),
   limit: z.number().int().min(1).max(100).default(20),
   after: z.string().optional(),
 });
 
-/** What is wrong with a ledger, and where. */
+/** A fault in a ledger, with its place. */
 const LedgerFinding = z.strictObject({
   page: z.number().int().optional(),
   entry: z.string().optional(),
   seq: z.number().int().optional(),
   problem: z.string(),
-  /** What `wallets repair` does about it; absent where no repair can mend it. */
+  /** The repair of `wallets repair`. Absent if no repair can mend the fault. */
   mend: z.enum(['publish', 'endAccess', 'forgetCheckpoint']).optional(),
 });
 
 export const AuditView = z.strictObject({
   walletId: z.string(),
-  /** First and last page of the ledger that were looked at. */
+  /** The first and the last page of the ledger that were checked. */
   fromPage: z.number().int(),
   lastPage: z.number().int(),
-  /** Entries that were looked at. */
+  /** The number of entries that were checked. */
   entries: z.number().int(),
   balance: cents,
-  /** Empty where everything agrees; otherwise the first bad page first. */
+  /** The faults in the order of pages. Empty if the ledger is consistent. */
   findings: z.array(LedgerFinding),
 });
 export type AuditView = z.infer<typeof AuditView>;
@@ -178,9 +178,9 @@ export type AuditView = z.infer<typeof AuditView>;
 export const RepairWallets = AuditWallets.omit({ sinceCheckpoint: true });
 export const RepairView = z.strictObject({
   walletId: z.string(),
-  /** What was mended. */
+  /** The findings that were mended. */
   mended: z.array(LedgerFinding),
-  /** What an audit finds now: no repair can mend it. */
+  /** The findings of an audit after the repair. No repair can mend them. */
   findings: z.array(LedgerFinding),
   balance: cents,
 });
@@ -191,17 +191,17 @@ export const WalletView = z.strictObject({
   mode: Mode,
   balance: cents,
   currency: z.literal('USD'),
-  /** Cents, from about the last seven days; 0 where nothing moved in them. */
+  /** The cents spent per day, from about the last seven days. 0 if nothing was spent. */
   spentPerDay: cents,
-  /** When the balance is used up at that rate; null where nothing is spent. */
+  /** The days until the balance is used up at that rate. Null if nothing is spent. */
   daysLeft: z.number().nullable(),
-  /** Entries of the statement, and pages of the ledger. */
+  /** The numbers of entries of the statement and of pages of the ledger. */
   entries: z.number().int(),
   pages: z.number().int(),
 });
 export type WalletView = z.infer<typeof WalletView>;
 
-/** Billable events; `used` counts those of the current minute and hour. */
+/** The spend caps in billable events. `used` counts the events of the current minute and hour. */
 export const LimitsView = z.strictObject({
   partnerId: z.string(),
   mode: Mode,
@@ -220,7 +220,7 @@ export const SetLimits = z.strictObject({
 });
 export type SetLimits = z.infer<typeof SetLimits>;
 
-/** Cents per billable event of each kind, and which of them are the partner's own. */
+/** The prices of billable events in cents. `overridden` lists the kinds with an individual price of the partner. */
 export const PricesView = z.strictObject({
   partnerId: z.string().nullable(),
   currency: z.literal('USD'),
@@ -239,12 +239,12 @@ export const SetPrice = z.strictObject({
 });
 
 /**
- * All wallets in the order of their ids; by `below`, the emptiest first; by `daysLeft`, those that run out first; by
- * `unfunded`, those without an entry.
+ * Lists all wallets in the order of their ids. With `below`, lists those with a lower balance, the lowest first. With `daysLeft`,
+ * lists those that run out first. With `unfunded`, lists those without an entry.
  */
 export const ListWallets = z.strictObject({
   mode: Mode.optional(),
-  /** Cents. */
+  /** Only wallets with a balance below this, in cents. */
   below: cents.optional(),
   daysLeft: z.number().min(0).max(3_650).optional(),
   unfunded: z.literal(true).optional(),
@@ -252,7 +252,7 @@ export const ListWallets = z.strictObject({
 });
 export type ListWallets = z.infer<typeof ListWallets>;
 
-/** A wallet with what it spends. */
+/** A wallet in a list, with its spending. */
 export const WalletListing = z.strictObject({
   /** `ptr_…:live` */
   id: z.string(),
@@ -261,12 +261,12 @@ export const WalletListing = z.strictObject({
   mode: Mode,
   balance: cents,
   currency: z.literal('USD'),
-  /** Cents, from about the last seven days; 0 where nothing moved in them. */
+  /** The cents spent per day, from about the last seven days. 0 if nothing was spent. */
   spentPerDay: cents,
-  /** When the balance is used up at that rate; null where nothing is spent. */
+  /** The days until the balance is used up at that rate. Null if nothing is spent. */
   daysLeft: z.number().nullable(),
   lastEntryAt: DateTime,
-  /** Exchanges of the last seven days that the wallet could not pay for, and the last one; under load a sample is kept. */
+  /** The number of exchanges of the last seven days that the wallet could not pay for. Under load, only a sample is counted. */
   unpaid: z.number().int(),
   lastUnpaidAt: DateTime.nullable(),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { page, reference } from './references.ts';
 
-/** What a partner is warned of. */
+/** The kinds of warnings to partners. */
 export const WarningKind = z.enum(['low_balance', 'endpoint_failing', 'secret_expiring', 'cap_reached']);
 export type WarningKind = z.infer<typeof WarningKind>;
 
@@ -12,17 +12,17 @@ export const WarningView = z.strictObject({
   state: z.enum(['raised', 'over']),
   partnerId: z.string(),
   mode: Mode,
-  /** The API key, client, integration, or the mode of the wallet. */
+  /** The subject: the id of an API key, client or integration, or the mode of the wallet. */
   about: z.string(),
   text: z.string(),
   since: DateTime,
   overAt: DateTime.nullable(),
-  /** Whether e-mails and notices about its state have been sent, where there is anyone to send them to. */
+  /** Whether e-mails and notices about the present state have been sent to all recipients. */
   told: z.boolean(),
 });
 export type WarningView = z.infer<typeof WarningView>;
 
-/** Those that were over within 30 days are kept. */
+/** Lists warnings. A warning is kept for 30 days after it is over. */
 export const ListWarnings = z.strictObject({
   partnerId: reference('partner').optional(),
   state: z.enum(['raised', 'over']).optional(),
@@ -30,7 +30,7 @@ export const ListWarnings = z.strictObject({
 });
 export type ListWarnings = z.infer<typeof ListWarnings>;
 
-/** When a balance is low: less than so many cents, or used up within so many days. */
+/** The threshold of a low balance: a number of cents, or a number of days until it is used up. */
 export const LowBalance = z.union([
   z.strictObject({ cents: z.number().int().min(1).max(100_000_000) }),
   z.strictObject({ days: z.number().min(0.1).max(365) }),
@@ -40,7 +40,7 @@ export type LowBalance = z.infer<typeof LowBalance>;
 
 export const mostAddresses = 10;
 
-/** Fields left out stay as they are. `lowBalance` null goes back to the default. */
+/** Changes the settings. A field that is left out stays as it is. `lowBalance: null` sets the default. */
 export const SetWarnings = z.strictObject({
   partnerId: reference('partner'),
   emails: z
@@ -52,11 +52,11 @@ export const SetWarnings = z.strictObject({
 });
 export type SetWarnings = z.infer<typeof SetWarnings>;
 
-/** How a partner is warned. */
+/** The settings of a partner for warnings. */
 export const WarningSettings = z.strictObject({
   partnerId: z.string(),
   emails: z.array(z.string()),
-  /** Null for the default: used up within 7 days. */
+  /** The threshold of a low balance. Null for the default: used up within 7 days. */
   lowBalance: LowBalance.nullable(),
 });
 export type WarningSettings = z.infer<typeof WarningSettings>;

@@ -4,14 +4,14 @@ import { DateTime } from '../identifiers.ts';
 import { EventName } from './deliveries.ts';
 import { reference } from './references.ts';
 
-/** One harmless sample event, sent once to the key's URL. */
+/** Sends a harmless sample event once to the key's URL. */
 export const TestEndpoint = z.strictObject({ keyId: reference('apiKey') });
 
-/** A sample of this event through the whole pipeline, retries included; for test keys. */
+/** Sends a sample of this event in the same way as real events, with retries. Only for test keys. */
 export const TriggerEvent = z.strictObject({ keyId: reference('apiKey'), event: z.enum(eventNames) });
 export type TriggerEvent = z.infer<typeof TriggerEvent>;
 
-/** A request as a receiver got it. `computed` is the signature that the receiver's own code makes of it. */
+/** A request as a receiver got it. `computed` is the signature that the receiver's code computes. */
 export const VerifyRequest = z.strictObject({
   keyId: reference('apiKey'),
   /** The raw body, byte for byte. */
@@ -22,7 +22,7 @@ export const VerifyRequest = z.strictObject({
 });
 export type VerifyRequest = z.infer<typeof VerifyRequest>;
 
-/** Why a request did not verify. */
+/** The reasons why a signature was not verified. */
 export const SignatureFault = z.enum([
   'missing_signature',
   'missing_prefix',
@@ -37,10 +37,10 @@ export const SignatureFault = z.enum([
 ]);
 export type SignatureFault = z.infer<typeof SignatureFault>;
 
-/** `faults` from the most to the least certain, with `reasons` in words; none where it verifies. */
+/** The result of a check. `faults` are ordered from the most to the least certain, with their texts in `reasons`. */
 export const Verification = z.strictObject({
   verified: z.boolean(),
-  /** Where the body is that of an event of ours. */
+  /** The id of the event, if the body is that of an event of this service. */
   eventId: z.string().nullable(),
   faults: z.array(SignatureFault),
   reasons: z.array(z.string()),
@@ -51,19 +51,19 @@ export type Verification = z.infer<typeof Verification>;
 export const RelayRequest = z.strictObject({
   keyId: reference('apiKey'),
   since: DateTime.optional(),
-  /** Only those that follow this one, in order of time. */
+  /** Only deliveries after this one, in order of time. */
   after: reference('delivery').optional(),
 });
 export type RelayRequest = z.infer<typeof RelayRequest>;
 
 /**
- * Deliveries made since, signed as of now, in order. The same one may come twice: receivers of `webhooks listen` go
- * by `deliveryId`. Where there is an `after`, ask again with it, and the same `since`, for the next page; else with
- * the `until` of the first page as `since`.
+ * Deliveries since a time, in order, with new signatures. A delivery may be returned twice: recognise it by `deliveryId`. If
+ * `after` is set, request the next page with it and the same `since`. Otherwise, use the `until` of the first page as the next
+ * `since`.
  */
 export const Relayed = z.strictObject({
   until: DateTime,
-  /** The signing secret of a test key, with the first answer only, for a receiver on a developer's machine. */
+  /** The signing secret of a test key, for a receiver on a developer's machine. Only in the first response. */
   signing: z.strictObject({ secret: z.string(), version: z.number().int() }).optional(),
   after: z.string().nullable(),
   deliveries: z.array(

@@ -5,7 +5,7 @@ import { errorResponses, successResponse } from './responses.ts';
 
 type Json = Record<string, unknown>;
 
-/** The parts of an OpenAPI document that are worked on here. */
+/** The parts of an OpenAPI document that this code changes. */
 export interface Document extends Json {
   paths?: Record<string, Record<string, Json>>;
   components?: { schemas?: Json };
@@ -39,7 +39,7 @@ const securitySchemes = {
   },
 };
 
-/** What the document says before any endpoint. @param baseUrl where this server answers */
+/** Returns the parts of the document before the endpoints. @param baseUrl the base URL of this server */
 export function documentFrame(baseUrl: string) {
   return {
     openapi: '3.1.0',
@@ -76,7 +76,7 @@ function requestBody({ consumes, request, withBasic }: Operation, generated: unk
   return { required: true, content: Object.fromEntries(content) };
 }
 
-/** One endpoint: the schemas as they were generated, the words and examples of the table. */
+/** Describes an endpoint with the generated schemas, and with the texts and examples of the table. */
 export function describeOperation(operation: Operation, generated: Json): Json {
   const { operationId, summary, description, tag, security, success } = operation;
   const { requestBody: body, responses = {}, parameters } = generated;

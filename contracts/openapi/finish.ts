@@ -8,7 +8,7 @@ function referencesIn(value: unknown): string[] {
   return [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name);
 }
 
-/** Schemas that something refers to, with those that they refer to. */
+/** Returns the names of all schemas that the document refers to, directly or through other schemas. */
 function usedSchemas(document: Document, schemas: Record<string, unknown>): Set<string> {
   const used = new Set<string>();
   const waiting = referencesIn({ ...document, components: undefined });
@@ -20,7 +20,7 @@ function usedSchemas(document: Document, schemas: Record<string, unknown>): Set<
   return used;
 }
 
-/** Requests are generated as `XInput`: they are called `X` where no answer is. */
+/** Maps generated names such as `XInput` of requests to `X`, unless a response has the name `X`. */
 function plainNames(used: ReadonlySet<string>): Map<string, string> {
   const names = [...used].map((name): [string, string] => {
     const plain = name.replace(/Input$/, '');
@@ -30,8 +30,8 @@ function plainNames(used: ReadonlySet<string>): Map<string, string> {
 }
 
 /**
- * The document that is published. It has the endpoints of the table with the table's words, and the schemas that these
- * use. All are sorted, so that two runs give the same bytes.
+ * Returns the published document. It has the endpoints of the table with their texts, and the schemas that they use. All are
+ * sorted, so that every run gives the same bytes.
  */
 export function finishDocument(generated: Document): Document {
   const paths: Record<string, Record<string, unknown>> = {};

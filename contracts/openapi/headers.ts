@@ -1,4 +1,4 @@
-/** Headers of answers, as components of the document. */
+/** The headers of responses, as components of the document. */
 export const headers = {
   RequestId: {
     description: 'Names this request: tell it support',

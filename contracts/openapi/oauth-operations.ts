@@ -19,7 +19,7 @@ const clientRefusals: readonly RefusedAnswer[] = [
   { code: 'server_error' },
 ];
 
-/** In the body, as the contract says, or in a Basic header; never both. */
+/** Client credentials are in the body, as the contract says, or in a Basic header, but never in both. */
 const clientSecurity = [{}, { clientBasic: [] }];
 
 export const oauthOperations: Record<Endpoint, Operation> = {

@@ -1,28 +1,28 @@
 import type { ErrorCode } from '../errors.ts';
 
-/** A refusal as it is answered: the table's text unless the endpoint says it more precisely. */
+/** A refusal in a response. Its text is that of the table unless the endpoint has a more precise one. */
 export interface RefusedAnswer {
   code: ErrorCode;
   text?: string;
-  /** Seconds, where the answer carries `Retry-After`. */
+  /** The seconds in `Retry-After`, if the response has this header. */
   retryAfter?: number;
-  /** Whether it is a spend limit: the answer carries `RateLimit` too. */
+  /** Set for a spend limit, whose response also has `RateLimit`. */
   spendLimit?: true;
 }
 
-/** Everything that the description of an endpoint says beyond its schemas. */
+/** The description of an endpoint without its schemas. */
 export interface Operation {
   operationId: string;
   tag: 'Hosted flow' | 'OAuth' | 'Sessions' | 'Storefront' | 'Checkbox' | 'Account' | 'Discovery';
   summary: string;
   description: string;
-  /** Names of security schemes: all of one entry, any of the entries. None: public. */
+  /** Names of security schemes. A caller needs all schemes of any one entry. Without entries, the endpoint is public. */
   security: Record<string, string[]>[];
   /** Media types of the request body. */
   consumes?: readonly string[];
   /** An example of the request body. */
   request?: Record<string, unknown>;
-  /** The body where the client's credentials are in a Basic header: the name of its schema, and an example. */
+  /** The body of a request with a Basic header: the name of its schema, and an example. */
   withBasic?: { schema: string; request: Record<string, unknown> };
   success: {
     status: number;
@@ -31,15 +31,15 @@ export interface Operation {
     example?: unknown;
   };
   errors: readonly RefusedAnswer[];
-  /** What any other status is, where no answer is a 2xx. */
+  /** The description of all other statuses, for an endpoint without a 2xx response. */
   otherwise?: string;
   /** Interface 7.1. */
   errorFormat: 'oauth' | 'general';
-  /** Whether refusals are answered with the very texts of `errors` (interface 7.2). */
+  /** Set if refusals have exactly the texts of `errors` (interface 7.2). */
   exactTexts?: true;
-  /** Whether browsers get a page instead of JSON. */
+  /** Set if browsers get a page instead of JSON. */
   pages?: true;
-  /** `WWW-Authenticate` of its 401. */
+  /** The `WWW-Authenticate` header of a 401. */
   challenge?: 'BearerChallenge' | 'BasicChallenge';
 }
 
@@ -50,7 +50,7 @@ const form = 'application/x-www-form-urlencoded';
 export const json = 'application/json';
 export const formOrJson = [form, json] as const;
 
-/** 429 and 503 of everything that is billed. */
+/** The refusals with 429 and 503 of all billable endpoints. */
 export const spendRefusals: readonly RefusedAnswer[] = [
   { code: 'rate_limited', text: 'Spend limit exceeded: minute bucket', retryAfter: 25, spendLimit: true },
   { code: 'rate_limited', text: 'Spend limit exceeded: hour bucket', retryAfter: 1340, spendLimit: true },

@@ -4,7 +4,7 @@ import { sample } from './samples.ts';
 
 const keyRefusals: readonly RefusedAnswer[] = [{ code: 'missing_api_key' }, { code: 'invalid_api_key' }];
 
-/** Every public endpoint, in the order of the interface. What is not here is not in the document. */
+/** Every public endpoint, in the order of the interface. The document contains no other endpoint. */
 export const operations: Record<Endpoint, Operation> = {
   'GET /verify/start': {
     operationId: 'startVerification',

@@ -16,7 +16,7 @@ function exampleOf(refusal: RefusedAnswer, format: Operation['errorFormat']): Js
     : { success: false, error: textOf(refusal) };
 }
 
-/** The body of a refusal, with the values that `error` has at this endpoint and status. */
+/** Returns the schema of a refusal's body, with the values of `error` at this endpoint and status. */
 function schemaFor(refusals: readonly RefusedAnswer[], { errorFormat, exactTexts }: Operation): Json {
   const reference = { $ref: `#/components/schemas/${schemaOf[errorFormat]}` };
   const isFixed = errorFormat === 'oauth' || exactTexts;
@@ -73,7 +73,7 @@ export function errorResponses(operation: Operation): Json {
   );
 }
 
-/** @param generated the answer as the route's schema describes it */
+/** Describes the success response of an endpoint. @param generated the response as generated from the route's schema */
 export function successResponse({ success }: Operation, generated: Json | undefined): Json {
   const { description, headers, example } = success;
   const content = generated?.['content'] as Record<string, Json> | undefined;

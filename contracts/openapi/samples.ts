@@ -1,4 +1,4 @@
-/** Values for examples: well-formed, but made up. */
+/** Makes the random part of identifiers in examples. They are well-formed, but do not exist. */
 const body = (letter: string, length = 22) => letter.repeat(length);
 
 export const sample = {

@@ -243,7 +243,7 @@ export function renderOpsPage(
     away: away && describeAway(away, overview),
     reloading,
     reloadSeconds: opsRefreshSeconds,
-    openTasks: overview ? openTasks(overview, help) : [],
+    tasks: overview ? openTasks(overview, help) : [],
     groups: overview ? groupsOf(overview) : [],
     sections: overview
       ? [

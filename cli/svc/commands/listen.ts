@@ -5,7 +5,7 @@ import { toFailure } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { testKeyOf } from '../test-records.ts';
 
-/** Milliseconds between two questions whether the portal allows changes again. */
+/** How often to ask whether the portal allows changes again, in milliseconds. */
 const askAgainMs = 5_000;
 
 export default class Listen extends AdminCommand<typeof Listen> {
@@ -40,7 +40,7 @@ export default class Listen extends AdminCommand<typeof Listen> {
     });
   }
 
-  /** Waits where the portal has to allow changes again. No event is lost in this time. */
+  /** Waits until the portal allows changes again. No event is lost meanwhile. */
   async #wait(error: unknown): Promise<void> {
     const { code, hint = '' } = toFailure(error, this.connectionSource);
     if (code !== 'passkey_required') throw error;

@@ -106,14 +106,14 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
   }
 }
 
-/** The pages did not lead to the redirect URI. */
+/** Throws the error that explains why the pages did not lead to the redirect URI. */
 function explain(error: unknown): never {
   if (!(error instanceof FlowError)) throw error;
   if (error.code === 'unknown_person') throw usageError(error.message);
   throw new CommandError({ code: 'failure', message: error.message, exit: exits.failure });
 }
 
-/** The pages are at the address of the service as it names itself: from another one, the walk leaves them at once. */
+/** Checks that the walk ended at the redirect URI. It ends early if the service was called under another address than its own. */
 function requireArrival(end: URL, redirectUri: string): void {
   const [arrived, wanted] = [end, new URL(redirectUri)].map(({ origin, pathname }) => `${origin}${pathname}`);
   if (arrived === wanted) return;
