@@ -7,7 +7,7 @@ import { page, Reason, readReason, reference } from './references.ts';
 export const EnrollmentStatus = z.enum(['active', 'blocked']);
 export type EnrollmentStatus = z.infer<typeof EnrollmentStatus>;
 
-/** The relation of a user to a client (docs/choices.md). By `sub` the partner knows the user. It is masked for the role ops. */
+/** The relation of a user to a client (docs/choices.md). `sub` is the partner's identifier of the user. It is masked for the role ops. */
 export const EnrollmentView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),

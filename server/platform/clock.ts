@@ -65,6 +65,7 @@ export function createDatabaseClock({
     trusted: () => age() <= oldestMeasurement && isSmall(offset()) && isSmall(stepped()),
     offset,
     measure,
+    /** Measures regularly, and at once if the wall clock was set. */
     start() {
       let triedAt = uptime();
       timer = setInterval(() => {

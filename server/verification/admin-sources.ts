@@ -3,7 +3,7 @@ import { SourceReference, SourceView } from '../../contracts/admin/sources.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { SourceOverview } from './sources/overview.ts';
 
-/** What `svcadmin sources` calls. */
+/** Makes the procedures that `svcadmin sources` calls. */
 export function createSourceProcedures({ list, check }: SourceOverview) {
   return router({
     list: procedure.output(z.array(SourceView)).query(() => list()),

@@ -32,7 +32,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** What `svcadmin users` calls. */
+/** Makes the procedures that `svcadmin users` calls. */
 export function createUserProcedures(dependencies: Dependencies) {
   const { users, enrollments, sessions, passkeys, erasure, isFresh, clock } = dependencies;
 

@@ -36,14 +36,14 @@ interface Dependencies {
   isFresh: IsFresh;
   /** The keyed hash of a shop's customer id. */
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
-  /** The charge that the exchange of a code made, where there was one. */
+  /** Returns the charge of a code's exchange; undefined if the code was not exchanged. */
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   sources: SourceOverview;
   clock: { now(): number };
   partnerNames: PartnerNames;
 }
 
-/** What `svcadmin sessions`, `svcadmin enrollments` and `svcadmin users` call. */
+/** Makes the procedures that `svcadmin sessions`, `enrollments` and `users` call. */
 export function createVerificationProcedures(dependencies: Dependencies) {
   const { sessions, chargeOf, clock } = dependencies;
   return {

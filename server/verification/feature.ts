@@ -80,7 +80,7 @@ interface Dependencies {
   fetchStatusList?: FetchStatusList;
   /** How long each claim stays fresh. */
   claimLifetimes?: Lifetimes;
-  /** The relying party of users' passkeys, a host name; undefined where there are none. */
+  /** The relying party id of users' passkeys, which is a host name. Undefined if passkeys are off. */
   passkeyRpId?: string | undefined;
   /** Called when a ceremony of a passkey has ended. */
   onPasskey?: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;

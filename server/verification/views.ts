@@ -51,7 +51,7 @@ function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView
   }));
 }
 
-/** What operators see of a session: neither its code nor the partner's `state`. */
+/** Shows a session to operators, without its code and without the partner's `state`. */
 export function viewSession(session: Session, context: SessionContext): SessionView {
   const { code, completedAt } = session;
   const step = stepOf(session, context.now);

@@ -36,6 +36,6 @@ export interface Foundation {
   stores?: Partial<Stores>;
   /** Webhooks with their parts wrapped, or with shorter times. */
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
-  /** What differs from the usual. */
+  /** Intervals that differ from the default. */
   pace?: Partial<Pace> | undefined;
 }

@@ -42,7 +42,7 @@ interface Parts {
   webhooks: Webhooks;
 }
 
-/** What operators and members of partners do: the admin API over all features, the page for ops, and the portal. */
+/** Makes the parts for operators and members: the admin API over all features, the pages for ops, and the portal. */
 export function createOperators(foundation: Foundation, parts: Parts) {
   const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken } = foundation;
   const { schema, databaseFault = () => undefined } = foundation;

@@ -37,7 +37,7 @@ export type AskedCredential = Asked['dcql_query']['credentials'][number];
 /** Fetches a signed request, by POST if there is a nonce. @throws Error if this service has not signed the request */
 export type FetchRequest = (uri: string, nonce: string | undefined) => Promise<string>;
 
-/** Where a link to an identity wallet leads; the scheme does not matter to the test identity wallet. */
+/** Returns the parameters of a link to an identity wallet. The test identity wallet ignores the scheme. */
 function parametersOf(link: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(link.slice(link.indexOf('?') + 1)));
 }
@@ -57,7 +57,7 @@ async function readSigned(jwt: string, clientId: string): Promise<unknown> {
   return parseJson(Buffer.from(payload).toString());
 }
 
-/** What a link asks for. @throws where it is not a request that the test identity wallet understands */
+/** Reads the request that a link leads to. @throws Error if the test identity wallet does not understand the request */
 export async function readLink(link: string, fetchRequest: FetchRequest): Promise<Asked> {
   const { request_uri: uri, request_uri_method: method, ...parameters } = parametersOf(link);
   const { client_id: clientId = '' } = parameters;

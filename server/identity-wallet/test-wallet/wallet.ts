@@ -4,7 +4,7 @@ import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from '
 import type { PresentationContext } from './holder.ts';
 import type { HolderName, TestIssuer } from './issuer.ts';
 
-/** What the test identity wallet can do with a request; all but the first prove nothing. */
+/** How the test identity wallet can react to a request. Only the first leads to a valid presentation. */
 export const acts = [
   'present',
   'refuse',

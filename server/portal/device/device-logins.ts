@@ -18,7 +18,7 @@ export const mostLogins = 20;
 interface Dependencies {
   stores: PortalStores;
   clock: { now(): number };
-  /** The key of the digests of user codes. */
+  /** The HMAC key for user codes, of which only hashes are stored. */
   idKey: Uint8Array;
   isSuspended: (partnerId: string) => Promise<boolean>;
 }
@@ -159,7 +159,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
       if (!(await deviceRequests.deny(digestOf(typed), new Date(clock.now())))) throw noSuchCode();
     },
 
-    /** The member of a token; undefined for an invalid token. If the member has changed, the token ends for ever. */
+    /** The member of a token; undefined for an invalid token. If the member has changed, the token becomes invalid permanently. */
     async find(token: string): Promise<SignedIn | undefined> {
       if (!isWellFormedSecret('deviceToken', token)) return undefined;
       const session = await memberSessions.find(sha256(token));

@@ -34,7 +34,7 @@ export const keepOldField = (m: Messages): Field =>
   ]);
 export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(keepOld) });
 
-/** @param any the text for both modes, where that can be chosen */
+/** Makes the field for a mode. @param any the text of the choice "both modes". Without it, one mode must be chosen */
 export const modeField = (m: Messages, value?: string, any?: string): Field =>
   select('mode', m.mode, options(['test', 'live'], any), value);
 
@@ -60,7 +60,7 @@ interface Secret {
   expiresAt: string | null;
 }
 
-/** The present secret of a record and its older ones. */
+/** Makes the table of a record's secrets: the current one and the old ones. */
 export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullable<Section['table']> => ({
   headings: [m.secret, m.lastUsed, m.expires],
   rows: secrets.map(({ last4, lastUsedAt, expiresAt }) => [

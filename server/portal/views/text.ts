@@ -28,8 +28,8 @@ export const wordsOf = (value: string | undefined): string[] =>
 export const pageSize = 50;
 
 /**
- * Where a list goes on, below the portal. `asked`: the search that the page shows. `stoppedAfter`: the last record that
- * was looked at, where the search ended before the page was full.
+ * Returns the address of the next page of a list. `asked` is the search of the present page. `stoppedAfter` is the last record
+ * that the search read, if it stopped before the page was full.
  */
 export function nextPage(
   path: string,

@@ -12,7 +12,7 @@ import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
 import { completed, failed, type Transition } from '../session/transitions.ts';
 import type { ClientDirectory } from './start.ts';
 
-/** What joins a URI and further parameters of its query. */
+/** Returns the character that joins a URI and further query parameters. */
 function separatorAfter(uri: string): string {
   if (!uri.includes('?')) return '?';
   return /[?&]$/.test(uri) ? '' : '&';
@@ -175,9 +175,10 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * A return, and the code where nothing stands in the way, in one move. No change of the user or the enrollment could make that
-   * move fail. So it keeps no claims: the exchange looks them up, and whether the enrollment still allows it.
-   * @param snapshot read before
+   * Adds the code to a return by passkey, if nothing prevents it, so that both are one transition. The transition does not check
+   * whether the user or the enrollment has changed meanwhile. So it stores no claims. The exchange reads them, and checks the
+   * enrollment.
+   * @param snapshot the records of the user, which were read before
    * @returns `issues` whether the move issues a code
    */
   async function issueWith(

@@ -29,7 +29,7 @@ export function createProviderReturn({
    * Handles the authorization response that a browser brings back. A response is used once. A response that is late,
    * or that comes while the session continues on the phone, changes nothing.
    * @returns the secret that the browser's cookie must hold from now on
-   * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser did not begin this authorization request
+   * @throws ApiError `unauthorized` in another browser, `cross_site_request` if this browser did not begin this authorization request
    */
   async function handleReturn(
     browser: BrowserContext,

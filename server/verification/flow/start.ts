@@ -17,7 +17,7 @@ interface ClientWithPartner {
   partner: StartingPartner;
 }
 
-/** What the hosted flow needs of the partners' directory. */
+/** The functions of the partners' directory that the hosted flow needs. */
 export interface ClientDirectory {
   client(
     id: string,

@@ -47,7 +47,7 @@ export interface Submission {
 export interface Submitted {
   /** Undefined if another request changed the session first: it has to be read again. */
   session: Session | undefined;
-  /** What the browser's cookie must hold from now on. */
+  /** The secret that the browser's cookie must have from now on. */
   secret: string;
   /** Whether it has issued the code. */
   isNew?: boolean;

@@ -64,7 +64,7 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
     findOpenLink,
 
     /**
-     * @returns the session and the secret for the phone's cookie; undefined where the code is wrong
+     * @returns the session and the secret for the phone's cookie; undefined if the code is wrong
      * @throws ApiError `session_not_found` as `findOpenLink`
      */
     async join(token: string, attempt: Guess): Promise<{ sessionId: string; secret: string } | undefined> {

@@ -21,7 +21,7 @@ const dayFormat = once(
     new Intl.DateTimeFormat(language, { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' }),
 );
 
-/** A day of UTC in words: "24 November 2026". */
+/** Writes the day of a time in UTC, such as "24 November 2026". */
 export const dayInWords = (language: string, at: Date): string => dayFormat(language).format(at);
 
 const momentFormat = once(

@@ -22,7 +22,7 @@ export function isLanguage(code: string | undefined): code is Language {
 
 const fallback: Language = 'en';
 
-/** The language of a tag such as `de-CH` (RFC 4647 3.4, by its primary subtag); undefined where it is not supported. */
+/** Returns the language of a tag such as `de-CH` by its primary subtag (RFC 4647 3.4). Undefined if it is not supported. */
 function languageOfTag(tag: string): Language | undefined {
   const [primary = ''] = tag.toLowerCase().split(/[-_]/);
   return isLanguage(primary) ? primary : undefined;

@@ -5,7 +5,7 @@ import { ApiError } from '../../platform/errors.ts';
 /** Browsers may show a logo for a day after it was removed. */
 const cacheControl = 'public, max-age=86400, immutable';
 
-/** Logos of partners, from our own origin: to be mounted at the prefix of the assets. */
+/** Returns the route of partners' logos, which are served from this origin. Register it at the prefix of the assets. */
 export function logoRoutes(findLogo: (id: string) => Promise<Buffer | undefined>): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(

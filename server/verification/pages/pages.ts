@@ -53,7 +53,7 @@ interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choice
   requestId: string;
   /** The address that the button "Try again" opens. */
   retryAt: string;
-  /** The site that the user came from, where there is no session. */
+  /** The site that the user came from, if there is no session. */
   from: URL | undefined;
 }
 

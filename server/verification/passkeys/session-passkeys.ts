@@ -22,13 +22,13 @@ type Options = ReturnType<Passkeys['requestOptions']> | ReturnType<Passkeys['cre
 
 /** The result of a return by passkey. */
 export interface Returned {
-  /** As it was read while the answer was verified: it may have changed since. */
+  /** The records of the user, as read while the response was verified. They may have changed since. */
   snapshot: Snapshot;
   /** Whether the user need not be verified again. */
   isKnown: boolean;
-  /** Whether that holds for as long as a code that is issued now. */
+  /** Whether the claims stay fresh for as long as a code that is issued now is valid. */
   outlastsCode: boolean;
-  /** Notes the use where that was not needed to accept it. To be called beside other work. */
+  /** Stores the use of the passkey, unless it was stored already. Call this together with other writes. */
   note: () => Promise<unknown>;
 }
 
@@ -56,7 +56,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     present: passkeys.present,
     onCeremony: passkeys.onCeremony,
 
-    /** For the first page; undefined where the client does not allow passkeys. */
+    /** Returns the options for a return on the first page. Undefined if the client does not allow passkeys. */
     toReturn: async (session: Session): Promise<Options | undefined> =>
       (await areAllowed(session)) ? passkeys.requestOptions(bindingOf('return', session)) : undefined,
 

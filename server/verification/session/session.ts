@@ -130,7 +130,7 @@ export interface Session {
   /** SHA-256 of the secret in the browser's cookie. */
   browserHash: string;
   consentedAt?: Date;
-  /** Where it goes on at a phone. */
+  /** Present if the session was offered to a phone. */
   handoff?: Handoff;
   /** State of the source between its steps. Removed when the session ends. */
   carried?: Record<string, unknown>;

@@ -53,7 +53,7 @@ export function passkeyAnswered(event: 'passkey_saved' | 'passkey_declined', at:
 }
 
 /**
- * The browser has returned from the source's site: this authorization request is used up, also where it fails.
+ * The transition when the browser returns from the source's site. The authorization request cannot be used again, even if it fails.
  * The browser's secret is rotated now, so that a repeated return does not wait for the source.
  * @param hash SHA-256 of the new secret
  */

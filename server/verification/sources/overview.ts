@@ -38,7 +38,7 @@ function undefinedIfUnavailable(error: unknown): undefined {
   if (!isUnavailable(error)) throw error;
 }
 
-/** What operators see of the verification sources: faults, certificates and successes. */
+/** Makes the overview of verification sources for operators: faults, certificates and successes. */
 export function createSourceOverview({ sources, verifiers, sessions, clock }: Dependencies) {
   function certificatesOf(name: string): SourceView['certificates'] {
     return (verifiers.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({

@@ -22,7 +22,7 @@ export interface TestIdentityWalletMessages {
 }
 export type FaultName = 'closed' | 'foreign' | 'unreadable';
 
-/** What the test identity wallet cannot do, for the person in front of it. */
+/** The error for the user of the test identity wallet. */
 export class Fault extends Error {
   readonly fault: FaultName;
 

@@ -53,7 +53,7 @@ const Digital = z.object({
 /** Limit for one address. */
 const answersPerMinute = 60;
 
-/** Paths of our own public endpoints that identity wallets call: the test identity wallet talks to nothing else. */
+/** Paths of the endpoints for identity wallets. The test identity wallet calls no other address. */
 function ownPath(uri: string, baseUrl: string): string {
   const path = uri.startsWith(`${baseUrl}/verify/wallet/`) ? uri.slice(baseUrl.length) : '';
   if (!/^\/verify\/wallet\/[a-z0-9-]+\/[A-Za-z0-9._-]+(\/request)?$/.test(path)) {

@@ -68,7 +68,7 @@ const actorOf = (userId: string, action: string, { requestId }: UserCall): Actor
   address: '',
 });
 
-/** What a signed-in user can see of their own data, and end. */
+/** Makes the functions by which a signed-in user sees their data, and ends their use. */
 export function createYourData(dependencies: Dependencies) {
   const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
     dependencies;

@@ -136,15 +136,15 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
 
   return {
     connect(options, callback) {
-      locate(options.hostname)
-        .then((addresses) => {
-          if (closed) throw new Error('closed while its name was resolved');
-          return open(addresses, options);
-        })
-        .then(
-          (connection) => callback(null, connection),
-          (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-        );
+      const connecting = async () => {
+        const addresses = await locate(options.hostname);
+        if (closed) throw new Error('closed while its name was resolved');
+        return open(addresses, options);
+      };
+      connecting().then(
+        (connection) => callback(null, connection),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
     },
     phase: () => phase,
     address: () => address,

@@ -47,7 +47,7 @@ function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
 
-/** Why due deliveries wait. */
+/** Returns why due deliveries of an endpoint wait; null if none is due. */
 function causeOf(
   { queued, inFlight, allInFlight, pausedUntil }: EndpointFacts,
   limits: Limits,

@@ -110,7 +110,7 @@ function describeDelivery(delivery: Delivery, context: TimelineContext): string[
   ];
 }
 
-/** What the operator can do now; null if nothing is needed. */
+/** Returns what the operator can do now; null if nothing is needed. */
 function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: CommandAdvice): string | null {
   if (!last)
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';

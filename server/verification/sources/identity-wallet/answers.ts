@@ -45,7 +45,7 @@ interface Open {
   handle: Handle;
 }
 
-/** What the response URI returns to an identity wallet (OpenID4VP 1.0, 8.2). */
+/** The response of the response URI to an identity wallet (OpenID4VP 1.0, 8.2). */
 interface Answered {
   sessionId: string;
   device: Device;
