@@ -114,7 +114,9 @@ export function createTestIssuer({
 
     proofOfAge(order: Order): Uint8Array {
       const { reached } = personOf(order.holder, order.now);
-      const elements = Object.fromEntries(reached.map(([years, is]) => [`age_over_${years}`, is]));
+      const elements = Object.fromEntries(
+        reached.map(([years, isReached]) => [`age_over_${years}`, isReached]),
+      );
       return issueMdoc({ ...common(order), docType: 'eu.europa.ec.av.1', elements });
     },
 
@@ -130,7 +132,7 @@ export function createTestIssuer({
         issuing_authority: 'SVC test issuer',
         personal_administrative_number: number,
         document_number: number,
-        ...Object.fromEntries(reached.map(([years, is]) => [`age_over_${years}`, is])),
+        ...Object.fromEntries(reached.map(([years, isReached]) => [`age_over_${years}`, isReached])),
       };
       return issueMdoc({ ...common(order), docType, namespace, elements });
     },
@@ -144,7 +146,9 @@ export function createTestIssuer({
         nationalities: [nationality],
         issuing_country: country,
         personal_administrative_number: number,
-        age_equal_or_over: Object.fromEntries(reached.map(([years, is]) => [String(years), is])),
+        age_equal_or_over: Object.fromEntries(
+          reached.map(([years, isReached]) => [String(years), isReached]),
+        ),
       };
       return { claims, credential: await issueSdJwt({ ...common(order), type, claims }) };
     },

@@ -93,7 +93,7 @@ export function createCapacity(settings: Settings): Capacity {
   };
 }
 
-/** A request of a limited scope: the kind of its caller, and the place that it holds. */
+/** A request of a limited scope: the kind of its caller, and its place among the requests in flight. */
 interface Placed {
   readonly capacity: Capacity;
   kind: CallerKind;

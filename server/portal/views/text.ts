@@ -20,11 +20,11 @@ export const filled = <T extends object>(fields: T): { [K in keyof T]: Exclude<T
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 
-/** The words of a text, separated by spaces, commas or line breaks. */
+/** Returns the words of a text, which are separated by spaces, commas or line breaks. */
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
 
-/** Records that one page of a list shows at most. */
+/** The most records that one page of a list shows. */
 export const pageSize = 50;
 
 /**

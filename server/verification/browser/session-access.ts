@@ -123,7 +123,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
       return session;
     },
 
-    /** Returns the cookie's secret after a move that rotates it. A faster request of the same form has set the same secret. */
+    /** Returns the cookie's secret after a move that rotates it. If another request with the same form was faster, it has set the same secret. */
     afterRotation: async (
       moved: Session | undefined,
       { browser, renewed, csrf }: { browser: BrowserContext; renewed: string; csrf: string },
