@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { usableAddresses } from './addresses.ts';
 import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
 import { openDatabases } from './databases.ts';
 import { createMembership } from './membership.ts';
@@ -16,7 +17,7 @@ import { outdatedBy, requireSchema, type Schema } from './platform/database/sche
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
 import { createWriteProbe } from './platform/database/write-probe.ts';
-import { type Address, listenFault, requireFree } from './platform/http/listen.ts';
+import { type Address, listenFault } from './platform/http/listen.ts';
 import { createReadiness } from './platform/http/readiness.ts';
 import type { HttpServer } from './platform/http/server.ts';
 import { randomSecret } from './platform/ids.ts';
@@ -85,30 +86,6 @@ async function listen(app: HttpServer, address: Address): Promise<string> {
   });
   const { port: actual } = app.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
-}
-
-/** Returns the addresses on which this process listens, by its roles. */
-function addressesOf({ roles, ...config }: Config): Partial<Record<'api' | 'admin' | 'health', Address>> {
-  const api = { ...config.public, variables: { host: 'SVC_HOST', port: 'SVC_PORT' } };
-  const admin = { ...config.admin, variables: { host: 'SVC_ADMIN_HOST', port: 'SVC_ADMIN_PORT' } };
-  const health = config.health && {
-    ...config.health,
-    variables: { host: 'SVC_HOST', port: 'SVC_HEALTH_PORT' },
-  };
-  return {
-    ...(roles.has('api') && { api }),
-    ...(roles.has('admin') && { admin }),
-    ...(health && { health }),
-  };
-}
-
-/** Returns the addresses to listen on. @throws StartFault if another program uses a configured port */
-async function usableAddresses(config: Config): Promise<ReturnType<typeof addressesOf>> {
-  const addresses = addressesOf(config);
-  const { health, ...others } = addresses;
-  const given = health && !config.health?.byDefault ? [health] : [];
-  await Promise.all([...Object.values(others), ...given].map(requireFree));
-  return addresses;
 }
 
 /** Closes a listener after its requests have ended. Connections that take too long are closed. */

@@ -5,7 +5,7 @@ import { among } from './ledger-store.ts';
 /** The keys that find a user's grants in one wallet's ledger. */
 export interface Traces {
   walletId: string;
-  /** Charges that the person's codes paid for. */
+  /** Ids of the charges for the person's codes. */
   ids: readonly string[];
   enrollmentIds: readonly string[];
 }

@@ -47,7 +47,7 @@ export function openWarnings(warnings: readonly Warning[], m: Messages): Section
   };
 }
 
-/** The threshold as the values of the form. */
+/** Returns a threshold as the values of the form. */
 const formValuesOf = (lowBalance: LowBalance | null) => {
   if (lowBalance === null) return { kind: 'default', amount: '' };
   if (lowBalance === 'off') return { kind: 'off', amount: '' };
