@@ -106,15 +106,17 @@ describeInBrowser('the pages in a real browser', () => {
   it.each(['en', 'de', 'fr', 'es', 'ar'])(
     'the consent page in %s fits on the screen of a phone',
     async (language) => {
+      const longNamed = await openShop(service, { brandName: 'Weinhaus Grün & Söhne' });
       const { page, close } = await newVisitor(browser, {
         locale: language,
         viewport: { width: 390, height: 844 },
       });
-      await page.goto(shop.link({ scope }));
+      await page.goto(longNamed.link({ scope }));
       const decline = await page.locator('button[value="decline"]').boundingBox();
       await keepScreenshot(page, `consent-phone-${language}`);
       expect((decline?.y ?? 10_000) + (decline?.height ?? 0)).toBeLessThanOrEqual(844);
       await close();
+      await longNamed.close();
     },
   );
 

@@ -76,7 +76,10 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestC
 /** A method as the list names it. */
 function methodInWords(method: Method, { methods: m }: Messages): { label: string; text: string } {
   if (method.kind === 'people') return { label: m.people.title, text: m.people.text };
-  return { label: method.label, text: m[method.kind](method.label) };
+  return {
+    label: method.label,
+    text: method.kind === 'identityWallet' ? m.identityWallet : m.provider(method.label),
+  };
 }
 
 /** Outlines of 24 by 24: a person, a house with columns, a phone. */

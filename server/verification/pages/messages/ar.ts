@@ -100,7 +100,7 @@ export const ar: Messages = {
     lead: 'اختر طريقة واحدة. إن لم تنجح، يمكنك اختيار أخرى.',
     people: { title: 'أشخاص للتجربة', text: 'أشخاص وهميون للتجربة' },
     provider: (source) => `تسجّل الدخول في موقع ${source}`,
-    identityWallet: (source) => `تحتاج إلى ${source} على هاتفك أو في هذا المتصفح`,
+    identityWallet: 'تحتاج إلى تطبيقه، على هاتفك أو في هذا المتصفح',
     down: 'غير متاح الآن',
     ended: {
       abandoned: (source) => `لقد توقفت مع ${source}. لم تتم مشاركة أي شيء. اختر مرة أخرى، أو ألغِ.`,

@@ -125,7 +125,7 @@ export const de: Messages = {
     lead: 'Wählen Sie einen Weg. Geht es so nicht, können Sie einen anderen wählen.',
     people: { title: 'Testpersonen', text: 'Erfundene Personen zum Ausprobieren' },
     provider: (source) => `Sie melden sich auf der Seite von ${source} an`,
-    identityWallet: (source) => `Sie brauchen ${source} auf dem Telefon oder in diesem Browser`,
+    identityWallet: 'Sie brauchen die App dafür, auf dem Telefon oder in diesem Browser',
     down: 'Zurzeit nicht verfügbar',
     ended: {
       abandoned: (source) =>

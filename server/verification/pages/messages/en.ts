@@ -108,7 +108,7 @@ export const en: Messages = {
     lead: 'Choose one. If it does not work, you can choose another one.',
     people: { title: 'Test people', text: 'Made-up people, for trying out' },
     provider: (source) => `You sign in on the site of ${source}`,
-    identityWallet: (source) => `You need ${source} on your phone or in this browser`,
+    identityWallet: 'You need its app, on your phone or in this browser',
     down: 'Not available now',
     ended: {
       abandoned: (source) => `You stopped with ${source}. Nothing was shared. Choose again, or cancel.`,

@@ -26,7 +26,7 @@ export const es: Messages = {
     notShared: (partner) => `${partner} no sabrá`,
     withheld: [
       'Tu nombre ni tu fecha de nacimiento',
-      'Tu dirección, correo electrónico ni teléfono',
+      'Tu dirección, correo ni teléfono',
       'Tus documentos ni imágenes tuyas',
     ],
     ifKnown: 'si ya se sabe',
@@ -46,7 +46,7 @@ export const es: Messages = {
       },
     },
     keeping: {
-      title: 'Cuánto tiempo, y cómo retirar el permiso',
+      title: 'Duración, y cómo retirar el permiso',
       kept: (time) =>
         `Guardamos las respuestas como máximo ${time}, y el registro de lo compartido 30 días más.`,
       again: (partner) =>
@@ -118,7 +118,7 @@ export const es: Messages = {
     lead: 'Elige una forma. Si no funciona, puedes elegir otra.',
     people: { title: 'Personas de prueba', text: 'Personas inventadas, para probar' },
     provider: (source) => `Inicias sesión en el sitio de ${source}`,
-    identityWallet: (source) => `Necesitas ${source} en tu teléfono o en este navegador`,
+    identityWallet: 'Necesitas su app, en tu teléfono o en este navegador',
     down: 'No disponible ahora',
     ended: {
       abandoned: (source) => `Has parado con ${source}. No se ha compartido nada. Elige otra vez, o cancela.`,

@@ -19,15 +19,15 @@ export const fr: Messages = {
       `Ensuite, cette vérification se ferme et rien n’est transmis. Vous pourrez recommencer depuis ${partner}.`,
   },
   consent: {
-    title: (partner) => `Transmettre une réponse vérifiée à ${partner} ?`,
+    title: (partner) => `Donner une réponse vérifiée à ${partner} ?`,
     lead: (partner) =>
       `Nous sommes SVC Identity. ${partner} nous demande de confirmer ce qui suit à votre sujet. C’est vous qui décidez si nous le pouvons.`,
     shared: (partner) => `${partner} apprendra`,
     notShared: (partner) => `${partner} n’apprendra pas`,
     withheld: [
-      'Votre nom ni votre date de naissance',
-      'Votre adresse, votre e-mail ni votre téléphone',
-      'Vos documents ni des photos de vous',
+      'Votre nom ou votre date de naissance',
+      'Votre adresse, e-mail ou téléphone',
+      'Vos documents ou des photos de vous',
     ],
     ifKnown: 'si déjà connu',
     unanswered:
@@ -47,7 +47,7 @@ export const fr: Messages = {
       },
     },
     keeping: {
-      title: 'Combien de temps, et comment retirer votre accord',
+      title: 'Durée, et comment retirer votre accord',
       kept: (time) =>
         `Nous gardons les réponses au plus ${time}, et la trace de ce qui a été transmis 30 jours de plus.`,
       again: (partner) =>
@@ -122,7 +122,7 @@ export const fr: Messages = {
     lead: 'Choisissez un moyen. Si cela ne marche pas, vous pouvez en choisir un autre.',
     people: { title: 'Personnes de test', text: 'Des personnes inventées, pour essayer' },
     provider: (source) => `Vous vous connectez sur le site de ${source}`,
-    identityWallet: (source) => `Il vous faut ${source} sur votre téléphone ou dans ce navigateur`,
+    identityWallet: 'Il vous faut son appli, sur votre téléphone ou dans ce navigateur',
     down: 'Indisponible pour le moment',
     ended: {
       abandoned: (source) =>

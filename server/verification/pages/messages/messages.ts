@@ -97,7 +97,8 @@ export interface Messages {
     /** What a method needs. */
     people: Titled;
     provider: (source: string) => string;
-    identityWallet: (source: string) => string;
+    /** The label may be the name of an app or of a document. */
+    identityWallet: string;
     /** Beside a method that is out of order. */
     down: string;
     /** Why the last method ended. */
