@@ -137,10 +137,12 @@ export function createVerification(dependencies: Dependencies): Verification {
     fetchStatusList: dependencies.fetchStatusList ?? (() => Promise.reject(new Error('no way out'))),
   });
   const verifierOf = new Map(verifiers.map((verifier) => [verifier.name, verifier]));
-  const wallets = verifiers.map((verifier) =>
+  const identityWallets = verifiers.map((verifier) =>
     createIdentityWalletSource(verifier, { logger, testIdentityWallet: `${baseUrl}/verify/test-wallet` }),
   );
-  const sources = new Map([createSandbox(), ...providers, ...wallets].map((source) => [source.name, source]));
+  const sources = new Map(
+    [createSandbox(), ...providers, ...identityWallets].map((source) => [source.name, source]),
+  );
   const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
@@ -219,7 +221,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     routes: pageRoutes({
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
-      wallets: createIdentityWalletAnswers({
+      identityWallets: createIdentityWalletAnswers({
         verifiers: verifierOf,
         sessions,
         claims: stores.claims,

@@ -34,7 +34,7 @@ export interface PageDependencies {
   start: ReturnType<typeof createStart>;
   flow: ReturnType<typeof createFlow>;
   pairing: Pairing;
-  wallets: IdentityWalletAnswers;
+  identityWallets: IdentityWalletAnswers;
   testIdentityWallet: Parameters<typeof testIdentityWalletRoutes>[0];
   pages: Pages;
   yourData: Parameters<typeof yourDataRoutes>[0];
@@ -178,7 +178,8 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
  * Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, pairing, pages, findLogo, wallets, testIdentityWallet, yourData } = dependencies;
+  const { start, flow, pairing, pages, findLogo, identityWallets, testIdentityWallet, yourData } =
+    dependencies;
   const responses = createResponses(dependencies);
   const { secure, path, bind, sendError } = responses;
 
@@ -202,9 +203,11 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(deviceRoutes('computer', flow, responses), { prefix: '/session' });
     await app.register(passkeyRoutes(flow, responses), { prefix: '/session' });
     await app.register(deviceRoutes('phone', flow, responses), { prefix: '/phone' });
-    await app.register(identityWalletReturnRoutes('computer', wallets, responses), { prefix: '/session' });
-    await app.register(identityWalletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });
-    await app.register(identityWalletRoutes(wallets, responses), { prefix: '/wallet' });
+    await app.register(identityWalletReturnRoutes('computer', identityWallets, responses), {
+      prefix: '/session',
+    });
+    await app.register(identityWalletReturnRoutes('phone', identityWallets, responses), { prefix: '/phone' });
+    await app.register(identityWalletRoutes(identityWallets, responses), { prefix: '/wallet' });
     await app.register(testIdentityWalletRoutes(testIdentityWallet, responses), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
     await app.register(yourDataRoutes(yourData, responses), { prefix: '/you' });
