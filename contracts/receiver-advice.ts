@@ -1,4 +1,4 @@
-import type { AttemptError } from './webhooks.ts';
+import { AttemptError, type DeliveryStatus } from './webhooks.ts';
 
 /** The end of an attempt, as far as the advice depends on it. */
 export interface AttemptEnd {
@@ -58,6 +58,25 @@ function ofAnswer(status: number, { location, retryAfter }: AttemptEnd): string 
 /** Returns what the partner has to mend after a failed attempt, without a full stop. */
 export function adviseReceiver(end: AttemptEnd): string {
   return end.status === null ? withoutAnswer[end.error] : ofAnswer(end.status, end);
+}
+
+/** Returns what the partner has to mend so that a delivery arrives. Undefined if no attempt failed, or none will be sent. */
+export function adviseDelivery({
+  status,
+  attempts,
+}: {
+  status: DeliveryStatus;
+  attempts: readonly (Omit<AttemptEnd, 'error'> & { error: AttemptError | null })[];
+}): string | undefined {
+  const last = attempts.findLast(({ error }) => error !== null);
+  if (!last?.error || status === 'delivered' || status === 'skipped') return undefined;
+  return adviseReceiver({ ...last, error: last.error });
+}
+
+/** Returns the advice for an answer as the health of an endpoint names it: a status, or the class of an error. */
+export function adviseAnswer(answer: string): string | undefined {
+  const { data: error } = AttemptError.safeParse(answer);
+  return error === undefined ? adviseStatus(Number(answer)) : withoutAnswer[error];
 }
 
 /** Returns the advice for a status. Undefined for a status that acknowledges the event, and for an invalid status. */

@@ -1,6 +1,6 @@
 import type { AttemptView, DeliveryView, ListedDelivery } from '../../contracts/admin/deliveries.ts';
 import type { JobDetail } from '../../contracts/admin/jobs.ts';
-import { adviseReceiver } from '../../contracts/receiver-advice.ts';
+import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import { waitReasons } from '../../contracts/wait-reasons.ts';
 import { harmless } from '../output/format.ts';
 
@@ -72,9 +72,7 @@ export function answerLines(attempts: readonly AttemptView[]): string[] {
 
 /** Advises on a delivery that has failed or is about to fail; undefined if nothing is to be done. */
 export function adviseOn({ id, status, attempts }: DeliveryView): string | undefined {
-  const last = attempts.findLast(({ error }) => error !== null);
-  if (!last?.error || status === 'delivered' || status === 'skipped') return undefined;
-  const advice = adviseReceiver({ ...last, error: last.error });
-  if (status !== 'failed') return `${advice}.`;
-  return `${advice}, then: svcadmin deliveries resend ${id}`;
+  const advice = adviseDelivery({ status, attempts });
+  if (advice === undefined) return undefined;
+  return status === 'failed' ? `${advice}, then: svcadmin deliveries resend ${id}` : `${advice}.`;
 }

@@ -53,6 +53,10 @@ export function formatValue(name: string, value: unknown): string {
     .join(', ');
 }
 
+/** A share from 0 to 1 as `35.2 %`. */
+export const percent = (share: number | null): string =>
+  share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
+
 const initials = /\b(id|api|uri|url|cli|http)(s?)\b/gi;
 
 /** Converts `createdAt` to `Created at`. */

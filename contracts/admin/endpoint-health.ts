@@ -46,6 +46,7 @@ export type EndpointHealth = z.infer<typeof EndpointHealth>;
 
 /** The health of an endpoint as lists show it. */
 export const ListedHealth = EndpointHealth.extend({ partnerName: z.string().nullable() });
+export type ListedHealth = z.infer<typeof ListedHealth>;
 
 /** Selects one key, or the keys of a partner. Without either, selects keys with failed or overdue deliveries. The worst come first. */
 export const ReadHealth = z.strictObject({

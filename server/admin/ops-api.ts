@@ -1,6 +1,6 @@
 import type { BulkView } from '../../contracts/admin/bulk.ts';
 import type { DeliveryView, ListedDelivery } from '../../contracts/admin/deliveries.ts';
-import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
+import type { ListedHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { EndpointView, KeyView } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
 import type { SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
@@ -30,7 +30,7 @@ export interface OpsApi {
   limits: { show: Read<OfWallet, LimitsView> };
   webhooks: {
     show: Read<OfKey, EndpointView>;
-    health: Read<Page & Partial<OfPartner & OfKey>, EndpointHealth[]>;
+    health: Read<Page & Partial<OfPartner & OfKey>, ListedHealth[]>;
   };
   deliveries: {
     list: Read<OfKey & Page, ListedDelivery[]>;

@@ -22,3 +22,8 @@ export const percent = (share: number | null): string =>
 export const text = (value: string | number | null): RecordCell => ({ text: value ?? '–' });
 export const texts = (...values: readonly (string | number | null)[]): RecordCell[] => values.map(text);
 export const to = (kind: string, id: string): RecordCell => ({ text: id, to: `/ops/${kind}/${id}` });
+/** A text in place of an id, which is too long for the first column on a phone. */
+export const link = (shown: string, kind: string, id: string): RecordCell => ({
+  text: shown,
+  to: `/ops/${kind}/${id}`,
+});

@@ -1,25 +1,10 @@
-import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
+import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import type { OpsApi } from './ops-api.ts';
-import { percent, type RecordCell, type RecordPage, text, texts, time, to } from './ops-cells.ts';
+import { link, percent, type RecordPage, text, texts, time, to } from './ops-cells.ts';
+import { endpointHeadings, endpointRow } from './ops-endpoints.ts';
 import { dollars } from './ops-text.ts';
 
 const mostRows = 50;
-const endpointRow = (health: EndpointHealth): RecordCell[] => [
-  to('endpoint', health.keyId),
-  ...texts(
-    health.mode,
-    health.state,
-    percent(health.successShare),
-    time(health.failingSince),
-    health.queued,
-    health.cause,
-  ),
-];
-const endpointTable = (title: string, endpoints: readonly EndpointHealth[]) => ({
-  title,
-  headings: ['Key', 'Mode', 'State', 'Success', 'Failing since', 'Due', 'Why they wait'],
-  rows: endpoints.map(endpointRow),
-});
 
 async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
   const [{ name, status, createdAt }, endpoints, keys, test, live, sessions] = await Promise.all([
@@ -40,21 +25,27 @@ async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
       ['Test wallet', { text: dollars(test.balance), to: `/ops/wallet/${partnerId}:test` }],
     ],
     tables: [
-      endpointTable('Webhook endpoints, the worst first', endpoints),
+      {
+        title: 'Webhook endpoints, the worst first',
+        headings: endpointHeadings,
+        rows: endpoints.map(endpointRow),
+      },
       {
         title: 'API keys',
-        headings: ['Key', 'Mode', 'Status', 'Ends in', 'URL'],
+        headings: ['Ends in', 'Mode', 'Status', 'URL', 'Key'],
         rows: keys.map((key) => [
+          link(`…${key.last4}`, 'endpoint', key.id),
+          ...texts(key.mode, key.status, key.webhookUrl),
           to('endpoint', key.id),
-          ...texts(key.mode, key.status, key.last4, key.webhookUrl),
         ]),
       },
       {
         title: 'Last sessions',
-        headings: ['Session', 'Mode', 'Status', 'Why not', 'Begun'],
+        headings: ['Status', 'Why not', 'Begun', 'Mode', 'Session'],
         rows: sessions.rows.map(({ id, mode, status: state, reason, createdAt: begunAt }) => [
+          link(state, 'session', id),
+          ...texts(reason, time(begunAt), mode),
           to('session', id),
-          ...texts(mode, state, reason, time(begunAt)),
         ]),
       },
     ],
@@ -98,16 +89,11 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
       },
       {
         title: 'Last deliveries',
-        headings: ['Delivery', 'Event', 'Status', 'Attempts', 'Next attempt', 'Made'],
+        headings: ['Status', 'Attempts', 'Made', 'Next attempt', 'Event', 'Delivery'],
         rows: deliveries.map(({ id, event, waiting, status, attempts, nextAttemptAt, createdAt }) => [
+          link(waiting ? `waiting: ${waiting}` : status, 'delivery', id),
+          ...texts(attempts.length, time(createdAt), time(nextAttemptAt), event),
           to('delivery', id),
-          ...texts(
-            event,
-            waiting ? `waiting: ${waiting}` : status,
-            attempts.length,
-            time(nextAttemptAt),
-            time(createdAt),
-          ),
         ]),
       },
     ],
@@ -134,6 +120,7 @@ async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
       ['Endpoint', to('endpoint', view.keyId)],
       ['Mode', text(view.mode)],
       ['Status', text(view.waiting ? `waiting: ${view.waiting}` : (view.skipped ?? view.status))],
+      ['What to do', text(adviseDelivery(view) ?? null)],
       ['Next attempt', text(time(view.nextAttemptAt))],
       ['Repeats', view.resendOf ? to('delivery', view.resendOf) : text(null)],
       ['Made', text(time(view.createdAt))],
@@ -191,6 +178,7 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
     actions: [
       ['See all of it', `svcadmin show ${sessionId}`],
       ['Its events', `svcadmin events list --session ${sessionId}`],
+      ['Its requests', `svcadmin requests list --session ${sessionId}`],
     ],
   };
 }
@@ -222,6 +210,7 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
       ],
       ['Verify its ledger', `svcadmin wallets audit ${partnerId}`],
       ['Raise a cap', `svcadmin limits set ${partnerId} --mode ${reference.mode} --per-minute N`],
+      ['Who changed its caps', `svcadmin limits history ${partnerId} --mode ${reference.mode}`],
     ],
   };
 }
@@ -269,13 +258,21 @@ async function work(api: OpsApi): Promise<RecordPage> {
     title: 'Webhook endpoints and bulk work',
     facts: [['Bulk jobs that run', text(jobs.filter(({ status }) => status === 'running').length)]],
     tables: [
-      endpointTable('Endpoints with failed or waiting deliveries, the worst first', endpoints),
+      {
+        title: 'Endpoints with failed or waiting deliveries, the worst first',
+        headings: ['Partner', ...endpointHeadings],
+        rows: endpoints.map((health) => [
+          link(health.partnerName ?? health.partnerId, 'partner', health.partnerId),
+          ...endpointRow(health),
+        ]),
+      },
       {
         title: 'Bulk jobs',
-        headings: ['Job', 'What', 'Status', 'Done', 'Of', 'By', 'Begun'],
+        headings: ['What', 'Status', 'Done', 'Of', 'By', 'Begun', 'Job'],
         rows: jobs.map((job) => [
+          link(job.action, 'bulk', job.id),
+          ...texts(job.status, job.done, job.total, job.operatorName, time(job.createdAt)),
           to('bulk', job.id),
-          ...texts(job.action, job.status, job.done, job.total, job.operatorName, time(job.createdAt)),
         ]),
       },
     ],

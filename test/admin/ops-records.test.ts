@@ -44,6 +44,10 @@ describe('a page of /ops', () => {
     expect(endpoint).toContain(`svcadmin webhooks pause ${partner.keyId} --until 4h`);
     const delivery = await html(`delivery/${deliveryId}`);
     expect(delivery).toContain(`svcadmin deliveries resend ${deliveryId}`);
+    expect(delivery).toContain('Have the partner look into its log');
+    const work = await html('work/all');
+    expect(work).toContain(`<a href="/ops/partner/${partner.partnerId}">&lt;i&gt;Acme`);
+    expect(work).toMatch(/<td>500<\/td><td>0 %<\/td>/);
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 

@@ -1,9 +1,11 @@
 import { Args, Flags } from '@oclif/core';
+import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
 import { given, listFlags, modeFilter } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
+import { percent } from '../../output/format.ts';
 
-const percent = (share: number | null): string =>
-  share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
+/** The most endpoints that the server gives. */
+const most = 50;
 
 /** Returns the latest answer. An endpoint may have failed in other ways before. */
 const newest = <One extends { lastAt: string }>(answers: readonly One[]): One | undefined =>
@@ -23,20 +25,21 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override flags = {
     partner: Flags.string({ description: 'only of this partner', exclusive: ['key'] }),
     mode: modeFilter,
-    limit: Flags.integer({ description: 'maximum number of endpoints', default: 10, min: 1, max: 50 }),
+    limit: Flags.integer({ description: 'maximum number of endpoints', default: 10, min: 1, max: most }),
     ...listFlags,
   };
 
   async run() {
-    const { partner, mode, limit } = this.flags;
+    const { partner, mode, count, csv, by, columns, where } = this.flags;
     const { key } = this.args;
     const api = await this.api();
+    const isWhole = count || (by ?? where) !== undefined;
     const found = await api.webhooks.health.query({
       ...given({ keyId: key, partnerId: partner, mode }),
-      limit,
+      limit: isWhole ? most : this.flags.limit,
     });
     const [only] = found;
-    const isList = this.flags.count || this.flags.csv || (this.flags.by ?? this.flags.columns) !== undefined;
+    const isList = isWhole || csv || columns !== undefined;
     if (key === undefined || !only || isList)
       return this.list({
         page: async () => found,
@@ -54,6 +57,8 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
     const { answers, successShare, ...rest } = only;
     this.one({ ...rest, successShare: percent(successShare) });
     this.many(answers, ['answer', 'count', 'firstAt', 'lastAt']);
+    const advice = only.failingSince === null ? undefined : adviseAnswer(newest(answers)?.answer ?? '');
+    if (advice !== undefined) this.notice(`${advice}, then: svcadmin webhooks test ${key}`);
     return found;
   }
 }

@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
 import { exits } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -12,7 +13,8 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     const api = await this.api();
     const { url } = await api.webhooks.show.query({ keyId: this.args.key });
     const delivery = await api.webhooks.test.mutate({ keyId: this.args.key });
-    const { status, error, detail, durationMs } = delivery.attempts.at(-1) ?? {};
+    const last = delivery.attempts.at(-1);
+    const { status, error, detail, durationMs } = last ?? {};
     this.one({
       delivery: delivery.id,
       url,
@@ -25,7 +27,11 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     });
     if (delivery.status !== 'delivered') {
       process.exitCode = exits.failure;
-      this.notice(`\`svcadmin deliveries show ${delivery.id}\` says what to do.`);
+      this.notice(
+        last?.error
+          ? `${adviseReceiver({ ...last, error: last.error })}, then: svcadmin webhooks test ${this.args.key}`
+          : `\`svcadmin deliveries show ${delivery.id}\` says what to do.`,
+      );
     }
     return { url, ...delivery };
   }

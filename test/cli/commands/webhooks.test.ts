@@ -60,7 +60,10 @@ describe('webhooks health', () => {
     const { stdout } = await svcadmin.run(['webhooks', 'health', key, '--columns', 'partnerName,lastAnswer']);
     expect(stdout).toBe('partnerName\tlastAnswer\nAcme\t500\n');
     const states = await svcadmin.json('webhooks', 'health', key, '--by', 'state');
-    expect(states).toEqual([{ state: 'failing', count: 1 }]);
+    expect(states).toEqual([{ state: 'failing', count: 1, share: 1 }]);
+    const one = await svcadmin.run(['webhooks', 'health', key]);
+    expect(one.stderr).toContain("The receiver's own code fails");
+    expect(one.stderr).toContain(`then: svcadmin webhooks test ${key}`);
   });
 });
 
@@ -181,6 +184,8 @@ describe('webhooks test', () => {
     const broken = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/broken'), '--json']);
     expect(broken.code).toBe(1);
     expect(JSON.parse(broken.stdout)).toMatchObject({ attempts: [{ status: 500, error: 'http' }] });
+    const refused = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/refused')]);
+    expect(refused.stderr).toContain('Have the partner accept the POST without one');
   });
 });
 
