@@ -31,6 +31,7 @@ const commands = {
   'wallets show': 'svcadmin-wallets-show-partner',
   'warnings list': 'svcadmin-warnings-list',
   'wallets audit': 'svcadmin-wallets-audit-partner',
+  doctor: 'svcadmin-doctor',
 } as const;
 /** Headings of docs/cli.md that the page links to. */
 export const opsAnchors: readonly string[] = Object.values(commands);
@@ -68,7 +69,15 @@ interface Options {
   guides?: string | undefined;
   /** The fault of the database, if the figures are not up to date. */
   away?: DatabaseFault | undefined;
+  /** Whether this process may decide about money by its clock. */
+  clockTrusted?: boolean;
 }
+
+/** The problem of a process whose clock is not trusted. */
+const clockTask = (help: Help) => ({
+  text: "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
+  command: help('doctor'),
+});
 
 /** Lists the open problems, each with the command that helps. */
 function openTasks(overview: Overview, help: Help) {
@@ -230,7 +239,7 @@ export function renderRecordPage(
 /** Returns the HTML of `/ops`, which has no scripts and no actions. @param overview undefined if it was never read */
 export function renderOpsPage(
   overview: Overview | undefined,
-  { reloading = true, guides, away }: Options = {},
+  { reloading = true, guides, away, clockTrusted = true }: Options = {},
 ): string {
   const help: Help = (command, rest = '') => ({
     command: `svcadmin ${command}${rest && ` ${rest}`}`,
@@ -243,7 +252,7 @@ export function renderOpsPage(
     away: away && describeAway(away, overview),
     reloading,
     reloadSeconds: opsRefreshSeconds,
-    tasks: overview ? openTasks(overview, help) : [],
+    tasks: [...(clockTrusted ? [] : [clockTask(help)]), ...(overview ? openTasks(overview, help) : [])],
     groups: overview ? groupsOf(overview) : [],
     sections: overview
       ? [

@@ -23,7 +23,7 @@ interface Dependencies {
   /** Returns the webhook endpoints in trouble, the worst first. */
   readEndpoints: () => Promise<EndpointHealth[]>;
   metrics: Metrics;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
   /** The admin API with the role ops. */
@@ -132,7 +132,8 @@ export function opsRoutes({
     scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
       const reloading = !Object.hasOwn(request.query as object, 'still');
       const { last, away } = await readOverview();
-      const page = renderOpsPage(last?.value, { reloading, guides, away });
+      const clockTrusted = away !== undefined || clock.trusted();
+      const page = renderOpsPage(last?.value, { reloading, guides, away, clockTrusted });
       if (reloading) void reply.header('refresh', String(opsRefreshSeconds));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);

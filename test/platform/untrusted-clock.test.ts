@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
-import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { adminToken, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 let trusted = true;
 const clock = { ...manualClock(), trusted: () => trusted };
@@ -26,6 +26,9 @@ it('a process without a trusted clock moves no money, and does all other work', 
   const before = await statement();
   const entryId = before.entries.at(-1)?.id ?? '';
   await expect.poll(() => receiver.received.length).toBe(2);
+  const problems = async () =>
+    (await fetch(`${server.adminUrl}/ops`, { headers: { authorization: `Bearer ${adminToken}` } })).text();
+  expect(await problems()).toContain('All is well');
 
   trusted = false;
   const unavailable = { data: { error: 'service_unavailable', httpStatus: 503 } };
@@ -43,6 +46,7 @@ it('a process without a trusted clock moves no money, and does all other work', 
   expect((await fetch(`${baseUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
   expect(await admin.status.query()).toMatchObject({ clockTrusted: false, database: 'up' });
+  expect(await problems()).toContain('The clock of this process is over 2 s off');
   expect((await verifyUser(server, partner)).code).toMatch(/^svc_code_/);
   await expect.poll(() => receiver.received.length).toBe(3);
   expect(await admin.webhooks.test.mutate({ keyId })).toMatchObject({ status: 'delivered' });
