@@ -102,10 +102,12 @@ export function judgeEndpoint(
 
 const order: readonly EndpointState[] = ['dead', 'failing', 'paused', 'ok', 'idle'];
 
-/** Sorts endpoints: first by state, then live before test, then the longest failing first. */
+/** Sorts endpoints: dead and failing ones first, then live before test, then by state, then the longest failing first. */
 export function worstFirst(one: EndpointHealth, other: EndpointHealth): number {
+  const isWell = ({ state }: EndpointHealth) => state !== 'dead' && state !== 'failing';
+  const byTrouble = Number(isWell(one)) - Number(isWell(other));
   const byState = order.indexOf(one.state) - order.indexOf(other.state);
   const byMode = Number(one.mode === 'test') - Number(other.mode === 'test');
   const since = ({ failingSince }: EndpointHealth) => failingSince ?? '9';
-  return byState || byMode || (since(one) < since(other) ? -1 : 1);
+  return byTrouble || byMode || byState || (since(one) < since(other) ? -1 : 1);
 }

@@ -80,8 +80,9 @@ describe('the health of an endpoint', () => {
     const longer = diagnose({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
     const test = diagnose({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
     const fine = diagnose({ keyId: 'fine', attempts: [ok(1)] });
-    const sorted = [fine, test, dead, longer].toSorted(worstFirst);
-    expect(sorted.map(({ keyId }) => keyId)).toEqual(['longer', 'dead', 'test', 'fine']);
+    const failing = diagnose({ keyId: 'failing', attempts: [ok(9), broken(5)] });
+    const sorted = [fine, test, failing, dead, longer].toSorted(worstFirst);
+    expect(sorted.map(({ keyId }) => keyId)).toEqual(['longer', 'dead', 'failing', 'test', 'fine']);
   });
 });
 
