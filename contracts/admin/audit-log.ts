@@ -30,6 +30,8 @@ export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
 export const ListAuditLog = z.strictObject({
   /** The id of the changed record. The id of a partner includes its wallets. */
   target: z.string().min(1).max(128).optional(),
+  /** The id of a user or an enrollment, or a subject. Finds entries about the user and the user's enrollments. */
+  user: z.string().min(1).max(128).optional(),
   /** The id or the name of the operator. */
   actor: z.string().min(1).max(128).optional(),
   action: z.string().min(1).max(128).optional(),

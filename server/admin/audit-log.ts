@@ -186,18 +186,25 @@ const seenByOperator = ({ id, role }: AdminContext['operator'], entry: AuditLogE
   scopeOf(role, 'auditLog.list') === 'own' && entry.operatorId !== id ? { ...entry, address: masked } : entry;
 
 /** The procedures of `svcadmin audit-log list`. None changes the log, because it is append-only. */
-export function createAuditLogProcedures(store: AuditStore) {
+export function createAuditLogProcedures(
+  store: AuditStore,
+  recordsOfUser: (user: string) => Promise<string[]>,
+) {
+  async function narrowed<Wanted extends { user?: string | undefined }>({ user, ...wanted }: Wanted) {
+    return user === undefined ? wanted : { ...wanted, among: await recordsOfUser(user) };
+  }
+
   return router({
     list: procedure
       .input(ListAuditLog)
       .output(z.array(AuditLogEntry))
       .query(async ({ input, ctx }) => {
-        const found = await store.list(readableBy(ctx.operator, input));
+        const found = await store.list(readableBy(ctx.operator, await narrowed(input)));
         return found.map((entry) => seenByOperator(ctx.operator, viewEntry(entry)));
       }),
     count: procedure
       .input(ListAuditLog.omit(pageFields))
       .output(Total)
-      .query(({ input, ctx }) => store.count(readableBy(ctx.operator, input))),
+      .query(async ({ input, ctx }) => store.count(readableBy(ctx.operator, await narrowed(input)))),
   });
 }

@@ -43,17 +43,32 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'before.last4': 1 }, sparse: true },
 ];
 
-/** Returns the partner whose record or wallet an entry is about. */
-function partnerOf({ partnerId, target }: Pick<NewEntry, 'partnerId' | 'target'>): { partnerId?: string } {
-  const named = partnerId ?? (target?.startsWith('ptr_') ? target.split(':', 1)[0] : undefined);
+/** Returns the partner whose record or wallet an entry is about. A refund names the wallet beside its target. */
+function partnerOf({ partnerId, target, after }: Pick<NewEntry, 'partnerId' | 'target' | 'after'>): {
+  partnerId?: string;
+} {
+  const wallet = after?.['wallet'];
+  const subject = typeof wallet === 'string' ? wallet : target;
+  const named = partnerId ?? (subject?.startsWith('ptr_') ? subject.split(':', 1)[0] : undefined);
   return named === undefined ? {} : { partnerId: named };
 }
 
-/** Returns the targets of entries about the wallets of a partner, one for each mode. */
-const walletsOf = (target: string): string[] =>
-  target.startsWith('ptr_') && !target.includes(':') ? Mode.options.map((mode) => `${target}:${mode}`) : [];
+/** Returns the query of entries about a record. For a partner or a wallet, they include refunds. */
+function about(target: string): Document {
+  if (!target.startsWith('ptr_')) return { target };
+  const [partnerId = '', mode] = target.split(':');
+  const wallets = mode === undefined ? Mode.options.map((each) => `${partnerId}:${each}`) : [target];
+  return {
+    $or: [
+      { target: { $in: [target, ...wallets] } },
+      { partnerId, action: 'wallets.refund', 'after.wallet': { $in: wallets } },
+    ],
+  };
+}
 
-export interface AuditFilter extends Unpaged<ListAuditLog> {
+export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user'> {
+  /** Only entries about these records. */
+  among?: readonly string[] | undefined;
   /** Only entries of this operator, and entries of all operators about changes of partners' records. */
   seenBy?: string | undefined;
   /** Only entries about changes of this partner, made or refused. Reads by operators are not included. */
@@ -61,12 +76,22 @@ export interface AuditFilter extends Unpaged<ListAuditLog> {
 }
 
 /** The condition of entries about records of partners and their wallets, without reads and without users. */
-const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
+const ofPartners = { target: /^(ptr|cli|key|int|txn)_/, outcome: { $ne: 'read' } } as const;
 
 /** Returns the database query of a filter. */
-const conditionsOf = ({ target, actor, action, since, until, seenBy, partnerId }: AuditFilter): Document => ({
+const conditionsOf = ({
+  target,
+  among,
+  actor,
+  action,
+  since,
+  until,
+  seenBy,
+  partnerId,
+}: AuditFilter): Document => ({
   $and: [
-    target ? { target: { $in: [target, ...walletsOf(target)] } } : {},
+    target ? about(target) : {},
+    among ? { target: { $in: among } } : {},
     action ? { action } : {},
     partnerId ? { partnerId, outcome: { $ne: 'read' } } : {},
     actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
@@ -135,7 +160,11 @@ export function createAuditStore(db: Db) {
       countThrough(log, { indexed: conditionsOf(filter), rest: {} }),
 
     /** Returns entries, the newest first. @throws ApiError `not_found` if the entry `after` does not exist */
-    async list({ limit, after, ...filter }: ListAuditLog & AuditFilter): Promise<StoredEntry[]> {
+    async list({
+      limit,
+      after,
+      ...filter
+    }: Omit<ListAuditLog, 'user'> & AuditFilter): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });
       return readPage(log, conditionsOf(filter), { by: 'at', limit, after: last });

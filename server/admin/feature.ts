@@ -48,6 +48,8 @@ interface Dependencies {
   shards: () => Promise<ShardsView>;
   /** Returns the owner of a secret by the hash of the secret. */
   findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
+  /** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
+  recordsOfUser: (user: string) => Promise<string[]>;
   /** Returns why the database is unavailable; undefined if it is available. */
   databaseFault: ReadDatabaseFault;
 }
@@ -100,12 +102,13 @@ export function createAdmin(dependencies: Dependencies): Admin {
     shards,
     findSecret,
     databaseFault,
+    recordsOfUser,
   } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const procedures = {
     operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
     keyring: createKeyringProcedures(rotation, clock),
-    auditLog: createAuditLogProcedures(stores.audit),
+    auditLog: createAuditLogProcedures(stores.audit, recordsOfUser),
     requests: createRequestProcedures({
       requests: stores.requests,
       audit: stores.audit,

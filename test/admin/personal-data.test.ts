@@ -211,6 +211,18 @@ it('support sees its own reads in the audit log, and ops sees all reads', async 
   expect(JSON.stringify(all)).not.toContain(known.sub);
 });
 
+it('the audit log of a user has reads of the user and of the enrollments, by any id', async () => {
+  await operators.support.admin.users.show.query({ user: known.sub });
+  await operators.support.admin.enrollments.show.query({ enrollmentId: known.enrollmentId });
+  for (const user of [known.sub, known.userId, known.enrollmentId]) {
+    const found = await operators.ops.admin.auditLog.list.query({ user, actor: operators.support.id });
+    expect(new Set(found.map(({ target }) => target))).toEqual(new Set([known.userId, known.enrollmentId]));
+    const { total } = await operators.ops.admin.auditLog.count.query({ user, actor: operators.support.id });
+    expect(total).toBe(found.length);
+  }
+  expect(await refusal(server.admin.auditLog.list.query({ user: 'nobody' }))).toBe('not_found');
+});
+
 it('a read shows nothing if its audit entry cannot be written', async () => {
   const caller = server.services.admin.router.createCaller({
     operator: { id: 'opr_x', name: 'X', role: 'support' },

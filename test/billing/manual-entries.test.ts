@@ -181,6 +181,19 @@ describe('a refund', () => {
     expect([state.balance, entries.length]).toEqual([5_000, 3]);
   });
 
+  it('is in the audit log of its partner and its wallet, which support reads', async () => {
+    await newPartner(5_000);
+    const entryId = await charge();
+    await refund(entryId);
+    const { partnerId } = partner;
+    const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'support' });
+    const refundsOf = (target: string) =>
+      server.as(token).auditLog.list.query({ target, action: 'wallets.refund' });
+    for (const target of [partnerId, `${partnerId}:test`, entryId])
+      await expect.poll(() => refundsOf(target)).toMatchObject([{ target: entryId }]);
+    expect(await refundsOf(`${partnerId}:live`)).toEqual([]);
+  });
+
   it('is idempotent, also for simultaneous repeats', async () => {
     await newPartner(5_000);
     const entryId = await charge();

@@ -8,10 +8,14 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   static override summary = 'List what operators changed, tried to change, or read of users, newest first.';
   static override examples = [
     '<%= config.bin %> audit-log list --target ptr_… --since 7d',
+    '<%= config.bin %> audit-log list --user SUB --where outcome=read',
     '<%= config.bin %> audit-log list --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
   static override flags = {
     target: Flags.string({ description: 'only about this record' }),
+    user: Flags.string({
+      description: 'only about this user: sub (user_id), or id of the user or an enrollment',
+    }),
     actor: Flags.string({ description: 'only by this operator: id or name' }),
     action: Flags.string({ description: 'only these, as partners.suspend or users.show' }),
     since: moment({ description: 'only since this time' }),
@@ -20,10 +24,10 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   };
 
   async run() {
-    const { target, actor, action, since, until } = this.flags;
+    const { target, user, actor, action, since, until } = this.flags;
     requireOrder(since, until);
     const api = await this.api();
-    const wanted = given({ target, actor, action, since, until });
+    const wanted = given({ target, user, actor, action, since, until });
     const isRestricted = (await api.operators.whoami.query()).role === 'support';
     return this.list({
       notes: () => (isRestricted ? [restriction] : []),
@@ -51,5 +55,5 @@ function showEntry({
   const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
   const change = before ? `${from} → ${to}` : to;
   const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;
-  return { ...entry, operator, action, change: error === null ? change : `${error}: ${change}` };
+  return { ...entry, outcome, operator, action, change: error === null ? change : `${error}: ${change}` };
 }
