@@ -18,6 +18,13 @@ export const modeRequired = eitherMode({ description: 'test or live', required: 
 /** Flags of every list. */
 export const listFlags = {
   count: Flags.boolean({ description: 'only the number of records' }),
+  where: Flags.string({
+    description:
+      'only records with this value in a column; also != ~ (contains) < >; = alone for none; may be repeated',
+    helpValue: 'status=failed',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
   by: Flags.string({
     description: 'how many records for each value of these columns; a time counts by its day (UTC)',
     helpValue: 'mode,status',

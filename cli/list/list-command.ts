@@ -3,10 +3,12 @@ import type { Total } from '../../contracts/admin/references.ts';
 import { toFailure, usageError } from '../errors/failure.ts';
 import { pageFlags, requestedColumns } from '../flags/flags.ts';
 import { renderCsvRows } from '../output/csv.ts';
+import { percent } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { createTally, type Group } from './tally.ts';
 import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
+import { conditionColumns, createFilter } from './where.ts';
 
 /** The most records that the server returns in one page. */
 const mostAtOnce = 500;
@@ -29,6 +31,8 @@ interface List<Row extends object, Shown extends object> {
   drop?: readonly (keyof Shown & string)[];
   /** Converts a row for tables. Without it, rows are shown unchanged. */
   show?: (row: Row) => Shown;
+  /** Returns the number of records that a row stands for. Without it, one. */
+  weigh?: (row: Row) => number;
   /** Returns sentences about the rows, which are shown below the table. */
   notes?: (rows: readonly Row[]) => readonly string[];
 }
@@ -46,6 +50,7 @@ interface ListFlags {
   after?: string;
   all?: boolean;
   count?: boolean;
+  where?: string[];
   by?: string;
   columns?: string;
   csv?: boolean;
@@ -53,6 +58,27 @@ interface ListFlags {
 
 const idOf = (row: object | undefined): string | null =>
   row && 'id' in row && typeof row.id === 'string' ? row.id : null;
+
+/** Reads pages until enough rows meet the conditions, or the list has ended. */
+function narrowed<Row extends object, Shown extends object>(
+  { page, columns, show }: List<Row, Shown>,
+  { where = [], limit }: ListFlags,
+): List<Row, object>['page'] {
+  if (where.length === 0) return page;
+  const isWanted = createFilter(where, columns);
+  return async ({ limit: most, after }) => {
+    const kept: Row[] = [];
+    for (let from = after; ; ) {
+      const found = await page({ limit: mostAtOnce, ...(from === undefined ? {} : { after: from }) });
+      const { rows, stoppedAfter } = 'rows' in found ? found : { rows: found, stoppedAfter: null };
+      kept.push(...rows.filter((row) => isWanted(show ? show(row) : row)));
+      const isFull = limit !== undefined && rows.length >= mostAtOnce;
+      const next = isFull ? idOf(rows.at(-1)) : stoppedAfter;
+      if (next === null || kept.length >= most) return kept.slice(0, most);
+      from = next;
+    }
+  };
+}
 
 /** Reads all pages if `all` is set, else one page. */
 async function* pagesOf<Row extends object>(
@@ -85,9 +111,16 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
-  protected async list<Row extends object, Shown extends object = Row>(
-    source: List<Row, Shown>,
-  ): Promise<readonly Row[] | Total | readonly Group[]> {
+  protected async list<Row extends object, Shown extends object = Row>({
+    count,
+    ...listed
+  }: List<Row, Shown>): Promise<readonly Row[] | Total | readonly Group[]> {
+    // The server counts without the conditions.
+    const source: List<Row, Shown> = {
+      ...listed,
+      page: narrowed(listed, this.#given),
+      ...(count && this.#given.where === undefined ? { count } : {}),
+    };
     if (this.#given.by !== undefined) return this.#countBy(source, this.#given.by);
     if (this.#given.count) return this.#reportTotal(await this.#count(source));
     const isStreamed = !this.jsonEnabled() && (this.#given.csv === true || !process.stdout.isTTY);
@@ -115,9 +148,14 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   #columns<Row extends object, Shown extends object>({ columns }: List<Row, Shown>, shown: readonly Shown[]) {
-    if (this.#given.columns === undefined) return columns;
-    const known = new Set([...columns, ...Object.keys(shown[0] ?? {})]);
-    return requestedColumns(this.#given.columns, [...known], shown.length > 0) as (keyof Shown & string)[];
+    const known = [...new Set([...columns, ...Object.keys(shown[0] ?? {})])];
+    const named = (text: string) =>
+      requestedColumns(text, known, shown.length > 0) as (keyof Shown & string)[];
+    if (this.#given.columns !== undefined) return named(this.#given.columns);
+    // The columns of the conditions are shown, even if the terminal is narrow.
+    const conditional = conditionColumns(this.#given.where ?? []).flatMap(named);
+    const added = conditional.filter((name) => !columns.includes(name));
+    return [...new Set([...columns.slice(0, 1), ...added, ...columns])];
   }
 
   /** Writes CSV or tab-separated lines, with the names of the columns before the first page. */
@@ -161,7 +199,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   /** Returns the flags that filter the list, as they were given. */
   #filters(): string {
     const others = new Set([
-      ...Object.keys(pageFlags),
+      ...Object.keys(pageFlags).filter((name) => name !== 'where'),
       'reason',
       'json',
       // Members cannot choose the partner, so `svc` does not show this flag.
@@ -205,19 +243,25 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     let counted = 0;
     for await (const { rows } of pagesOf(source.page, { ...this.#given, all: true })) {
       const shown = this.#shownRows(source, rows);
+      const weights = rows.map((row) => source.weigh?.(row) ?? 1);
       if (!tally || counted === 0) {
         const known = new Set([...source.columns, ...Object.keys(shown[0] ?? {})]);
         columns = requestedColumns(by, [...known], shown.length > 0);
         tally = createTally(columns);
       }
-      tally.add(shown);
-      counted += rows.length;
+      tally.add(shown, weights);
+      counted += weights.reduce((sum, weight) => sum + weight, 0);
     }
     const groups = tally?.groups() ?? [];
     if (this.jsonEnabled()) return groups;
-    const shape = [...columns, 'count'];
+    const shape = [...columns, 'count', 'share'];
     if (this.#given.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
-    else if (groups.length > 0) this.many(groups, shape, []);
+    else if (groups.length > 0)
+      this.many(
+        groups.map((group): Record<string, unknown> => ({ ...group, share: percent(group.share) })),
+        shape,
+        [],
+      );
     this.notice(describeCounted({ counted, groups: groups.length, filters: this.#filters() }));
     return groups;
   }

@@ -13,6 +13,9 @@ export const describeTotal = ({ total, exact }: Total): string => `${exact ? '' 
 /** Writes the filter of a list as flags, such as `--status failed --mode live`. */
 export const describeFilters = (given: readonly (readonly [string, unknown])[]): string =>
   given
+    .flatMap(([name, value]) =>
+      Array.isArray(value) ? value.map((one) => [name, one] as const) : [[name, value] as const],
+    )
     .map(([name, value]) => (value === true ? `--${name}` : `--${name} ${formatValue(name, value)}`))
     .join(' ');
 

@@ -77,7 +77,10 @@ export type ListSessions = z.infer<typeof ListSessions>;
 export const SessionStep = z.enum(['consent', 'authenticate', 'confirm', 'verify', 'issue', 'completed']);
 export type SessionStep = z.infer<typeof SessionStep>;
 
-/** A session as lists show it. `reason` says why it will not get a code. Null while it may still get one. */
+/**
+ * A session as lists show it. `reason` says why it will not get a code. Null while it may still get one. `code` is null if there
+ * is no code.
+ */
 export const SessionSummary = SessionView.pick({
   id: true,
   partnerId: true,
@@ -90,10 +93,11 @@ export const SessionSummary = SessionView.pick({
   clientReferenceId: true,
   sub: true,
   enrollmentId: true,
+  returning: true,
   createdAt: true,
   expiresAt: true,
   completedAt: true,
-}).extend({ reason: Reason.nullable(), step: SessionStep });
+}).extend({ reason: Reason.nullable(), step: SessionStep, code: CodeState.nullable() });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 
 export const ListedSession = SessionSummary.extend({ partnerName: z.string().nullable() });

@@ -6,18 +6,22 @@ import { type PartnerNames, withPartnerName } from '../platform/database/partner
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Session } from './session/session.ts';
-import type { SessionStore } from './session/session-store.ts';
+import type { CodeOfSession, SessionStore } from './session/session-store.ts';
 import { viewSessionSummary } from './views.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'find' | 'list' | 'count'>;
   enrollments: Pick<EnrollmentStore, 'find'>;
+  /** Returns the hashes of the codes that were exchanged. */
+  chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
   clock: { now(): number };
   partnerNames: PartnerNames;
 }
 
 /** `svcadmin sessions list`. */
-export function createSessionListProcedures({ sessions, enrollments, clock, partnerNames }: Dependencies) {
+export function createSessionListProcedures(dependencies: Dependencies) {
+  const { sessions, enrollments, chargedCodes, clock, partnerNames } = dependencies;
+
   async function requireSession(sessionId: string): Promise<Session> {
     const session = await sessions.find(sessionId);
     if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
@@ -43,7 +47,15 @@ export function createSessionListProcedures({ sessions, enrollments, clock, part
           after: after === undefined ? undefined : await requireSession(after),
           enrollment: await enrollmentFilter(enrollmentId),
         });
-        const view = (session: Session) => maskSubject(ctx.operator.role, viewSessionSummary(session, now));
+        const used = await chargedCodes(
+          rows.flatMap(({ partnerId, mode, code }) =>
+            code ? [{ partnerId, mode, codeHash: code.hash }] : [],
+          ),
+        );
+        const view = (session: Session) => {
+          const isUsed = session.code !== undefined && used.has(session.code.hash);
+          return maskSubject(ctx.operator.role, viewSessionSummary(session, { isUsed, now }));
+        };
         return { rows: await withPartnerName(rows.map(view), partnerNames), stoppedAfter };
       }),
 

@@ -38,6 +38,8 @@ interface Dependencies {
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** Returns the charge of a code's exchange; undefined if the code was not exchanged. */
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
+  /** Returns the hashes of the codes that were exchanged. */
+  chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
   sources: SourceOverview;
   clock: { now(): number };
   partnerNames: PartnerNames;

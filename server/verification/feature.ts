@@ -70,6 +70,8 @@ interface Dependencies {
   isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
   /** The charge that the exchange of a code made. */
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
+  /** Returns the hashes of the codes that were exchanged. */
+  chargedCodes: (codes: readonly CodeOfSession[]) => Promise<Set<string>>;
   /** Whether some integration exchanges the codes of a storefront client. */
   hasIntegration?: (clientId: string) => Promise<boolean>;
   /** OpenID providers that authenticate users, besides the sandbox. */
@@ -124,7 +126,7 @@ export interface Verification {
 export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;
-  const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
+  const { limit, isCodeUsed, chargeOf, chargedCodes, hasIntegration = async () => true } = dependencies;
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
@@ -272,6 +274,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       isFresh,
       customerHash: dependencies.customerHash,
       chargeOf,
+      chargedCodes,
       partnerNames: dependencies.partnerNames,
       clock,
     }),

@@ -17,16 +17,16 @@ interface SessionContext {
   now: number;
 }
 
-function stateOfCode(code: IssuedCode, { charge, now }: SessionContext): CodeState {
-  if (charge) return 'used';
+function stateOfCode(code: IssuedCode, { isUsed, now }: { isUsed: boolean; now: number }): CodeState {
+  if (isUsed) return 'used';
   if (code.wrongVerifiers >= maxWrongVerifiers) return 'locked';
   return now >= code.expiresAt.getTime() ? 'expired' : 'unused';
 }
 
 function viewCode(code: IssuedCode, context: SessionContext): SessionView['code'] {
-  const { charge } = context;
+  const { charge, now } = context;
   return {
-    state: stateOfCode(code, context),
+    state: stateOfCode(code, { isUsed: charge !== undefined, now }),
     issuedAt: code.issuedAt.toISOString(),
     expiresAt: code.expiresAt.toISOString(),
     wrongVerifiers: code.wrongVerifiers,
@@ -79,10 +79,16 @@ export function viewSession(session: Session, context: SessionContext): SessionV
   };
 }
 
-/** A session as lists show it; `now` in milliseconds. */
-export function viewSessionSummary(session: Session, now: number): SessionSummary {
+/**
+ * A session as lists show it.
+ * @param context `now` in milliseconds
+ */
+export function viewSessionSummary(
+  session: Session,
+  context: { isUsed: boolean; now: number },
+): SessionSummary {
   const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
-  const step = stepOf(session, now);
+  const step = stepOf(session, context.now);
   return {
     id,
     partnerId,
@@ -94,6 +100,8 @@ export function viewSessionSummary(session: Session, now: number): SessionSummar
     expired: step === 'expired' || step === 'over',
     reason: reasonAt(session, step) ?? null,
     step: reachedStepOf(session),
+    code: session.code ? stateOfCode(session.code, context) : null,
+    returning: session.returning ?? null,
     clientReferenceId: session.clientReferenceId ?? null,
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,

@@ -25,6 +25,7 @@ import { sealedFields } from './sealed-fields.ts';
 import { createSecretOwners } from './secret-owners.ts';
 import { reportShards } from './shard-report.ts';
 import type { Stores } from './stores.ts';
+import { createUserRecords } from './user-records.ts';
 import type { createWarnings } from './warnings.ts';
 
 interface Parts {
@@ -74,6 +75,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     shards: () => reportShards(db),
     databaseFault,
     findSecret: createSecretOwners({ db, stores, sealing, clock }),
+    recordsOfUser: createUserRecords(stores.verification.enrollments),
   });
   const router = createAdminRouter({
     admin: admin.procedures,

@@ -24,6 +24,7 @@ import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
+import { createChargedCodes } from './charged-codes.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import type { Foundation } from './foundation.ts';
 import { createOperators } from './operators.ts';
@@ -178,6 +179,7 @@ export function createServices(foundation: Foundation) {
     isCodeUsed: async ({ codeHash, ...payer }) =>
       (await charges.past({ ...payer, cause: codeHash })) !== undefined,
     chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
+    chargedCodes: createChargedCodes({ charges, findEntry: billingStores.ledger.findEntry }),
     endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),
     sharedOf: createSharedOf({ charges, grantsOf: stores.billing.grants.ofPerson }),
     record: stores.admin.audit.add,

@@ -3,7 +3,7 @@ import type { EnrollmentStore } from '../verification/people/enrollment-store.ts
 
 type Enrollments = Pick<EnrollmentStore, 'find' | 'ofUser' | 'userOfSubject'>;
 
-/** The ids of a user and the user's enrollments, under which the audit log has reads and changes of the user's data. */
+/** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
 export function createUserRecords(enrollments: Enrollments) {
   async function idOf(reference: string): Promise<string | undefined> {
     if (reference.startsWith('usr_')) return reference;

@@ -9,6 +9,28 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
+/** The states of the codes of a client's sessions, by session. */
+async function listedCodes(clientId: string) {
+  const { rows } = await hosted.admin.sessions.list.query({ clientId });
+  return Object.fromEntries(rows.map(({ id, code }) => [id, code]));
+}
+
+describe('sessions list', () => {
+  it('states whether each code was exchanged', async () => {
+    const partner = await onboard(hosted);
+    const { answer, sessionId: first } = await verifyAs(hosted, partner.clientId, 'adult');
+    await exchange(hosted, partner, returned(answer.location)['code'] ?? '');
+    const { sessionId: second } = await verifyAs(hosted, partner.clientId, 'adult');
+    const { sessionId: third } = await verifyAs(hosted, partner.clientId, 'rejected');
+    const codes = { [first]: 'used', [second]: 'unused', [third]: null };
+    expect(await listedCodes(partner.clientId)).toEqual(codes);
+    const { rows } = await hosted.admin.sessions.list.query({ clientId: partner.clientId });
+    expect(rows.find(({ id }) => id === second)).toMatchObject({ returning: true });
+    for (let count = 0; count < 5; count += 1) await hosted.grants.countWrongVerifier(second);
+    expect(await listedCodes(partner.clientId)).toEqual({ ...codes, [second]: 'locked' });
+  });
+});
+
 describe('sessions show', () => {
   it('returns the last step of a session and the state of its code', async () => {
     const partner = await onboard(hosted);

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
 import { given, pageFlags } from '../../flags/flags.ts';
-import { AdminCommand } from '../../program/base-command.ts';
+import { ListCommand } from '../../list/list-command.ts';
 
-export default class BulkList extends AdminCommand<typeof BulkList> {
+export default class BulkList extends ListCommand<typeof BulkList> {
   static override summary = 'List bulk jobs, newest first.';
   static override examples = ['<%= config.bin %> bulk list --status running'];
   static override flags = {
@@ -13,14 +13,12 @@ export default class BulkList extends AdminCommand<typeof BulkList> {
   };
 
   async run() {
-    const { status, limit, after } = this.flags;
+    const wanted = given({ status: this.flags.status });
     const api = await this.api();
-    const jobs = await api.bulk.list.query(given({ status, limit, after }));
-    this.many(
-      jobs,
-      ['id', 'action', 'status', 'total', 'done', 'leftOut', 'operatorName', 'createdAt'],
-      ['operatorName', 'leftOut'],
-    );
-    return jobs;
+    return this.list({
+      page: (page) => api.bulk.list.query({ ...wanted, ...page }),
+      columns: ['id', 'action', 'status', 'total', 'done', 'leftOut', 'operatorName', 'createdAt'],
+      drop: ['operatorName', 'leftOut'],
+    });
   }
 }

@@ -1,10 +1,16 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
 import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { oldSecretUntil } from '../../list/old-secrets.ts';
 
 export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';
-  static override examples = ['<%= config.bin %> clients list --partner ptr_…'];
+  static override description =
+    '`oldSecretUntil`, for --columns and --where: until when a replaced secret still works.';
+  static override examples = [
+    '<%= config.bin %> clients list --partner ptr_…',
+    '<%= config.bin %> clients list --where oldSecretUntil!=',
+  ];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
     key: Flags.string({ description: 'only of this API key' }),
@@ -21,6 +27,7 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
     return this.list({
       page: (page) => api.clients.list.query({ ...wanted, ...page }),
       count: () => api.clients.count.query(wanted),
+      show: (client) => ({ ...client, oldSecretUntil: oldSecretUntil(client.secrets) }),
       columns: ['id', 'name', 'partnerName', 'mode', 'kind', 'status', 'keyId', 'claims'],
       // In the list of one partner, its name is the same in every row.
       drop: [...sameForOne(partner), 'keyId', 'kind', 'claims'],

@@ -1,10 +1,16 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
 import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { oldSecretUntil } from '../../list/old-secrets.ts';
 
 export default class IntegrationsList extends ListCommand<typeof IntegrationsList> {
   static override summary = 'List storefront integrations, newest first.';
-  static override examples = ['<%= config.bin %> integrations list --partner ptr_…'];
+  static override description =
+    '`oldSecretUntil`, for --columns and --where: until when a replaced secret still works.';
+  static override examples = [
+    '<%= config.bin %> integrations list --partner ptr_…',
+    '<%= config.bin %> integrations list --where oldSecretUntil!=',
+  ];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
     client: Flags.string({ description: 'only of this client' }),
@@ -20,6 +26,10 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
     return this.list({
       page: (page) => api.integrations.list.query({ ...wanted, ...page }),
       count: () => api.integrations.count.query(wanted),
+      show: (integration) => ({
+        ...integration,
+        oldSecretUntil: oldSecretUntil(integration.oldSecret ? [integration.oldSecret] : []),
+      }),
       columns: ['id', 'partnerName', 'clientId', 'mode', 'status', 'shops'],
       // In the list of one partner, its name is the same in every row.
       drop: [...sameForOne(partner), 'clientId'],

@@ -1,12 +1,16 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, moment, pageFlags } from '../../flags/flags.ts';
 import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { oldSecretUntil } from '../../list/old-secrets.ts';
 
 export default class KeysList extends ListCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
+  static override description =
+    '`oldSecretUntil`, for --columns and --where: until when a replaced secret still works.';
   static override examples = [
     '<%= config.bin %> keys list --partner ptr_… --mode live',
     '<%= config.bin %> keys list --status active --unused-since 30d',
+    '<%= config.bin %> keys list --where oldSecretUntil!=',
   ];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
@@ -23,6 +27,7 @@ export default class KeysList extends ListCommand<typeof KeysList> {
     return this.list({
       page: (page) => api.keys.list.query({ ...wanted, ...page }),
       count: () => api.keys.count.query(wanted),
+      show: (key) => ({ ...key, oldSecretUntil: oldSecretUntil(key.oldSecrets) }),
       columns: [
         'id',
         'partnerId',

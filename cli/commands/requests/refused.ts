@@ -3,6 +3,9 @@ import { given, listFlags, moment, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
+/** The most rows that the server gives. */
+const mostRows = 500;
+
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
   static override description =
@@ -20,13 +23,15 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
   };
 
   async run() {
-    const { partner, since, limit } = this.flags;
+    const { partner, since, count, by, where } = this.flags;
     const api = await this.api();
-    const wanted = { since, ...given({ partnerId: partner, limit }) };
+    const limit = count || (by ?? where) !== undefined ? mostRows : this.flags.limit;
+    const wanted = { since, limit, ...given({ partnerId: partner }) };
     const { rows, countedSince } = await api.requests.refused.query(wanted);
     const late = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
     return this.list({
       page: async () => rows,
+      weigh: (row) => row.count,
       columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
       notes: () => (countedSince > since ? [late] : []),
     });

@@ -191,8 +191,10 @@ describe('docs/support.md', () => {
   it('lists the commands that the role support may run', { timeout: within(120_000) }, async () => {
     const [, table = ''] = /^## How many[\s\S]*?\n\n(\|[\s\S]*?)\n\n/m.exec(text) ?? [];
     const commands = [...table.matchAll(/`svcadmin (.*)` \|$/gm)].map(([, command = '']) => command);
-    expect(commands).toHaveLength(13);
-    const values = { PARTNER: desk.partner.partnerId, CLIENT: desk.partner.clientId, MODE: 'test' };
+    expect(commands).toHaveLength(22);
+    const { partnerId, clientId } = desk.partner;
+    const ids = { PARTNER: partnerId, CLIENT: clientId, SUB: desk.sub };
+    const values = { ...ids, MODE: 'test', 'source=SOURCE': 'source=sandbox' };
     for (const command of commands) {
       const { code, stderr } = await desk.run(argumentsOf(command, values));
       expect(code, `${command}\n${stderr}`).toBe(0);

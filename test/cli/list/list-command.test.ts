@@ -58,14 +58,16 @@ describe('a list', () => {
 
   it('counts with --by how many records share a value, over all pages', async () => {
     const { stdout, stderr } = await list('--by', 'status,error');
-    expect(stdout).toBe('status\terror\tcount\n200\t-\t1196\n402\tpayment_required\t7\n');
+    expect(stdout).toBe(
+      'status\terror\tcount\tshare\n200\t-\t1196\t99.4 %\n402\tpayment_required\t7\t0.6 %\n',
+    );
     expect(stderr).toBe('1,203 records in 2 groups.\n');
     const groups = await svcadmin.json('requests', 'list', '--by', 'error', '--status', '402');
-    expect(groups).toEqual([{ error: 'payment_required', count: 7 }]);
+    expect(groups).toEqual([{ error: 'payment_required', count: 7, share: 1 }]);
     const partners = await svcadmin.json('requests', 'list', '--by', 'partnerName', '--status', '402');
-    expect(partners).toEqual([{ partnerName: 'Acme, Ltd', count: failures }]);
+    expect(partners).toEqual([{ partnerName: 'Acme, Ltd', count: failures, share: 1 }]);
     const csv = await list('--by', 'status', '--csv', '--status', '4xx');
-    expect(csv.stdout).toBe('status,count\n402,7\n');
+    expect(csv.stdout).toBe('status,count,share\n402,7,1\n');
     const days = await svcadmin.json<{ at: string; count: number }[]>('requests', 'list', '--by', 'at');
     expect(days.every(({ at }) => /^\d{4}-\d{2}-\d{2}$/.test(at))).toBe(true);
     expect(days.reduce((sum, { count }) => sum + count, 0)).toBe(many);
@@ -73,6 +75,31 @@ describe('a list', () => {
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing found, only --status 404.\n' });
     expect((await list('--by', 'colour')).code).toBe(2);
     expect((await list('--by', 'status', '--count')).code).toBe(2);
+  });
+
+  it('shows with --where only rows with a value, over all pages', async () => {
+    const paid = await list('--where', 'status!=402', '--where', 'error=', '--limit', '2', '--columns', 'id');
+    expect(paid.stdout).toBe('id\nreq_0000000000000000000007\nreq_0000000000000000000008\n');
+    expect(paid.stderr).toBe(
+      '2 shown; there may be more, only --where status!=402 --where error=. --all shows all; --after req_0000000000000000000008 goes on.\n',
+    );
+    const next = await list('--where', 'error=', '--after', 'req_0000000000000000001201');
+    expect(next.stdout.split('\n')).toHaveLength(3);
+    expect((await list('--where', 'error=', '--count')).stdout).toBe('1196\n');
+    const all = await svcadmin.json<object[]>('requests', 'list', '--where', 'error=', '--all');
+    expect(all).toHaveLength(many - failures);
+    const groups = await svcadmin.json('requests', 'list', '--where', 'partnerName~acme', '--by', 'status');
+    expect(groups).toMatchObject([{ count: many - failures }, { count: failures }]);
+    const none = await list('--where', 'status=500');
+    expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --where status=500.\n' });
+    expect(await list('--where', 'colour=red')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('shows the columns that --where is about', async () => {
+    const { stdout } = await list('--where', 'retry after=', '--limit', '1');
+    const [headings, row] = stdout.split('\n').map((line) => line.split('\t'));
+    expect(headings?.[1]).toBe('retryAfter');
+    expect(row?.[1]).toBe('-');
   });
 
   it('prints all records with --all, over several pages', async () => {
@@ -135,7 +162,7 @@ describe('a list', () => {
     expect(lists.length).toBeGreaterThan(17);
     for (const { id, flags } of lists) {
       const names = Object.keys(flags);
-      expect(names, id).toEqual(expect.arrayContaining(['count', 'columns', 'csv']));
+      expect(names, id).toEqual(expect.arrayContaining(['count', 'columns', 'csv', 'where']));
       if (names.includes('after')) expect(names, id).toContain('all');
     }
   });
@@ -210,7 +237,28 @@ describe('the count of a list', () => {
   });
 });
 
+describe('requests refused', () => {
+  it('counts with --by the requests, not the rows', async () => {
+    const { stdout, stderr } = await svcadmin.run(['requests', 'refused', '--by', 'partnerName']);
+    expect(stdout).toBe(`partnerName\tcount\tshare\nAcme, Ltd\t${failures}\t100 %\n`);
+    expect(stderr).toContain('7 records in 1 group');
+  });
+});
+
 describe('a list of keys, clients or integrations', () => {
+  it('states until when a replaced secret works', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Fair' });
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
+    const keys = () => svcadmin.run(['keys', 'list', '--partner', partnerId, '--where', 'oldSecretUntil!=']);
+    expect((await keys()).stderr).toContain('Nothing found');
+    await server.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 3_600 });
+    const until = await svcadmin.run([
+      ...['keys', 'list', '--partner', partnerId, '--where', 'oldSecretUntil<+2h'],
+      ...['--csv', '--columns', 'id,oldSecretUntil'],
+    ]);
+    expect(until.stdout).toMatch(new RegExp(`^id,old_secret_until\n${keyId},\\d{4}-.*Z\n$`));
+  });
+
   it('names the partner of each record', async () => {
     const { partners, keys, clients, integrations } = server.admin;
     const { id: partnerId } = await partners.create.mutate({ name: 'Beta & Co' });
@@ -222,7 +270,7 @@ describe('a list of keys, clients or integrations', () => {
     await integrations.create.mutate({ partnerId, clientId: shop.id, shops: ['acme.example'] });
     for (const [topic, count] of Object.entries({ keys: 1, clients: 2, integrations: 1 })) {
       const groups = await svcadmin.json(topic, 'list', '--partner', partnerId, '--by', 'partnerName');
-      expect(groups, topic).toEqual([{ partnerName: 'Beta & Co', count }]);
+      expect(groups, topic).toEqual([{ partnerName: 'Beta & Co', count, share: 1 }]);
       const { stdout } = await svcadmin.run([topic, 'list', '--partner', partnerId]);
       expect(stdout.split('\n')[0], topic).toMatch(/\tpartnerName\t/);
       expect(stdout.split('\n')[1], topic).toMatch(/\tBeta & Co\t/);
@@ -254,6 +302,30 @@ describe('deliveries list', () => {
     expect(await server.admin.deliveries.count.query({ status: 'failed', partnerId })).toMatchObject({
       total: 1,
     });
+  });
+});
+
+describe('bulk list', () => {
+  it('counts, and narrows as other lists do', async () => {
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
+    const at = new Date();
+    const common = { partnerId, mode: 'test' as const, keyId, status: 'failed' as const, attempts: [] };
+    const deliveries = ['B', 'C'].map((letter) => ({
+      ...{ _id: `dlv_${letter.repeat(22)}`, eventId: `evt_${letter.repeat(22)}` },
+      ...{ type: 'vae.resolved' as const, limit: 3, attempt: 3, trigger: 'event' as const },
+      ...{ lane: 'first' as const, createdAt: at, purgeAt: new Date(at.getTime() + hour), ...common },
+    }));
+    await server.db.collection<Delivery>('deliveries').insertMany(deliveries);
+    const since = new Date(at.getTime() - hour).toISOString();
+    for (const event of [undefined, 'vae.resolved'] as const) {
+      const filter = { keyId, since, ...(event ? { event } : {}) };
+      await server.admin.bulk.start.mutate({ action: 'resend', filter });
+    }
+    const bulk = (...args: string[]) => svcadmin.run(['bulk', 'list', ...args]);
+    expect(await bulk('--count')).toMatchObject({ code: 0, stdout: '2\n' });
+    expect((await bulk('--by', 'action', '--csv')).stdout).toBe('action,count,share\nresend,2,1\n');
+    expect((await bulk('--columns', 'action', '--limit', '1')).stdout).toBe('action\nresend\n');
+    expect((await bulk('--where', 'action=replay')).stderr).toContain('Nothing found');
   });
 });
 
