@@ -11,7 +11,7 @@ const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'fai
 export default class SessionsList extends ListCommand<typeof SessionsList> {
   static override summary = 'List sessions, newest first, with their state and the reason of a failure.';
   static override description =
-    '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status. `step` says how far the user came: to consent, authenticate, confirm, verify, issue, or completed. For --columns, --where and --by there are also `returning`, a user who was enrolled before, and `code`: used, unused, expired, or locked by five wrong verifiers.';
+    '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status. `step` says how far the user came: to consent, authenticate, confirm, verify, issue, or completed. Other columns: `returning`, a user who was enrolled before, and `code`, which is used, unused, expired, or locked by five wrong verifiers.';
   static override examples = [
     '<%= config.bin %> sessions list --partner ptr_… --since 2h',
     '<%= config.bin %> sessions list --state b0c3…',
