@@ -58,8 +58,9 @@ interface WalletSummary {
   capped?: { bucket: 'minute' | 'hour'; limit: number };
 }
 
-/** The expression for the error text of a delivery's last attempt. */
-const lastError = { $ifNull: ['$last.detail', { $ifNull: ['$last.error', ''] }] };
+/** The error of the last attempt of a delivery in words, or the status of its response. */
+const lastAnswer = { $ifNull: [{ $toString: '$last.status' }, { $ifNull: ['$last.error', ''] }] };
+const lastError = { $ifNull: ['$last.detail', lastAnswer] };
 
 type Unnamed<T> = Omit<T, 'partner'>;
 type Part<K extends keyof Overview> = Overview[K] extends (infer Row)[] ? Unnamed<Row>[] : never;

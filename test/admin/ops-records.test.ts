@@ -47,7 +47,11 @@ describe('a page of /ops', () => {
     expect(delivery).toContain('Have the partner look into its log');
     const work = await html('work/all');
     expect(work).toContain(`<a href="/ops/partner/${partner.partnerId}">&lt;i&gt;Acme`);
-    expect(work).toMatch(/<td>500<\/td><td>0 %<\/td>/);
+    const failing = `<a href="/ops/endpoint/${partner.keyId}">failing</a></td><td>test</td><td>500</td>`;
+    expect(work).toContain(failing);
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const overview = await fetch(`${server.adminUrl}/ops`, { headers });
+    expect(await overview.text()).toContain('<td>500</td>');
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 
