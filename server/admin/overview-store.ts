@@ -58,8 +58,9 @@ interface WalletSummary {
   capped?: { bucket: 'minute' | 'hour'; limit: number };
 }
 
-/** The error of the last attempt of a delivery in words, or the status of its response. */
+/** The expression for the status of the last response, or the class of the error. */
 const lastAnswer = { $ifNull: [{ $toString: '$last.status' }, { $ifNull: ['$last.error', ''] }] };
+/** The expression for the last error of a delivery, in words if there are any. */
 const lastError = { $ifNull: ['$last.detail', lastAnswer] };
 
 type Unnamed<T> = Omit<T, 'partner'>;
