@@ -6,7 +6,7 @@ import { adminHostFault } from './admin-host.ts';
 import { Environment, type ProcessRole } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { type Imprint, missingImprint, readImprint } from './imprint.ts';
-import { passkeyFaults } from './passkey-faults.ts';
+import { passkeyFaults, readPasskeyRpId } from './passkey-faults.ts';
 import type { PeerAddress } from './peer-address.ts';
 import type { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
@@ -207,7 +207,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
     portal: env.SVC_PORTAL,
-    passkeyRpId: env.SVC_PASSKEYS ? (env.SVC_PASSKEY_RP_ID ?? new URL(baseUrl).hostname) : undefined,
+    passkeyRpId: readPasskeyRpId(env, baseUrl),
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,

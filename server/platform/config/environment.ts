@@ -77,7 +77,8 @@ export const Environment = z.object({
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
   SVC_PORTAL: flag.default(false),
-  SVC_PASSKEYS: flag.default(false),
+  /** Unset: on, if the base URL can have passkeys. */
+  SVC_PASSKEYS: flag.optional(),
   SVC_PASSKEY_RP_ID: z
     .string()
     .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, { error: 'expected a host name such as example.com' })

@@ -21,8 +21,19 @@ export function passkeyFaults(given: Given): string[] {
     { name: 'SVC_PORTAL', fault: isOn(portal) ? relyingPartyFault(hostname, baseUrl) : undefined },
     {
       name: rpId ? 'SVC_PASSKEY_RP_ID' : 'SVC_PASSKEYS',
-      fault: isOn(passkeys) ? relyingPartyFault(rpId || hostname, baseUrl) : undefined,
+      // Unset without a relying party, passkeys are off if they cannot work.
+      fault: isOn(passkeys ?? (rpId && 'on')) ? relyingPartyFault(rpId || hostname, baseUrl) : undefined,
     },
   ];
   return faults.flatMap(({ name, fault }) => (fault === undefined ? [] : [`${name}: ${fault}`]));
+}
+
+/** The relying party of users' passkeys (WebAuthn); undefined if they are off, by choice or because an IP address has none. */
+export function readPasskeyRpId(
+  env: { SVC_PASSKEYS?: boolean | undefined; SVC_PASSKEY_RP_ID?: string | undefined },
+  baseUrl: string,
+): string | undefined {
+  const rpId = env.SVC_PASSKEY_RP_ID ?? new URL(baseUrl).hostname;
+  const isEnabled = env.SVC_PASSKEYS ?? relyingPartyFault(rpId, baseUrl) === undefined;
+  return isEnabled ? rpId : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { passkeyFaults } from '../../../server/platform/config/passkey-faults.ts';
+import { passkeyFaults, readPasskeyRpId } from '../../../server/platform/config/passkey-faults.ts';
 
 it('the portal is refused if browsers support no passkeys for the base URL', () => {
   const faultOf = (SVC_BASE_URL: string, SVC_PORTAL = 'on') => passkeyFaults({ SVC_PORTAL, SVC_BASE_URL });
@@ -11,4 +11,16 @@ it('the portal is refused if browsers support no passkeys for the base URL', () 
     expect(faultOf(sound)).toEqual([]);
   expect(faultOf('http://id.example', 'off')).toEqual([]);
   expect(passkeyFaults({ SVC_PORTAL: 'on' })).toEqual([]);
+});
+
+it('passkeys of users are on by default, unless the base URL can have none', () => {
+  expect(readPasskeyRpId({}, 'https://id.example')).toBe('id.example');
+  expect(readPasskeyRpId({ SVC_PASSKEY_RP_ID: 'example' }, 'https://id.example')).toBe('example');
+  expect(readPasskeyRpId({ SVC_PASSKEYS: false }, 'https://id.example')).toBeUndefined();
+  expect(readPasskeyRpId({}, 'https://192.0.2.1')).toBeUndefined();
+  expect(passkeyFaults({ SVC_BASE_URL: 'https://192.0.2.1' })).toEqual([]);
+  expect(passkeyFaults({ SVC_BASE_URL: 'https://192.0.2.1', SVC_PASSKEYS: 'on' })).toHaveLength(1);
+  expect(
+    passkeyFaults({ SVC_BASE_URL: 'https://id.example', SVC_PASSKEY_RP_ID: 'other.example' }),
+  ).toHaveLength(1);
 });

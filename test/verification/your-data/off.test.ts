@@ -5,7 +5,9 @@ import { root } from './signed-in.ts';
 
 let hosted: Hosted;
 beforeAll(async () => {
-  hosted = await startHosted({ env: { SVC_HELP_ADDRESS: 'https://help.example/verify' } });
+  hosted = await startHosted({
+    env: { SVC_HELP_ADDRESS: 'https://help.example/verify', SVC_PASSKEYS: 'off' },
+  });
 });
 afterAll(() => hosted.close());
 
