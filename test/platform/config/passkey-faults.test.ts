@@ -15,7 +15,9 @@ it('the portal is refused if browsers support no passkeys for the base URL', () 
 
 it('passkeys of users are on by default, unless the base URL can have none', () => {
   expect(readPasskeyRpId({}, 'https://id.example')).toBe('id.example');
-  expect(readPasskeyRpId({ SVC_PASSKEY_RP_ID: 'example' }, 'https://id.example')).toBe('example');
+  expect(readPasskeyRpId({ SVC_PASSKEY_RP_ID: 'shop.example' }, 'https://id.shop.example')).toBe(
+    'shop.example',
+  );
   expect(readPasskeyRpId({ SVC_PASSKEYS: false }, 'https://id.example')).toBeUndefined();
   expect(readPasskeyRpId({}, 'https://192.0.2.1')).toBeUndefined();
   expect(passkeyFaults({ SVC_BASE_URL: 'https://192.0.2.1' })).toEqual([]);
