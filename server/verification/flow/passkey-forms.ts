@@ -103,4 +103,3 @@ export function createPasskeyForms(dependencies: Dependencies) {
     },
   };
 }
-export type PasskeyForms = ReturnType<typeof createPasskeyForms>;
