@@ -10,27 +10,21 @@ const shared = {
   setupFiles: ['test/harness/after-file.ts'],
   expect: { poll: { interval: 20, timeout: limits.poll } },
 };
-/** More than two processors can run: while tests wait for a time limit, others run. */
-const manyAtOnce = 3;
-/** The slow tier starts processes and browsers, which need the processors for themselves. It begins when the quick one has ended. */
-const slowly = { maxWorkers: 2, sequence: { groupOrder: 1 } };
-
 interface Settings {
   include: string[];
   exclude?: string[];
   isolate?: boolean;
-  maxWorkers?: number;
-  sequence?: { groupOrder: number };
   provide?: { thorough: boolean };
 }
 const project = (name: string, settings: Settings) => ({
-  test: { ...shared, name, maxWorkers: manyAtOnce, provide: { thorough: false }, ...settings },
+  test: { ...shared, name, provide: { thorough: false }, ...settings },
 });
 
 export default defineConfig({
   test: {
     root,
     globalSetup: ['test/harness/engine.ts'],
+    maxWorkers: 2,
     projects: [
       project('quick', {
         include: ['test/**/*.test.ts'],
@@ -40,7 +34,7 @@ export default defineConfig({
       }),
       project('quick-cli', { include: builtCode, exclude: [...slow, ...isolated], isolate: false }),
       project('quick-isolated', { include: isolated }),
-      project('slow', { include: [...slow, ...thorough], ...slowly, provide: { thorough: true } }),
+      project('slow', { include: [...slow, ...thorough], provide: { thorough: true } }),
     ],
   },
 });
