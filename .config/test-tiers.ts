@@ -21,12 +21,16 @@ export const slow = [
   'test/cli/program/{completion,terminal}.test.ts',
 ];
 
-/** Quick files that replace timers, the time zone or `Intl`, and so need a process of their own. The others share some. */
+/** Quick files that replace globals, and so need a process of their own. The others share some. */
 export const isolated = [
-  'test/cli/output/output.test.ts',
+  'test/billing/exchange-faults.test.ts',
+  'test/cli/{careful/careful,onboarding/from-file,output/output,program/typing}.test.ts',
   'test/platform/clock.test.ts',
+  'test/platform/in-flight.test.ts',
   'test/proofs/simulation/simulation.test.ts',
   'test/verification/pages/formatters.test.ts',
+  'test/verification/people/claims-snapshot.test.ts',
+  'test/verification/start-limit.test.ts',
 ];
 
 /** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
