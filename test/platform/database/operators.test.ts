@@ -15,6 +15,7 @@ const since: Readonly<Record<string, number>> = {
       .split(/\s+/)
       .map((name) => [name, 4.2]),
   ),
+  toString: 4.0,
   // The array operator; the accumulator is older.
   first: 4.4,
   last: 4.4,

@@ -5,7 +5,8 @@ import { type Hosted, onboard, startHosted } from '../hosted.ts';
 let hosted: Hosted;
 let clientId: string;
 beforeAll(async () => {
-  hosted = await startHosted();
+  // Pages that offer passkeys have a script of their own.
+  hosted = await startHosted({ env: { SVC_PASSKEYS: 'off' } });
   ({ clientId } = await onboard(hosted));
 });
 afterAll(() => hosted.close());
