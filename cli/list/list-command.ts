@@ -6,24 +6,15 @@ import { renderCsvRows } from '../output/csv.ts';
 import { percent } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { createTally, type Group } from './tally.ts';
+import { type Page, type ReadPage, readPages, withConditions } from './pages.ts';
+import { createTally, type Group, type Tally } from './tally.ts';
 import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
-import { conditionColumns, createFilter } from './where.ts';
-
-/** The most records that the server returns in one page. */
-const mostAtOnce = 500;
-
-interface Page {
-  limit: number;
-  after?: string;
-}
-
-type Found<Row> = readonly Row[] | { rows: readonly Row[]; stoppedAfter: string | null };
+import { conditionColumns } from './where.ts';
 
 /** A list: the source of its rows, and how they are shown. */
 interface List<Row extends object, Shown extends object> {
   /** Reads the rows of one page. A list without pages returns all rows. */
-  page: (page: Page) => Promise<Found<Row>>;
+  page: ReadPage<Row>;
   /** Counts the records. Without it, --count reads all pages. */
   count?: () => Promise<Total>;
   columns: readonly (keyof Shown & string)[];
@@ -37,12 +28,9 @@ interface List<Row extends object, Shown extends object> {
   notes?: (rows: readonly Row[]) => readonly string[];
 }
 
-interface Read<Row> {
-  rows: readonly Row[];
-  /** The record after which the next page begins; null at the end of the list. */
-  next: string | null;
-  /** Whether the server stopped because it had read the most records that one search may read. */
-  stopped: boolean;
+/** A list after the flags are applied: its pages have only the rows that meet the conditions of --where. */
+interface Source<Row extends object, Shown extends object> extends List<Row, Shown> {
+  show: (row: Row) => Shown;
 }
 
 interface ListFlags {
@@ -54,48 +42,6 @@ interface ListFlags {
   by?: string;
   columns?: string;
   csv?: boolean;
-}
-
-const idOf = (row: object | undefined): string | null =>
-  row && 'id' in row && typeof row.id === 'string' ? row.id : null;
-
-/** Reads pages until enough rows meet the conditions, or the list has ended. */
-function narrowed<Row extends object, Shown extends object>(
-  { page, columns, show }: List<Row, Shown>,
-  { where = [], limit }: ListFlags,
-): List<Row, object>['page'] {
-  if (where.length === 0) return page;
-  const isWanted = createFilter(where, columns);
-  return async ({ limit: most, after }) => {
-    const kept: Row[] = [];
-    for (let from = after; ; ) {
-      const found = await page({ limit: mostAtOnce, ...(from === undefined ? {} : { after: from }) });
-      const { rows, stoppedAfter } = 'rows' in found ? found : { rows: found, stoppedAfter: null };
-      kept.push(...rows.filter((row) => isWanted(show ? show(row) : row)));
-      const isFull = limit !== undefined && rows.length >= mostAtOnce;
-      const next = isFull ? idOf(rows.at(-1)) : stoppedAfter;
-      if (next === null || kept.length >= most) return kept.slice(0, most);
-      from = next;
-    }
-  };
-}
-
-/** Reads all pages if `all` is set, else one page. */
-async function* pagesOf<Row extends object>(
-  read: List<Row, object>['page'],
-  { limit, after, all }: ListFlags,
-): AsyncGenerator<Read<Row>> {
-  const size = all ? mostAtOnce : (limit ?? mostAtOnce);
-  for (let from = after; ; ) {
-    const found = await read({ limit: size, ...(from === undefined ? {} : { after: from }) });
-    const { rows, stoppedAfter } = 'rows' in found ? found : { rows: found, stoppedAfter: null };
-    // A list without --limit has no pages.
-    const isFull = limit !== undefined && rows.length >= size;
-    const next = isFull ? idOf(rows.at(-1)) : stoppedAfter;
-    yield { rows, next, stopped: !isFull && next !== null };
-    if (!all || next === null) return;
-    from = next;
-  }
 }
 
 /** Returns the columns that are the same in each row of one partner. They are left out first if the terminal is narrow. */
@@ -111,26 +57,37 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
-  protected async list<Row extends object, Shown extends object = Row>({
-    count,
-    ...listed
-  }: List<Row, Shown>): Promise<readonly Row[] | Total | readonly Group[]> {
-    // The server counts without the conditions.
-    const source: List<Row, Shown> = {
-      ...listed,
-      page: narrowed(listed, this.#given),
-      ...(count && this.#given.where === undefined ? { count } : {}),
-    };
+  protected async list<Row extends object, Shown extends object = Row>(
+    list: List<Row, Shown>,
+  ): Promise<readonly Row[] | Total | readonly Group[]> {
+    const source = this.#sourceOf(list);
     if (this.#given.by !== undefined) return this.#countBy(source, this.#given.by);
-    if (this.#given.count) return this.#reportTotal(await this.#count(source));
-    const isStreamed = !this.jsonEnabled() && (this.#given.csv === true || !process.stdout.isTTY);
+    if (this.#given.count) return this.#showTotal(source);
+    return this.#showRows(source);
+  }
+
+  #sourceOf<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
+    const { where, limit } = this.#given;
+    const { show = (row: Row) => row as unknown as Shown, columns } = list;
+    if (where === undefined) return { ...list, show };
+    // The server counts without the conditions, so its count cannot be used.
+    const { count: _count, ...rest } = list;
+    const page = withConditions(list.page, { where, columns, show, isPaged: limit !== undefined });
+    return { ...rest, show, page };
+  }
+
+  async #showRows<Row extends object, Shown extends object>(
+    source: Source<Row, Shown>,
+  ): Promise<readonly Row[]> {
+    const { csv } = this.#given;
+    const isStreamed = !this.jsonEnabled() && (csv === true || !process.stdout.isTTY);
     const rows: Row[] = [];
     let shown = 0;
-    let last: Read<Row> | undefined;
-    for await (const page of pagesOf(source.page, this.#given)) {
+    let last: Page<Row> | undefined;
+    for await (const page of readPages(source.page, this.#given)) {
       if (isStreamed) this.#stream(source, page.rows, last === undefined);
       else rows.push(...page.rows);
-      if (isStreamed && !this.#given.csv) this.#note(source, page.rows);
+      if (isStreamed && !csv) this.#note(source, page.rows);
       shown += page.rows.length;
       last = page;
     }
@@ -140,15 +97,8 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return rows;
   }
 
-  #shownRows<Row extends object, Shown extends object>(
-    { show }: List<Row, Shown>,
-    rows: readonly Row[],
-  ): Shown[] {
-    return rows.map((row) => (show ? show(row) : (row as unknown as Shown)));
-  }
-
   #columns<Row extends object, Shown extends object>({ columns }: List<Row, Shown>, shown: readonly Shown[]) {
-    const known = [...new Set([...columns, ...Object.keys(shown[0] ?? {})])];
+    const known = knownColumns(columns, shown[0]);
     const named = (text: string) =>
       requestedColumns(text, known, shown.length > 0) as (keyof Shown & string)[];
     if (this.#given.columns !== undefined) return named(this.#given.columns);
@@ -160,11 +110,11 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
 
   /** Writes CSV or tab-separated lines, with the names of the columns before the first page. */
   #stream<Row extends object, Shown extends object>(
-    source: List<Row, Shown>,
+    source: Source<Row, Shown>,
     rows: readonly Row[],
     isFirst: boolean,
   ): void {
-    const shown = this.#shownRows(source, rows);
+    const shown = rows.map(source.show);
     const columns = this.#columns(source, shown);
     const lines = this.#given.csv
       ? renderCsvRows(columns, shown)
@@ -172,8 +122,11 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     for (const line of isFirst ? lines : lines.slice(1)) this.log(line);
   }
 
-  #tabulate<Row extends object, Shown extends object>(source: List<Row, Shown>, rows: readonly Row[]): void {
-    const shown = this.#shownRows(source, rows);
+  #tabulate<Row extends object, Shown extends object>(
+    source: Source<Row, Shown>,
+    rows: readonly Row[],
+  ): void {
+    const shown = rows.map(source.show);
     const columns = this.#columns(source, shown);
     if (shown.length > 0) this.many(shown, columns, this.#given.columns === undefined ? source.drop : []);
     this.#note(source, rows);
@@ -220,54 +173,60 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     }
   }
 
-  async #count<Row extends object>({
+  async #showTotal<Row extends object>({
     count,
     page,
   }: Pick<List<Row, object>, 'count' | 'page'>): Promise<Total> {
     if (this.#given.csv || this.#given.columns !== undefined)
       throw usageError('--count prints a number: leave out --csv and --columns');
-    const known = await this.#known(count);
-    if (known) return known;
-    let total = 0;
-    for await (const { rows } of pagesOf(page, { ...this.#given, all: true })) total += rows.length;
-    return { total, exact: true };
-  }
-
-  /** Counts the records by their values. Reads all pages, because a part of the list would give wrong counts. */
-  async #countBy<Row extends object, Shown extends object>(
-    source: List<Row, Shown>,
-    by: string,
-  ): Promise<readonly Group[]> {
-    let tally: ReturnType<typeof createTally> | undefined;
-    let columns: string[] = [];
-    let counted = 0;
-    for await (const { rows } of pagesOf(source.page, { ...this.#given, all: true })) {
-      const shown = this.#shownRows(source, rows);
-      const weights = rows.map((row) => source.weigh?.(row) ?? 1);
-      if (!tally || counted === 0) {
-        const known = new Set([...source.columns, ...Object.keys(shown[0] ?? {})]);
-        columns = requestedColumns(by, [...known], shown.length > 0);
-        tally = createTally(columns);
-      }
-      tally.add(shown, weights);
-      counted += weights.reduce((sum, weight) => sum + weight, 0);
-    }
-    const groups = tally?.groups() ?? [];
-    if (this.jsonEnabled()) return groups;
-    const shape = [...columns, 'count', 'share'];
-    if (this.#given.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
-    else if (groups.length > 0)
-      this.many(
-        groups.map((group): Record<string, unknown> => ({ ...group, share: percent(group.share) })),
-        shape,
-        [],
-      );
-    this.notice(describeCounted({ counted, groups: groups.length, filters: this.#filters() }));
-    return groups;
-  }
-
-  #reportTotal(total: Total): Total {
+    const total = (await this.#known(count)) ?? (await this.#countRows(page));
     this.log(describeTotal(total));
     return total;
   }
+
+  async #countRows<Row extends object>(page: ReadPage<Row>): Promise<Total> {
+    let total = 0;
+    for await (const { rows } of readPages(page, { ...this.#given, all: true })) total += rows.length;
+    return { total, exact: true };
+  }
+
+  /** Shows how many records have the same values. */
+  async #countBy<Row extends object, Shown extends object>(
+    source: Source<Row, Shown>,
+    by: string,
+  ): Promise<readonly Group[]> {
+    const tally = await this.#tally(source, by);
+    const groups = tally.groups();
+    if (this.jsonEnabled()) return groups;
+    const columns = [...tally.columns, 'count', 'share'];
+    if (this.#given.csv) for (const line of renderCsvRows(columns, groups)) this.log(line);
+    else if (groups.length > 0)
+      this.many(
+        groups.map((group): Record<string, unknown> => ({ ...group, share: percent(group.share) })),
+        columns,
+      );
+    this.notice(describeCounted({ counted: tally.total(), groups: groups.length, filters: this.#filters() }));
+    return groups;
+  }
+
+  /** Counts the records of all pages by their values, because a part of the list would give wrong counts. */
+  async #tally<Row extends object, Shown extends object>(
+    source: Source<Row, Shown>,
+    by: string,
+  ): Promise<Tally> {
+    let tally = createTally(requestedColumns(by, source.columns, false));
+    for await (const { rows } of readPages(source.page, { ...this.#given, all: true })) {
+      const [first] = rows;
+      // The first row shows whether the list has the columns.
+      if (first && tally.total() === 0)
+        tally = createTally(requestedColumns(by, knownColumns(source.columns, source.show(first)), true));
+      for (const row of rows) tally.add(source.show(row), source.weigh?.(row));
+    }
+    return tally;
+  }
+}
+
+/** Returns the columns of a list: those that it shows, and the other fields of a row. */
+function knownColumns(columns: readonly string[], row: object = {}): string[] {
+  return [...new Set([...columns, ...Object.keys(row)])];
 }

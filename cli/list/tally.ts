@@ -16,36 +16,41 @@ const countedAs = (value: unknown): unknown =>
 export function createTally(columns: readonly string[], sum?: string) {
   const groups = new Map<string, Group>();
   let total = 0;
+
+  function newGroup(values: readonly unknown[]): Group {
+    const fields = Object.fromEntries(columns.map((name, index) => [name, values[index]]));
+    const group: Group = { ...fields, count: 0, share: 0 };
+    if (sum !== undefined) group[sum] = 0;
+    return group;
+  }
+
+  function compare(one: Group, other: Group): number {
+    const textOf = (group: Group) => columns.map((name) => formatValue(name, group[name])).join('\t');
+    return other.count - one.count || textOf(one).localeCompare(textOf(other), 'en');
+  }
+
   return {
-    /** @param weights how many records each row stands for; without it, one */
-    add(rows: readonly object[], weights?: readonly number[]): void {
-      for (const [at, row] of rows.entries()) {
-        const weight = weights?.[at] ?? 1;
-        const values = columns.map((name) => countedAs((row as Record<string, unknown>)[name]));
-        const name = JSON.stringify(values);
-        const found = groups.get(name);
-        const group = found ?? {
-          ...Object.fromEntries(columns.map((column, index) => [column, values[index]])),
-          ...{ count: 0, share: 0 },
-          ...(sum === undefined ? {} : { [sum]: 0 }),
-        };
-        group.count += weight;
-        total += weight;
-        if (sum !== undefined)
-          group[sum] = Number(group[sum]) + Number((row as Record<string, unknown>)[sum]);
-        if (!found) groups.set(name, group);
-      }
+    columns,
+    total: () => total,
+    /** @param weight the number of records that the row stands for */
+    add(row: object, weight = 1): void {
+      const fields = row as Record<string, unknown>;
+      const values = columns.map((name) => countedAs(fields[name]));
+      const key = JSON.stringify(values);
+      const group = groups.get(key) ?? newGroup(values);
+      group.count += weight;
+      if (sum !== undefined) group[sum] = Number(group[sum]) + Number(fields[sum]);
+      groups.set(key, group);
+      total += weight;
     },
     /** Sorted by count, the largest first. Groups of the same count are sorted by their values. */
     groups(): Group[] {
-      const textOf = (group: Group) => columns.map((name) => formatValue(name, group[name])).join('\t');
-      const withShares = [...groups.values()].map((group) => ({
-        ...group,
-        share: Math.round((group.count / total) * 1e6) / 1e6,
-      }));
-      return withShares.toSorted(
-        (one, other) => other.count - one.count || textOf(one).localeCompare(textOf(other), 'en'),
-      );
+      const shareOf = (count: number) => Math.round((count / total) * 1e6) / 1e6;
+      return [...groups.values()]
+        .map((group) => ({ ...group, share: shareOf(group.count) }))
+        .toSorted(compare);
     },
   };
 }
+
+export type Tally = ReturnType<typeof createTally>;

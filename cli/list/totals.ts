@@ -12,12 +12,11 @@ export const describeTotal = ({ total, exact }: Total): string => `${exact ? '' 
 
 /** Writes the filter of a list as flags, such as `--status failed --mode live`. */
 export const describeFilters = (given: readonly (readonly [string, unknown])[]): string =>
-  given
-    .flatMap(([name, value]) =>
-      Array.isArray(value) ? value.map((one) => [name, one] as const) : [[name, value] as const],
-    )
-    .map(([name, value]) => (value === true ? `--${name}` : `--${name} ${formatValue(name, value)}`))
-    .join(' ');
+  given.flatMap(([name, value]) => [value].flat().map((one) => describeFlag(name, one))).join(' ');
+
+function describeFlag(name: string, value: unknown): string {
+  return value === true ? `--${name}` : `--${name} ${formatValue(name, value)}`;
+}
 
 interface Shown {
   shown: number;
@@ -33,17 +32,19 @@ interface Shown {
   filters: string;
 }
 
-function amount({ shown, total, after, next }: Shown): string {
-  if (shown === 0 && after === undefined && next === null) return 'Nothing found';
-  if (!total) return `${grouped(shown)} shown${next === null ? ', the last ones' : '; there may be more'}`;
-  const of = `${total.exact ? '' : 'more than '}${grouped(total.total)}`;
-  return `${grouped(shown)} of ${of} shown${next === null && after !== undefined ? ', the last ones' : ''}`;
+/** Describes how many records are shown, such as `50 of 1,903 shown`. */
+function describeNumber({ shown, total, after, next }: Shown): string {
+  const isEnd = next === null;
+  if (shown === 0 && after === undefined && isEnd) return 'Nothing found';
+  if (!total) return `${grouped(shown)} shown${isEnd ? ', the last ones' : '; there may be more'}`;
+  const all = `${total.exact ? '' : 'more than '}${grouped(total.total)}`;
+  return `${grouped(shown)} of ${all} shown${isEnd && after !== undefined ? ', the last ones' : ''}`;
 }
 
 /** Describes how much of a list is shown, its filter, and how to see the rest. */
 export function describeShown(list: Shown): string {
   const { shown, total, after, next, stopped, filters } = list;
-  const sentence = `${amount(list)}${filters === '' ? '' : `, only ${filters}`}.`;
+  const sentence = `${describeNumber(list)}${filters === '' ? '' : `, only ${filters}`}.`;
   const isEnd = next === null || (after === undefined && total?.exact === true && total.total <= shown);
   if (isEnd) return sentence;
   if (stopped) return `${sentence} ${continueHint(next)}`;

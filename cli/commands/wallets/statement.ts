@@ -59,7 +59,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   private sumBy(entries: Statement['entries'], by: string): readonly Group[] {
     const columns = requestedColumns(by, Object.keys(entries[0] ?? {}), entries.length > 0);
     const tally = createTally(columns, 'amount');
-    tally.add(entries);
+    for (const entry of entries) tally.add(entry);
     const groups = tally.groups();
     const shape = [...columns, 'count', 'amount'];
     if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
