@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { createAdminApi } from '../connection/client.ts';
 import { locate } from '../connection/connection.ts';
-import { readProfiles, writeProfiles } from '../connection/profiles.ts';
+import { readProfiles, withProfile, writeProfiles } from '../connection/profiles.ts';
 import { type ConnectionSource, usageError } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
@@ -67,10 +67,8 @@ export default class Login extends AdminCommand<typeof Login> {
     const api = createAdminApi({ url, token, ca });
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
     this.learnEnvironment(environment);
-    writeProfiles(configDir, {
-      current: name,
-      profiles: { ...kept.profiles, [name]: { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) } },
-    });
+    const profile = { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) };
+    writeProfiles(configDir, withProfile(kept, name, profile));
     return this.one({ profile: name, url, environment, ...identity });
   }
 }

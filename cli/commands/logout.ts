@@ -1,4 +1,4 @@
-import { readProfiles, writeProfiles } from '../connection/profiles.ts';
+import { readProfiles, withoutProfile, writeProfiles } from '../connection/profiles.ts';
 import { usageError } from '../errors/failure.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -9,15 +9,11 @@ export default class Logout extends AdminCommand<typeof Logout> {
 
   async run() {
     const { configDir } = this.config;
-    const { current, profiles } = readProfiles(configDir);
-    const name = this.profileFlag ?? current;
-    if (name === undefined || !profiles[name])
+    const kept = readProfiles(configDir);
+    const name = this.profileFlag ?? kept.current;
+    if (name === undefined || !kept.profiles[name])
       throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
-    const { [name]: _forgotten, ...rest } = profiles;
-    writeProfiles(configDir, {
-      ...(current !== undefined && current !== name && { current }),
-      profiles: rest,
-    });
+    writeProfiles(configDir, withoutProfile(kept, name));
     return this.one({ forgotten: name });
   }
 }

@@ -37,6 +37,26 @@ interface Sources {
 
 const defaultUrl = 'http://127.0.0.1:8081';
 
+/** A value, and the place where it was set. */
+interface Setting<Value = string | undefined> {
+  value: Value;
+  from: string;
+}
+
+/** Returns the first setting that has a value. */
+export function firstSet(settings: readonly Setting[]): Setting<string> | undefined {
+  return settings.find((setting): setting is Setting<string> => setting.value !== undefined);
+}
+
+/** @throws CommandError if the value is not an address */
+export function requireAddress({ value, from }: Setting<string>): void {
+  if (!/^https?:\/\/[^/]/.test(value))
+    throw usageError(`${value} (from ${from}) is not an http or https address`);
+}
+
+/** Removes the slashes at the end of an address. */
+export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+
 function chosenProfile({ flags, env }: Sources, { current, profiles }: Profiles) {
   const named = flags.profile ?? (env['SVCADMIN_PROFILE'] || undefined);
   const name = named ?? current;
@@ -64,57 +84,56 @@ export function locate(sources: Sources) {
   const { flags, env, configDir, cwd, uid = process.getuid?.() } = sources;
   const chosen = chosenProfile(sources, readProfiles(configDir));
   const { local, ignored } = findLocalServer({ env, cwd, uid });
-  const localUrl: readonly [string | undefined, string] = [
-    local?.url,
-    join(local?.dataDir ?? '', 'admin-url'),
-  ];
-  const candidates: (readonly [string | undefined, string])[] = [
-    [flags.url, '--url'],
-    [env['SVCADMIN_URL'] || undefined, 'SVCADMIN_URL'],
-    [chosen.profile?.url, `profile ${chosen.name ?? ''}`],
-    localUrl,
-    [defaultUrl, 'the default'],
-  ];
-  const source = candidates.find(([value]) => value !== undefined);
-  const [found = defaultUrl, urlFrom = ''] = source ?? [];
-  const url = found.replace(/\/+$/, '');
-  if (!/^https?:\/\/[^/]/.test(url))
-    throw usageError(`${url} (from ${urlFrom}) is not an http or https address`);
+  const explicit = firstSet([
+    { value: flags.url, from: '--url' },
+    { value: env['SVCADMIN_URL'] || undefined, from: 'SVCADMIN_URL' },
+    { value: chosen.profile?.url, from: `profile ${chosen.name ?? ''}` },
+  ]);
+  const fromDirectory = firstSet([{ value: local?.url, from: join(local?.dataDir ?? '', 'admin-url') }]);
+  const found = explicit ?? fromDirectory ?? { value: defaultUrl, from: 'the default' };
+  const url = withoutSlash(found.value);
+  requireAddress({ value: url, from: found.from });
   // True only for a directory that was found, not for one that SVC_DATA_DIR names.
-  const foundHere = source === localUrl && local?.named === false;
-  return { url, urlFrom, chosen, local, ignored, foundHere };
+  const foundHere = found === fromDirectory && local?.named === false;
+  return { url, urlFrom: found.from, chosen, local, ignored, foundHere };
 }
 
+type Location = ReturnType<typeof locate>;
+
 /**
- * Finds the address and the token. The token of a profile is sent only to the profile's server, or to an address that was given
+ * Chooses the token for an address. The token of a profile is sent only to the profile's server, or to an address that was given
  * together with the profile. The token of a data directory is sent only to this machine. An address from a data directory
  * gets only the token of that directory.
- * @throws CommandError if there is no token, or if the address cannot be used
  */
-export function connect(sources: Sources): Connection {
-  const { warn, env } = sources;
-  const { url, urlFrom, chosen, local, ignored, foundHere } = locate(sources);
+function chooseToken({ url, chosen, local, foundHere }: Location, env: Sources['env']) {
   const { name, profile, named } = chosen;
-  const profileToken = profile && (named || profile.url === url) ? profile.token : undefined;
   const isLocal = isLoopback(url) || url === local?.url;
-  const ownToken: readonly [string | undefined, string] = [
-    isLocal ? local?.token : undefined,
-    join(local?.dataDir ?? '', 'admin-token'),
-  ];
-  const candidates: (readonly [string | undefined, string])[] = [
-    [env['SVCADMIN_TOKEN'] || undefined, 'SVCADMIN_TOKEN'],
-    [profileToken, `profile ${name ?? ''}`],
-    ownToken,
-  ];
-  const usable = foundHere ? [ownToken] : candidates;
-  const [token, tokenFrom] = usable.find(([value]) => value !== undefined) ?? [undefined, ''];
-  const needsLocal = foundHere || urlFrom === 'the default' || !token || tokenFrom === ownToken[1];
-  if (needsLocal) for (const sentence of ignored) warn(sentence);
+  const tokenOfDirectory = {
+    value: isLocal ? local?.token : undefined,
+    from: join(local?.dataDir ?? '', 'admin-token'),
+  };
+  if (foundHere) return { token: firstSet([tokenOfDirectory]), isOfDirectory: true };
+  const token = firstSet([
+    { value: env['SVCADMIN_TOKEN'] || undefined, from: 'SVCADMIN_TOKEN' },
+    { value: named || profile?.url === url ? profile?.token : undefined, from: `profile ${name ?? ''}` },
+    tokenOfDirectory,
+  ]);
+  return { token, isOfDirectory: token === tokenOfDirectory };
+}
+
+/** Finds the address and the token. @throws CommandError if there is no token, or if the address cannot be used */
+export function connect(sources: Sources): Connection {
+  const { flags, warn, env } = sources;
+  const location = locate(sources);
+  const { url, urlFrom, chosen, ignored, foundHere } = location;
+  const { token, isOfDirectory } = chooseToken(location, env);
+  // A person who expects a local server is told why its directory is ignored.
+  if (isOfDirectory || urlFrom === 'the default' || !token) for (const sentence of ignored) warn(sentence);
   if (foundHere && env['SVCADMIN_TOKEN'])
     warn(
       `SVCADMIN_TOKEN is not sent to ${url} (from ${urlFrom}), which gets its own token only. To send it: --url ${url}`,
     );
-  if (token === undefined) {
+  if (!token) {
     throw new CommandError({
       code: 'no_token',
       message: `No operator token for ${url}`,
@@ -122,15 +141,16 @@ export function connect(sources: Sources): Connection {
       hint: 'Sign in with `svcadmin login`, set SVCADMIN_TOKEN, or run from the directory of a local server.',
     });
   }
-  const usesProfile = profile?.url === url && name !== undefined;
+  const { name } = chosen;
+  const profile = chosen.profile?.url === url ? chosen.profile : undefined;
   return {
     url,
-    token,
+    token: token.value,
     urlFrom,
-    tokenFrom,
-    ...(usesProfile && { profileName: name }),
-    ca: sources.flags.ca ?? (env['SVCADMIN_CA'] || (profile?.url === url ? profile.ca : undefined)),
-    live: usesProfile && profile.environment === 'production',
+    tokenFrom: token.from,
+    ...(profile && name !== undefined && { profileName: name }),
+    ca: flags.ca ?? (env['SVCADMIN_CA'] || profile?.ca),
+    live: profile?.environment === 'production',
     program: 'svcadmin',
     apiPath: '/trpc',
   };

@@ -31,6 +31,17 @@ export function readProfiles(configDir: string): Profiles {
   }
 }
 
+/** Returns the profiles with one more or one replaced. It becomes the current one. */
+export function withProfile({ profiles }: Profiles, name: string, profile: Profile): Profiles {
+  return { current: name, profiles: { ...profiles, [name]: profile } };
+}
+
+/** Returns the profiles without one of them. */
+export function withoutProfile({ current, profiles }: Profiles, name: string): Profiles {
+  const { [name]: _removed, ...others } = profiles;
+  return current === undefined || current === name ? { profiles: others } : { current, profiles: others };
+}
+
 /** Replaces the file atomically. Only its owner can read it, because it contains tokens. */
 export function writeProfiles(configDir: string, profiles: Profiles): void {
   const file = fileIn(configDir);

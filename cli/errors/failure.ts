@@ -105,8 +105,8 @@ function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }:
   return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
 }
 
-/** Returns the innermost cause. `fetch` itself says only "fetch failed". */
-function innermost(error: unknown): string {
+/** Returns the message of the innermost cause, because `fetch` itself says only "fetch failed". */
+export function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause, message } = error;
   if (cause) return innermost(cause);
@@ -147,46 +147,45 @@ export function toFailure(thrown: unknown, source: ConnectionSource): Failure {
   const failure = failureOf(thrown, source);
   if (source.program !== 'svc') return failure;
   // An error of the command already has a hint.
-  const own = thrown instanceof CommandError ? undefined : hintsOfSvc[failure.code]?.(source.url);
-  const hint = own ?? failure.hint;
-  const words = (text: string) => inWordsOf('svc', text);
-  return { ...failure, message: words(failure.message), ...(hint && { hint: words(hint) }) };
+  const memberHint = thrown instanceof CommandError ? undefined : hintsOfSvc[failure.code]?.(source.url);
+  const hint = memberHint ?? failure.hint;
+  const reworded = (text: string) => inWordsOf('svc', text);
+  return { ...failure, message: reworded(failure.message), ...(hint && { hint: reworded(hint) }) };
 }
 
-function failureOf(thrown: unknown, { url: address, urlFrom, tokenFrom }: ConnectionSource): Failure {
-  const url = urlFrom === undefined ? address : `${address} (from ${urlFrom})`;
+function failureOf(thrown: unknown, source: ConnectionSource): Failure {
   if (thrown instanceof CommandError) return thrown.failure;
-  if (isTrpcError(thrown)) {
-    const { data } = thrown;
-    if (isErrorCode(data?.error)) {
-      const { error, retryAfter } = data;
-      return fromServer(error, thrown.message, { retryAfter, tokenFrom });
-    }
-    const { response, responseJSON } = thrown.meta ?? {};
-    // A process that is starting, or a proxy in front of it, sends this status.
-    if (response?.status === 503) {
-      const reason = typeof responseJSON?.error === 'string' ? `: ${responseJSON.error}` : '';
-      const retryAfter = Number(response.headers.get('retry-after')) || undefined;
-      return fromServer('service_unavailable', `${url} is not ready${reason}`, { retryAfter, tokenFrom });
-    }
-    // The response is not of tRPC: it is not JSON, or JSON of another shape.
-    if (/JSON|transform response/.test(thrown.message)) {
-      const message = `${url} answered, but it is not the API of the server`;
-      return {
-        code: 'not_the_admin_api',
-        message,
-        exit: exits.unreachable,
-        hint: 'Give its address with --url or SVCADMIN_URL.',
-      };
-    }
-    const message = `Cannot reach the server at ${url}: ${innermost(thrown)}`;
-    return { code: 'unreachable', message, exit: exits.unreachable, hint: unreachableHint(thrown) };
-  }
+  if (isTrpcError(thrown)) return failureOfCall(thrown, source);
   const { message = String(thrown), oclif } = thrown as { message?: string; oclif?: { exit?: number } };
   if (oclif?.exit === exits.usage) {
     return { code: 'usage', message: message.replace(/\nSee more help with --help$/, ''), exit: exits.usage };
   }
   return { code: 'failure', message, exit: exits.failure };
+}
+
+/** Returns the failure of a call to the server. The error is of the server, of a proxy or of the network. */
+function failureOfCall(thrown: TrpcError, { url: address, urlFrom, tokenFrom }: ConnectionSource): Failure {
+  const { data, message: text } = thrown;
+  if (isErrorCode(data?.error))
+    return fromServer(data.error, text, { retryAfter: data.retryAfter, tokenFrom });
+  const url = urlFrom === undefined ? address : `${address} (from ${urlFrom})`;
+  const { response, responseJSON } = thrown.meta ?? {};
+  // A process that is starting, or a proxy in front of it, sends this status.
+  if (response?.status === 503) {
+    const reason = typeof responseJSON?.error === 'string' ? `: ${responseJSON.error}` : '';
+    const retryAfter = Number(response.headers.get('retry-after')) || undefined;
+    return fromServer('service_unavailable', `${url} is not ready${reason}`, { retryAfter, tokenFrom });
+  }
+  // The response is not of tRPC: it is not JSON, or JSON of another shape.
+  if (/JSON|transform response/.test(text))
+    return {
+      code: 'not_the_admin_api',
+      message: `${url} answered, but it is not the API of the server`,
+      exit: exits.unreachable,
+      hint: 'Give its address with --url or SVCADMIN_URL.',
+    };
+  const message = `Cannot reach the server at ${url}: ${innermost(thrown)}`;
+  return { code: 'unreachable', message, exit: exits.unreachable, hint: unreachableHint(thrown) };
 }
 
 /** Renders a failure for stderr: as lines for a person, or as one line of JSON for a program. */

@@ -1,6 +1,6 @@
-import type { Connection } from '../connection/connection.ts';
+import { type Connection, firstSet, requireAddress, withoutSlash } from '../connection/connection.ts';
 import { type Profile, type Profiles, readProfiles } from '../connection/profiles.ts';
-import { CommandError, exits, usageError } from '../errors/failure.ts';
+import { CommandError, exits } from '../errors/failure.ts';
 
 interface Sources {
   flags: { url?: string | undefined; profile?: string | undefined; ca?: string | undefined };
@@ -10,36 +10,33 @@ interface Sources {
 
 const defaultUrl = 'http://localhost:8080';
 
-const bare = (url: string): string => url.replace(/\/+$/, '');
-
-/** Returns the named profile, the profile of this address, or the current profile. */
-function chosenProfile(
-  { current, profiles }: Profiles,
-  { url, name }: { url?: string | undefined; name?: string | undefined },
-) {
-  if (name !== undefined) return name;
-  const ofUrl = (one: string | undefined) => one !== undefined && profiles[one]?.url === url;
-  if (url === undefined || ofUrl(current)) return current;
-  return Object.keys(profiles).find(ofUrl);
+/** Returns the name of the profile for an address: the current profile, if it has the address, or another one. */
+function profileFor(url: string, { current, profiles }: Profiles): string | undefined {
+  const hasAddress = (name: string) => profiles[name]?.url === url;
+  if (current !== undefined && hasAddress(current)) return current;
+  return Object.keys(profiles).find(hasAddress);
 }
 
 /** Finds the address of the service, from the flag, the named profile, the environment, the current profile or the default. */
 export function locateService({ flags, env, configDir }: Sources) {
   const kept = readProfiles(configDir);
   const named = flags.profile === undefined ? undefined : kept.profiles[flags.profile];
-  const given: (readonly [string | undefined, string])[] = [
-    [flags.url, '--url'],
-    [named?.url, `profile ${flags.profile ?? ''}`],
-    [env['SVC_BASE_URL'] || undefined, 'SVC_BASE_URL'],
-  ];
-  const [asked, askedFrom = ''] = given.find(([value]) => value !== undefined) ?? [];
-  const name = chosenProfile(kept, { url: asked && bare(asked), name: flags.profile });
+  const explicit = firstSet([
+    { value: flags.url, from: '--url' },
+    { value: named?.url, from: `profile ${flags.profile ?? ''}` },
+    { value: env['SVC_BASE_URL'] || undefined, from: 'SVC_BASE_URL' },
+  ]);
+  const nameForAddress = explicit ? profileFor(withoutSlash(explicit.value), kept) : kept.current;
+  const name = flags.profile ?? nameForAddress;
   const profile: Profile | undefined = name === undefined ? undefined : kept.profiles[name];
-  const url = bare(asked ?? profile?.url ?? defaultUrl);
-  const urlFrom = asked === undefined ? (profile ? `profile ${name ?? ''}` : 'the default') : askedFrom;
-  if (!/^https?:\/\/[^/]/.test(url))
-    throw usageError(`${url} (from ${urlFrom}) is not an http or https address`);
-  return { url, urlFrom, name, profile, kept };
+  const found = explicit ??
+    firstSet([{ value: profile?.url, from: `profile ${name ?? ''}` }]) ?? {
+      value: defaultUrl,
+      from: 'the default',
+    };
+  const url = withoutSlash(found.value);
+  requireAddress({ value: url, from: found.from });
+  return { url, urlFrom: found.from, name, profile };
 }
 
 /** Finds the address and the token. A token is sent only to its server. @throws CommandError without a login or a usable address */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceAuthorization, DeviceLogin, DeviceToken } from '../../contracts/device-login.ts';
 import { fetchTrusting } from '../connection/certificates.ts';
-import { CommandError, exits, type Failure } from '../errors/failure.ts';
+import { CommandError, exits, type Failure, innermost } from '../errors/failure.ts';
 
 /** The grant type (RFC 8628 3.4). It is not imported from the contract, which would load zod. */
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
 const timeoutMs = 20_000;
-/** How much each `slow_down` adds to the interval, in seconds. Also the longest extra wait after a lost response. */
+/** How much each `slow_down` adds to the interval, in seconds (RFC 8628 3.5). */
 const slowerBySeconds = 5;
 const longestWaitSeconds = 60;
 
@@ -66,11 +66,6 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-function innermost(error: unknown): string {
-  const { cause, message } = error as Error;
-  return cause instanceof Error ? innermost(cause) : message;
-}
-
 const unreachable = (url: string, error: unknown) =>
   new CommandError({
     code: 'unreachable',
@@ -91,26 +86,34 @@ function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'
   return { code: 'failure', message, exit: exits.failure };
 }
 
-/** Errors of a poll that end the polling. */
-const ends: Readonly<Record<string, Failure>> = {
-  access_denied: {
-    code: 'device_login_denied',
-    message: 'The login was refused in the portal',
-    exit: exits.notAuthorised,
-  },
-  expired_token: {
-    code: 'expired_token',
-    message: 'No member confirmed the code within its time',
-    exit: exits.failure,
-    hint: 'Start again with `svc login`.',
-  },
-  invalid_grant: {
-    code: 'invalid_grant',
-    message: 'The login was used or ended elsewhere',
-    exit: exits.failure,
-    hint: 'Start again with `svc login`.',
-  },
+const expired: Failure = {
+  code: 'expired_token',
+  message: 'No member confirmed the code within its time',
+  exit: exits.failure,
+  hint: 'Start again with `svc login`.',
 };
+
+/** Errors after which the program stops polling. */
+const finalErrors: ReadonlyMap<string, Failure> = new Map<string, Failure>([
+  [
+    'access_denied',
+    {
+      code: 'device_login_denied',
+      message: 'The login was refused in the portal',
+      exit: exits.notAuthorised,
+    },
+  ],
+  ['expired_token', expired],
+  [
+    'invalid_grant',
+    {
+      code: 'invalid_grant',
+      message: 'The login was used or ended elsewhere',
+      exit: exits.failure,
+      hint: 'Start again with `svc login`.',
+    },
+  ],
+]);
 
 interface Waiting {
   wait?: (seconds: number) => Promise<unknown>;
@@ -129,16 +132,21 @@ export async function awaitToken(
 ): Promise<string> {
   const deadline = now() + lifetime * 1000;
   let seconds = interval;
-  let lost = 0;
+  let lostResponses = 0;
   while (now() < deadline) {
-    await wait(Math.min(longestWaitSeconds, seconds * 2 ** lost));
+    await wait(Math.min(longestWaitSeconds, seconds * 2 ** lostResponses));
     const answer = await endpoints.poll(code).catch(() => undefined);
-    const error = String(answer?.body['error'] ?? '');
-    if (answer && answer.status < 300) return (answer.body as unknown as DeviceToken).access_token;
-    if (Object.hasOwn(ends, error)) throw new CommandError(ends[error] as Failure);
-    lost = answer && answer.status < 500 ? 0 : lost + 1;
+    if (!answer || answer.status >= 500) {
+      lostResponses += 1;
+      continue;
+    }
+    lostResponses = 0;
+    if (answer.status < 300) return (answer.body as unknown as DeviceToken).access_token;
+    const error = String(answer.body['error']);
+    const failure = finalErrors.get(error);
+    if (failure) throw new CommandError(failure);
     if (error === 'slow_down') seconds += slowerBySeconds;
-    if (error === 'rate_limited') await wait(answer?.retryAfter ?? seconds);
+    if (error === 'rate_limited') await wait(answer.retryAfter);
   }
-  throw new CommandError(ends['expired_token'] as Failure);
+  throw new CommandError(expired);
 }

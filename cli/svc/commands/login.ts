@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
-import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
+import { readProfiles, withProfile, writeProfiles } from '../../connection/profiles.ts';
 import type { ConnectionSource } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { locateService } from '../connection.ts';
-import { awaitToken, createDeviceEndpoints } from '../device-flow.ts';
+import { awaitToken, createDeviceEndpoints, type DeviceEndpoints } from '../device-flow.ts';
 
 export default class Login extends AdminCommand<typeof Login> {
   static override summary =
@@ -30,27 +30,29 @@ export default class Login extends AdminCommand<typeof Login> {
   async run() {
     const { profile: name } = this.flags;
     const { configDir } = this.config;
-    const ofProfile = readProfiles(configDir).profiles[name]?.url;
-    const asked = this.serverFlag ?? (process.env['SVC_BASE_URL'] ? undefined : ofProfile);
-    const { url, urlFrom, kept } = locateService({ flags: { url: asked }, env: process.env, configDir });
+    const kept = readProfiles(configDir);
+    const previous = kept.profiles[name];
+    const previousUrl = process.env['SVC_BASE_URL'] ? undefined : previous?.url;
+    const flags = { url: this.serverFlag ?? previousUrl };
+    const { url, urlFrom } = locateService({ flags, env: process.env, configDir });
     this.#source = { url, urlFrom, program: 'svc' };
-    const ca = this.caFlag ?? kept.profiles[name]?.ca;
+    const ca = this.caFlag ?? previous?.ca;
     const endpoints = createDeviceEndpoints({ url, ca });
+    const token = await this.#requestToken(endpoints);
+    const login = await endpoints.show(token);
+    const { environment, partnerId } = login;
+    this.learnEnvironment(environment);
+    const profile = { url, token, environment, partnerId, ...(ca ? { ca: resolve(ca) } : {}) };
+    writeProfiles(configDir, withProfile(kept, name, profile));
+    return this.one({ profile: name, url, ...login });
+  }
+
+  /** Shows a code, and waits until the member has confirmed it in the portal. */
+  async #requestToken(endpoints: DeviceEndpoints): Promise<string> {
     const started = await endpoints.start(this.flags.name.slice(0, 64));
     this.notice(`Open ${started.verification_uri} in a browser, and type this code there:`);
     this.notice(`\n  ${started.user_code}\n`);
     this.notice(`Waiting until you confirm it, ${started.expires_in / 60} minutes at most; Ctrl-C ends.`);
-    const token = await awaitToken(endpoints, started);
-    const login = await endpoints.show(token);
-    const { environment, partnerId } = login;
-    this.learnEnvironment(environment);
-    writeProfiles(configDir, {
-      current: name,
-      profiles: {
-        ...kept.profiles,
-        [name]: { url, token, environment, partnerId, ...(ca ? { ca: resolve(ca) } : {}) },
-      },
-    });
-    return this.one({ profile: name, url, ...login });
+    return awaitToken(endpoints, started);
   }
 }

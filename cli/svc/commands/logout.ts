@@ -1,4 +1,4 @@
-import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
+import { type Profile, readProfiles, withoutProfile, writeProfiles } from '../../connection/profiles.ts';
 import { toFailure, usageError } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 import { createDeviceEndpoints } from '../device-flow.ts';
@@ -11,24 +11,24 @@ export default class Logout extends AdminCommand<typeof Logout> {
 
   async run() {
     const { configDir } = this.config;
-    const { current, profiles } = readProfiles(configDir);
-    const name = this.profileFlag ?? current;
-    const profile = name === undefined ? undefined : profiles[name];
+    const kept = readProfiles(configDir);
+    const name = this.profileFlag ?? kept.current;
+    const profile = name === undefined ? undefined : kept.profiles[name];
     if (name === undefined || !profile) throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
-    const { [name]: _forgotten, ...rest } = profiles;
-    writeProfiles(configDir, {
-      ...(current !== undefined && current !== name && { current }),
-      profiles: rest,
-    });
-    const ended = await createDeviceEndpoints({ url: profile.url, ca: this.caFlag ?? profile.ca })
-      .end(profile.token)
-      .then(() => true)
-      .catch((error: unknown) => {
-        const { code, message } = toFailure(error, { url: profile.url, program: 'svc' });
-        if (code === 'unauthorized') return true;
-        this.notice(`${message}. End the login at ${profile.url}/portal/devices.`);
-        return false;
-      });
-    return this.one({ forgotten: name, ended });
+    writeProfiles(configDir, withoutProfile(kept, name));
+    return this.one({ forgotten: name, ended: await this.#end(profile) });
+  }
+
+  /** Ends the login at the server. @returns whether it has ended */
+  async #end({ url, token, ca }: Profile): Promise<boolean> {
+    try {
+      await createDeviceEndpoints({ url, ca: this.caFlag ?? ca }).end(token);
+      return true;
+    } catch (error) {
+      const { code, message } = toFailure(error, { url, program: 'svc' });
+      if (code === 'unauthorized') return true;
+      this.notice(`${message}. End the login at ${url}/portal/devices.`);
+      return false;
+    }
   }
 }

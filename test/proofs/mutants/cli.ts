@@ -31,7 +31,7 @@ export const cli = [
   ...inFile(
     'cli/connection/connection.ts',
     ['cli/connection/connection'],
-    [['    isLocal ? local?.token : undefined,', '    local?.token,']],
+    [['value: isLocal ? local?.token : undefined,', 'value: local?.token,']],
   ),
   ...inFile(
     'cli/connection/local-server.ts',
