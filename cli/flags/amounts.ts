@@ -19,6 +19,10 @@ export function formatCents(cents: number): string {
   return `${cents < 0 ? '-' : ''}${dollars}.${digits.slice(-2)}`;
 }
 
+/** Writes the change of a balance, such as `50.00 → 100.00 USD`. */
+export const describeMove = (before: number, after: number): string =>
+  `${formatCents(before)} → ${formatCents(after)} USD`;
+
 /** Returns a note such as `, 12.5 days left` for a balance in cents; an empty text if nothing is spent. */
 export const daysLeftNote = (balance: number, spentPerDay: number): string =>
   spentPerDay > 0 ? `, ${Math.round((balance / spentPerDay) * 10) / 10} days left` : '';

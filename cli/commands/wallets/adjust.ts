@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { daysLeftNote, formatCents } from '../../flags/amounts.ts';
+import { daysLeftNote, describeMove } from '../../flags/amounts.ts';
 import { amount, modeRequired } from '../../flags/flags.ts';
 
 export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> {
@@ -30,18 +30,13 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
     const api = await this.api();
     const adjust = async () => {
       this.notice(`Reference: ${reference}`);
-      const moved = await api.wallets.adjust.mutate({
-        ...wallet,
-        amount: cents,
-        reason,
-        reference,
-      });
-      this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
+      const moved = await api.wallets.adjust.mutate({ ...wallet, amount: cents, reason, reference });
+      this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       return this.one(moved, ['id', 'kind', 'amount', 'reason', 'at']);
     };
     if (mode === 'test' && !this.isDryRun) return adjust();
     const { balance, spentPerDay } = await api.wallets.show.query(wallet);
-    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD${daysLeftNote(balance + cents, spentPerDay)}`;
+    const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}.`;
     return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, adjust);
   }

@@ -2,18 +2,23 @@ import { Args, Flags } from '@oclif/core';
 import type { AdminApi } from '../../connection/client.ts';
 import { exits } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
+import { checkAllLedgers } from '../../list/ledgers.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 type Report = Awaited<ReturnType<AdminApi['wallets']['audit']['query']>>[number];
 
-const pageLength = 20;
+/** Writes the place of a finding, such as ` page 3 entry txn_… seq 12`. */
+function placeOf({ page, entry, seq }: Report['findings'][number]): string {
+  const pageText = page === undefined ? '' : ` page ${page}`;
+  const entryText = entry ? ` entry ${entry}` : '';
+  return `${pageText}${entryText}${seq === undefined ? '' : ` seq ${seq}`}`;
+}
 
-const placeOf = ({ page, entry, seq }: Report['findings'][number]) =>
-  [
-    page === undefined ? '' : ` page ${page}`,
-    entry ? ` entry ${entry}` : '',
-    seq === undefined ? '' : ` seq ${seq}`,
-  ].join('');
+/** Describes a ledger without findings. */
+function describeSound({ walletId, fromPage, lastPage, entries, balance }: Report): string {
+  const pages = fromPage > lastPage ? 'nothing new' : `pages ${fromPage} to ${lastPage}, ${entries} entries`;
+  return `${walletId}: ${pages}, balance ${formatCents(balance)}`;
+}
 
 export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
   static override summary = 'Verify the ledger of every wallet, page by page. Exit 5 if anything is wrong.';
@@ -32,18 +37,20 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
   };
 
   async run() {
-    const reports = await this.audit(await this.api());
+    const api = await this.api();
+    const { partner } = this.args;
+    const sinceCheckpoint = this.flags['since-checkpoint'];
+    const reports = partner
+      ? await api.wallets.audit.query({ partnerId: partner, sinceCheckpoint })
+      : await checkAllLedgers(
+          (page) => api.wallets.audit.query({ ...page, sinceCheckpoint }),
+          (sentence) => this.notice(sentence),
+        );
     const bad = reports.filter(({ findings }) => findings.length > 0);
     for (const { walletId, findings } of bad) {
       for (const finding of findings) this.log(`${walletId}${placeOf(finding)}: ${finding.problem}`);
     }
-    for (const { walletId, fromPage, lastPage, entries, balance } of this.args.partner && bad.length === 0
-      ? reports
-      : []) {
-      const pages =
-        fromPage > lastPage ? 'nothing new' : `pages ${fromPage} to ${lastPage}, ${entries} entries`;
-      this.log(`${walletId}: ${pages}, balance ${formatCents(balance)}`);
-    }
+    if (partner && bad.length === 0) for (const report of reports) this.log(describeSound(report));
     this.log(
       bad.length === 0
         ? `${reports.length} ledgers are in order`
@@ -51,23 +58,5 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
     );
     if (bad.length > 0) process.exitCode = exits.refused;
     return reports;
-  }
-
-  private async audit(api: AdminApi): Promise<Report[]> {
-    const { partner } = this.args;
-    const sinceCheckpoint = this.flags['since-checkpoint'];
-    if (partner) return api.wallets.audit.query({ partnerId: partner, sinceCheckpoint });
-    const reports: Report[] = [];
-    for (;;) {
-      const after = reports.at(-1)?.walletId;
-      const page = await api.wallets.audit.query({
-        limit: pageLength,
-        sinceCheckpoint,
-        ...(after && { after }),
-      });
-      reports.push(...page);
-      if (page.length < pageLength) return reports;
-      this.notice(`${reports.length} wallets checked…`);
-    }
   }
 }

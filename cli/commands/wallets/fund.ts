@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { daysLeftNote, formatCents } from '../../flags/amounts.ts';
+import { daysLeftNote, describeMove } from '../../flags/amounts.ts';
 import { amount, modeRequired } from '../../flags/flags.ts';
 
 export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
@@ -21,13 +21,13 @@ export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
     const api = await this.api();
     const fund = async () => {
       const moved = await api.wallets.fund.mutate({ ...wallet, amount: cents, reference });
-      this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
+      this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       if (moved.repeated) this.notice('This reference had been funded before; nothing moved now.');
       return this.one(moved, ['id', 'kind', 'amount', 'reference', 'at']);
     };
     if (mode === 'test' && !this.isDryRun) return fund();
     const { balance, spentPerDay } = await api.wallets.show.query(wallet);
-    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD${daysLeftNote(balance + cents, spentPerDay)}`;
+    const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}, unless ${reference} was funded before.`;
     return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, fund);
   }

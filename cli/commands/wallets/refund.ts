@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import type { AdminApi } from '../../connection/client.ts';
-import { formatCents } from '../../flags/amounts.ts';
+import { describeMove } from '../../flags/amounts.ts';
 
 type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
 
@@ -19,7 +19,7 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     const api = await this.api();
     const refund = async () => {
       const moved = await api.wallets.refund.mutate({ entryId: id, reason: this.flags.reason });
-      this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
+      this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       if (moved.repeated) this.notice('This charge had been refunded before; nothing moved now.');
       return this.one(moved, ['id', 'kind', 'amount', 'of', 'reason', 'at']);
     };
@@ -36,5 +36,5 @@ async function consequence(api: AdminApi, entry: Entry): Promise<string> {
   if (givenBackBy) return `Nothing moves: ${id} was given back before, by ${givenBackBy}.`;
   if (!refundable) return `Nothing moves: ${id} is of kind ${kind}, not a charge that cost money.`;
   const { balance, daysLeft } = await api.wallets.show.query({ partnerId, mode });
-  return `The ${mode} wallet of ${partnerId} goes ${formatCents(balance)} → ${formatCents(balance - amount)} USD.${daysLeft === null ? '' : ` Before it, ${daysLeft} days are left.`}`;
+  return `The ${mode} wallet of ${partnerId} goes ${describeMove(balance, balance - amount)}.${daysLeft === null ? '' : ` Before it, ${daysLeft} days are left.`}`;
 }

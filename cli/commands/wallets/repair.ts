@@ -1,11 +1,7 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import type { AdminApi } from '../../connection/client.ts';
 import { exits } from '../../errors/failure.ts';
-
-type Report = Awaited<ReturnType<AdminApi['wallets']['repair']['mutate']>>[number];
-
-const pageLength = 20;
+import { checkAllLedgers } from '../../list/ledgers.ts';
 
 export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> {
   static override summary = 'Repair what `wallets audit` finds, where possible. Exit 5 if something is left.';
@@ -24,7 +20,10 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
     const repair = async () => {
       const reports = partner
         ? await api.wallets.repair.mutate({ partnerId: partner })
-        : await this.repairAll(api);
+        : await checkAllLedgers(
+            (page) => api.wallets.repair.mutate(page),
+            (sentence) => this.notice(sentence),
+          );
       const left = reports.filter(({ findings }) => findings.length > 0);
       for (const { walletId, mended, findings } of reports) {
         for (const { page, problem } of mended)
@@ -45,16 +44,5 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
       { id: partner ?? 'all', consequence, live: true, where: partner ?? 'all partners' },
       repair,
     );
-  }
-
-  private async repairAll(api: AdminApi): Promise<Report[]> {
-    const reports: Report[] = [];
-    for (;;) {
-      const after = reports.at(-1)?.walletId;
-      const page = await api.wallets.repair.mutate({ limit: pageLength, ...(after && { after }) });
-      reports.push(...page);
-      if (page.length < pageLength) return reports;
-      this.notice(`${reports.length} wallets checked…`);
-    }
   }
 }
