@@ -8,7 +8,7 @@ import { renderListing } from '../output/listing.ts';
 import { renderFields } from '../output/table.ts';
 import { isInteractive, liveNotice } from '../output/terminal.ts';
 import { waitingOn } from '../output/waiting.ts';
-import { openSecretFile } from '../secrets/file.ts';
+import { makeInto } from '../secrets/file.ts';
 import { connectAsMember } from '../svc/connection.ts';
 import { inWordsOf, type ProgramName, programOf } from './program.ts';
 import { suggestFlags, usageHint } from './usage.ts';
@@ -44,10 +44,10 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
   #connection: Connection | undefined;
-  #warned = false;
+  #isLiveShown = false;
   #environment: string | undefined;
   #reason: string | undefined;
-  #isExpiryKnown = false;
+  #isExpiryShown = false;
 
   override async init(): Promise<void> {
     await super.init();
@@ -113,11 +113,11 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** Warns once that the token expires soon. */
   #warnOfExpiry(at: string): void {
-    if (!this.#isExpiryKnown)
+    if (!this.#isExpiryShown)
       this.notice(
         `Your operator token expires on ${localTime(at)}. Have an owner make another: svcadmin operators create`,
       );
-    this.#isExpiryKnown = true;
+    this.#isExpiryShown = true;
   }
 
   /** Warns if the first response says that the server is a production server. */
@@ -138,8 +138,8 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** Warns once that the command affects live users or money. */
   protected warnLive(where: string): void {
-    if (!this.#warned) this.notice(liveNotice(where));
-    this.#warned = true;
+    if (!this.#isLiveShown) this.notice(liveNotice(where));
+    this.#isLiveShown = true;
   }
 
   /** Writes a text for the person to stderr. */
@@ -178,16 +178,11 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
    */
   protected async withSecret<V extends object, F extends keyof V & string>(field: F, make: () => Promise<V>) {
     const path = (this.flags as { 'out-file'?: string })['out-file'];
-    const file = path === undefined ? undefined : openSecretFile(path);
-    const value = await make().catch((error: unknown) => {
-      file?.discard();
-      throw error;
-    });
-    const { [field]: secret, ...rest } = value;
-    if (file) {
-      file.write(String(secret));
-      return this.one({ ...rest, outFile: file.path });
+    if (path !== undefined) {
+      const { [field]: _secret, ...rest } = await makeInto(path, make, (value) => String(value[field]));
+      return this.one({ ...rest, outFile: path });
     }
+    const value = await make();
     this.one(value);
     if (!this.jsonEnabled()) this.notice(`${label(field)}: shown only now, so keep it.`);
     return value;

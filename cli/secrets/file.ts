@@ -2,10 +2,27 @@ import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { usageError } from '../errors/failure.ts';
 
 /** A new file for a secret. It is opened before the secret is made, so that no secret is lost. */
-export interface SecretFile {
-  path: string;
+interface SecretFile {
   write(secret: string): void;
   discard(): void;
+}
+
+/**
+ * Creates a record, and writes its secret to a new file. If the record cannot be created, the file is deleted.
+ * @throws CommandError if the file exists or cannot be created
+ */
+export async function makeInto<V>(
+  path: string,
+  make: () => Promise<V>,
+  secretOf: (value: V) => string,
+): Promise<V> {
+  const file = openSecretFile(path);
+  const value = await make().catch((error: unknown) => {
+    file.discard();
+    throw error;
+  });
+  file.write(secretOf(value));
+  return value;
 }
 
 /** @throws CommandError if the file exists or cannot be created */
@@ -18,7 +35,6 @@ export function openSecretFile(path: string): SecretFile {
     throw usageError(code === 'EEXIST' ? `${path} exists; secrets go to a new file` : message);
   }
   return {
-    path,
     write(secret) {
       writeSync(descriptor, `${secret}\n`);
       closeSync(descriptor);

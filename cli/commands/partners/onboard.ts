@@ -13,7 +13,7 @@ import {
 } from '../../onboarding/from-file.ts';
 import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/partner.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-import { openSecretFile } from '../../secrets/file.ts';
+import { makeInto, openSecretFile } from '../../secrets/file.ts';
 
 const fewestCents = 5_000;
 
@@ -76,24 +76,19 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const plan = this.#plan();
     const api = await this.api();
     const path = this.flags['out-file'];
-    const file = path === undefined ? undefined : openSecretFile(path);
     const make = async (): Promise<Onboarded> => {
       // The server checks all options before anything is created.
       await api.partners.check.query(plan);
       return onboardPartner(api, plan, (step) => this.notice(`✓ ${step}`));
     };
-    const made = await make().catch((error: unknown) => {
-      file?.discard();
-      throw error;
-    });
+    const envText = (made: Onboarded) => renderEnv(made.credentials).join('\n');
+    const made = path === undefined ? await make() : await makeInto(path, make, envText);
     const { credentials, scope, ...rest } = made;
     const calls = firstCalls({ baseUrl: credentials.SVC_BASE_URL, scope }, credentials);
-    const env = renderEnv(credentials);
-    file?.write(env.join('\n'));
-    if (file) this.notice(`✓ ${file.path} written, for you alone`);
-    for (const line of file ? [] : env) this.log(line);
+    if (path === undefined) this.log(envText(made));
+    else this.notice(`✓ ${path} written, for you alone`);
     for (const line of calls) this.log(`# ${line}`);
-    return { ...rest, ...(file ? { outFile: file.path } : { env: credentials }), calls };
+    return { ...rest, ...(path === undefined ? { env: credentials } : { outFile: path }), calls };
   }
 
   async #many(path: string) {
