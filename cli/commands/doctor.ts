@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import type { StatusView } from '../../contracts/admin/status.ts';
+import type { AdminApi } from '../connection/client.ts';
 import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
@@ -28,61 +29,61 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
   #profiles(): Finding {
     const file = join(this.config.configDir, 'profiles.json');
     const permissions = statSync(file, { throwIfNoEntry: false })?.mode;
-    const ok = permissions === undefined || (permissions & 0o077) === 0;
-    const found =
-      permissions === undefined ? 'none kept' : ok ? `${file}, yours only` : `${file} can be read by others`;
-    return { check: 'profiles', ok, found, fix: ok ? null : `chmod 600 ${file}` };
+    if (permissions === undefined) return { check: 'profiles', ok: true, found: 'none kept', fix: null };
+    const isPrivate = (permissions & 0o077) === 0;
+    const found = isPrivate ? `${file}, yours only` : `${file} can be read by others`;
+    return findingOf('profiles', isPrivate, [found, `chmod 600 ${file}`]);
   }
 
   async #server(): Promise<Finding[]> {
-    const sent = Date.now();
     try {
-      const { url, urlFrom, tokenFrom } = this.connection;
-      const api = await this.api();
-      const [identity, status, sources] = await Promise.all([
-        api.operators.whoami.query(),
-        api.status.query(),
-        api.sources.list.query(),
-      ]);
-      // This is the only check that needs the database.
-      const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
-      const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
-      const sameVersion = status.version === this.config.version;
-      const reachable = {
-        check: 'server',
-        ok: true,
-        found: `${url} (from ${urlFrom}), ${status.environment}`,
-        fix: null,
-      };
-      return [
-        reachable,
-        {
-          check: 'token',
-          ok: true,
-          found: `${identity.name}, ${identity.role} (from ${tokenFrom})`,
-          fix: null,
-        },
-        findingOf('versions', sameVersion, [
-          `server ${status.version}, svcadmin ${this.config.version}, contract ${status.contract}`,
-          'use the svcadmin of the server, or upgrade the older of the two',
-        ]),
-        findingOf('your clock', Math.abs(skew) <= toleratedSkewMs, [
-          `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
-          'let the machine keep time by NTP',
-        ]),
-        checkDatabase(status),
-        findingOf("the server's clock", status.clockTrusted, [
-          status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
-          'let server and database keep time by NTP',
-        ]),
-        checkSources(sources),
-        ...shards,
-      ];
+      return await this.#checkServer(await this.api());
     } catch (error) {
       const { message, hint } = toFailure(error, this.connectionSource);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }
+
+  async #checkServer(api: AdminApi): Promise<Finding[]> {
+    const { url, urlFrom, tokenFrom } = this.connection;
+    const sentAt = Date.now();
+    const [{ name, role }, status, sources] = await Promise.all([
+      api.operators.whoami.query(),
+      api.status.query(),
+      api.sources.list.query(),
+    ]);
+    const skew = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
+    // The shards are the only check that needs the database.
+    const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
+    return [
+      { check: 'server', ok: true, found: `${url} (from ${urlFrom}), ${status.environment}`, fix: null },
+      { check: 'token', ok: true, found: `${name}, ${role} (from ${tokenFrom})`, fix: null },
+      checkVersions(status, this.config.version),
+      checkSkew(skew),
+      checkDatabase(status),
+      findingOf("the server's clock", status.clockTrusted, [
+        status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
+        'let server and database keep time by NTP',
+      ]),
+      checkSources(sources),
+      ...shards,
+    ];
+  }
+}
+
+function checkVersions({ version, contract }: StatusView, cliVersion: string): Finding {
+  return findingOf('versions', version === cliVersion, [
+    `server ${version}, svcadmin ${cliVersion}, contract ${contract}`,
+    'use the svcadmin of the server, or upgrade the older of the two',
+  ]);
+}
+
+/** @param skew how far the clock of the server is ahead of this one, in milliseconds */
+function checkSkew(skew: number): Finding {
+  return findingOf('your clock', Math.abs(skew) <= toleratedSkewMs, [
+    `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
+    'let the machine keep time by NTP',
+  ]);
 }
 
 /** Reports sources that cannot work, and certificates that expire within 30 days. */

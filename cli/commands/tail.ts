@@ -8,7 +8,7 @@ import { AdminCommand } from '../program/base-command.ts';
 
 type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
 
-/** How often the server is asked, in milliseconds. */
+/** The time between two polls of the server, in milliseconds. */
 const pollEveryMs = 1_000;
 /** After this time a request is surely listed, in milliseconds. It is recorded when it ends, and stored within a second. */
 const overlapMs = 30_000;
@@ -29,6 +29,9 @@ export default class Tail extends AdminCommand<typeof Tail> {
     since: moment({ description: 'start at this time' }),
   };
 
+  /** When each request was printed, by its id. */
+  readonly #printedAt = new Map<string, number>();
+
   async run(): Promise<void> {
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
@@ -36,24 +39,29 @@ export default class Tail extends AdminCommand<typeof Tail> {
     // The time is taken from the server's clock, because the clock of this machine may be wrong.
     const { time } = await api.status.query();
     const begin = this.flags.since ?? time;
-    const ahead = Date.parse(time) - Date.now();
+    const serverAheadMs = Date.parse(time) - Date.now();
     this.notice('Following requests; Ctrl-C ends.');
-    const printed = new Map<string, number>();
-    for (let since = begin; !interrupted.signal.aborted; ) {
-      const now = Date.now() + ahead;
-      for (const request of await this.#read(api, since)) {
-        if (printed.has(request.id)) continue;
-        printed.set(request.id, now);
-        this.#report(request);
-      }
-      for (const [id, at] of printed) if (now - at > 2 * overlapMs) printed.delete(id);
-      const next = new Date(now - overlapMs).toISOString();
-      since = next > begin ? next : begin;
+    let since = begin;
+    while (!interrupted.signal.aborted) {
+      const now = Date.now() + serverAheadMs;
+      this.#printNew(await this.#read(api, since), now);
+      const overlapBegin = new Date(now - overlapMs).toISOString();
+      since = overlapBegin > begin ? overlapBegin : begin;
       await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
     }
   }
 
-  /** Reads new requests, the oldest first. A server that cannot be reached is asked again. */
+  /** Prints the requests that were not printed before, and forgets those that are too old to be read again. */
+  #printNew(requests: readonly Request[], now: number): void {
+    for (const request of requests) {
+      if (!this.#printedAt.has(request.id)) this.#report(request);
+      this.#printedAt.set(request.id, this.#printedAt.get(request.id) ?? now);
+    }
+    for (const [id, printedAt] of this.#printedAt)
+      if (now - printedAt > 2 * overlapMs) this.#printedAt.delete(id);
+  }
+
+  /** Reads requests, the oldest first. If the server cannot be reached, the next poll reads them. */
   async #read(api: AdminApi, since: string): Promise<Request[]> {
     const { partner, client, status, path, error } = this.flags;
     const filter = given({ partnerId: partner, clientId: client, status, path, error });

@@ -17,12 +17,14 @@ export function describeProgress(job: BulkView, now: number): string {
   const share = total > 0 ? Math.min(1, done / total) : 1;
   const filled = Math.round(share * barWidth);
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
-  const without = leftOut > 0 ? `, ${leftOut} left out` : '';
-  const waiting = keys.filter(({ waits }) => waits !== null);
-  const seconds = expectedEndAt ? Math.max(0, Math.ceil((Date.parse(expectedEndAt) - now) / 1000)) : 0;
-  const left = job.status === 'running' ? `, about ${seconds} s left` : `, ${job.status}`;
-  const held = waiting.length > 0 ? `, waits for the endpoint of ${waiting[0]?.keyId ?? ''}` : '';
-  return `${bar} ${done} of ${job.exact ? '' : 'at most '}${total}${without}${held || left}`;
+  const parts = [`${bar} ${done} of ${job.exact ? '' : 'at most '}${total}`];
+  if (leftOut > 0) parts.push(`${leftOut} left out`);
+  const waiting = keys.find(({ waits }) => waits !== null);
+  const secondsLeft = expectedEndAt ? Math.max(0, Math.ceil((Date.parse(expectedEndAt) - now) / 1000)) : 0;
+  if (waiting) parts.push(`waits for the endpoint of ${waiting.keyId}`);
+  else if (job.status === 'running') parts.push(`about ${secondsLeft} s left`);
+  else parts.push(job.status);
+  return parts.join(', ');
 }
 
 /** Shows the progress as a bar on a terminal, and as a line every ten seconds elsewhere. */

@@ -6,7 +6,7 @@ import { harmless } from '../output/format.ts';
 type Relayed = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>;
 type Delivery = Relayed['deliveries'][number];
 
-/** How often the server is asked, in milliseconds. */
+/** The time between two polls of the server, in milliseconds. */
 const pollEveryMs = 1_000;
 const timeoutMs = 10_000;
 
@@ -30,7 +30,7 @@ export function requireTarget(target: string): void {
 
 /** Relays the events of a test key to this machine, with valid signatures, until the reader of stdout has closed it. */
 export async function relayEvents({ api, keyId, target, json, notice, onError }: Relay): Promise<void> {
-  async function ask(input: Parameters<typeof api.webhooks.relay.query>[0]): Promise<Relayed> {
+  async function read(input: Parameters<typeof api.webhooks.relay.query>[0]): Promise<Relayed> {
     for (;;) {
       try {
         return await api.webhooks.relay.query(input);
@@ -50,26 +50,32 @@ export async function relayEvents({ api, keyId, target, json, notice, onError }:
     for (const reason of explainRefusal(answer, reply)) notice(`  ${reason}`);
   }
 
-  const seen = new Set<string>();
-  const first = await ask({ keyId });
+  const relayed = new Set<string>();
+
+  /** Relays the deliveries since a time. @returns the time from which the next call reads */
+  async function relaySince(since: string): Promise<string> {
+    let page = await read({ keyId, since });
+    // Deliveries that are added while later pages are read are found by the next call.
+    const { until } = page;
+    for (;;) {
+      const deliveries = page.deliveries.filter(({ deliveryId }) => !relayed.has(deliveryId));
+      for (const delivery of deliveries) {
+        relayed.add(delivery.deliveryId);
+        report(delivery, await forward(target, delivery));
+      }
+      if (page.after === null || process.stdout.errored) return until;
+      page = await read({ keyId, since, after: page.after });
+    }
+  }
+
+  const first = await read({ keyId });
   let since = first.until;
-  /** The next page to read, and when the first page was requested. */
-  let paging: { after: string; began: string } | undefined;
   notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
   if (first.signing)
     notice(`Signed with ${first.signing.secret} (version ${first.signing.version} of its signing secret)`);
   // The loop also ends when the reader of a pipe has closed it.
   while (!process.stdout.errored) {
-    const page = paging ? { after: paging.after } : {};
-    const { until, after, deliveries } = await ask({ keyId, since, ...page });
-    for (const delivery of deliveries.filter(({ deliveryId }) => !seen.has(deliveryId))) {
-      seen.add(delivery.deliveryId);
-      report(delivery, await forward(target, delivery));
-    }
-    const began = paging?.began ?? until;
-    paging = after === null ? undefined : { after, began };
-    if (paging) continue;
-    since = began;
+    since = await relaySince(since);
     await sleep(pollEveryMs);
   }
 }
@@ -100,9 +106,11 @@ async function forward(target: string, { headers, body }: Delivery): Promise<Ans
 function explainRefusal(answer: number | string, reply: string | undefined): string[] {
   if (typeof answer === 'string') return ['→ Nothing answered: does the receiver listen at this address?'];
   if (answer >= 200 && answer < 300) return [];
-  const said = reply === undefined ? [] : [`It says: ${harmless(reply)}`];
+  const lines: string[] = [];
+  if (reply !== undefined) lines.push(`It says: ${harmless(reply)}`);
   const advice = advices.find(({ statuses }) => statuses.test(String(answer)))?.advice;
-  return [...said, ...(advice ? [`→ ${advice}`] : [])];
+  if (advice !== undefined) lines.push(`→ ${advice}`);
+  return lines;
 }
 
 const advices = [

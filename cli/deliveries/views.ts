@@ -39,7 +39,8 @@ export function nameAttempts(attempts: JobDetail['attempts'], count: number): st
       ({ attempt, deliveryId, event, mode }) => `  attempt ${attempt} of ${deliveryId} (${event}, ${mode})`,
     );
   const others = count - named.length;
-  return [...named, ...(others > 0 ? [`  and ${others} more`] : [])].join('\n');
+  if (others > 0) named.push(`  and ${others} more`);
+  return named.join('\n');
 }
 
 /** The columns of a table of delivery attempts. */
@@ -55,19 +56,20 @@ export const attemptColumns = [
 
 /** Returns the receivers' answers by attempt. An answer that is the same as the one before is not repeated. */
 export function answerLines(attempts: readonly AttemptView[]): string[] {
-  const texts = attempts.map(({ status, location, retryAfter, answer }) => [
-    ...(location === null ? [] : [`Location: ${harmless(location)}`]),
-    ...(retryAfter === null ? [] : [`Retry-After: ${harmless(retryAfter)}`]),
-    ...(answer === null ? [] : answer.split('\n').map(harmless)),
-    ...(status === null ? [] : [`HTTP ${status}`]),
-  ]);
-  return attempts.flatMap(({ attempt, status }, at) => {
-    const lines = (texts[at] ?? []).slice(0, -1);
-    const isSame = at > 0 && texts[at]?.join('\n') === texts[at - 1]?.join('\n');
-    if (lines.length === 0) return [];
+  const lines: string[] = [];
+  let previous: string | undefined;
+  for (const { attempt, status, location, retryAfter, answer } of attempts) {
+    const shown: string[] = [];
+    if (location !== null) shown.push(`  Location: ${harmless(location)}`);
+    if (retryAfter !== null) shown.push(`  Retry-After: ${harmless(retryAfter)}`);
+    if (answer !== null) shown.push(...answer.split('\n').map((line) => `  ${harmless(line)}`));
     const title = `Attempt ${attempt} was answered with HTTP ${status ?? ''}`;
-    return isSame ? [`${title}, as before.`] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
-  });
+    const response = [status, ...shown].join('\n');
+    if (shown.length > 0 && response === previous) lines.push(`${title}, as before.`);
+    else if (shown.length > 0) lines.push(`${title}:`, ...shown);
+    previous = response;
+  }
+  return lines;
 }
 
 /** Advises on a delivery that has failed or is about to fail; undefined if nothing is to be done. */

@@ -16,23 +16,36 @@ function commandWords(argv: readonly string[]): string[] {
   return argv.slice(0, end === -1 ? undefined : end);
 }
 
+function closestInTopic(topic: string, verb: string, names: readonly string[]): string | undefined {
+  const ofTopic = names.filter((name) => name.startsWith(`${topic} `));
+  const guess = closest(
+    verb,
+    ofTopic.map((name) => name.slice(topic.length + 1)),
+  );
+  return guess && `${topic} ${guess}`;
+}
+
 /** Returns the failure for an unknown command, with the command that was probably meant. */
 function unknownCommand(argv: readonly string[], { commandIDs, bin, topics }: Config): Failure | undefined {
   const words = commandWords(argv);
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
   const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
+  if (words.length === 0 || isCommand) return undefined;
   const [topic = '', verb] = words;
-  const verbs = names.flatMap((name) => (name.startsWith(`${topic} `) ? name.slice(topic.length + 1) : []));
-  const isTopic = verbs.length > 0;
-  if (words.length === 0 || isCommand || (isTopic && verb === undefined)) return undefined;
   const typed = words.slice(0, 2).join(' ');
+  const isTopic = names.some((name) => name.startsWith(`${topic} `));
+  // The help of oclif answers a topic without a verb.
+  if (isTopic && verb === undefined) return undefined;
   const guess = isTopic
-    ? closest(verb ?? '', verbs)
+    ? closestInTopic(topic, verb ?? '', names)
     : closest(typed, [...names, ...topics.map(({ name }) => name)]);
-  const meant = isTopic && guess ? `${topic} ${guess}` : guess;
-  const message = `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${meant ? `; did you mean ${meant}?` : ''}`;
-  const hint = isTopic ? `\`${bin} ${topic} --help\` lists what there is.` : `See \`${bin} help\`.`;
-  return { code: 'unknown_command', message, exit: exits.usage, hint };
+  const suggestion = guess ? `; did you mean ${guess}?` : '';
+  return {
+    code: 'unknown_command',
+    message: `${typed} is not ${bin === 'svc' ? 'an' : 'a'} ${bin} command${suggestion}`,
+    exit: exits.usage,
+    hint: isTopic ? `\`${bin} ${topic} --help\` lists what there is.` : `See \`${bin} help\`.`,
+  };
 }
 
 /** The flag for an id, by the prefix of the id. */
@@ -58,10 +71,10 @@ const dashedSubject = /^-[\w-]{42}$/;
 /** Moves subjects that begin with a dash behind a `--`, because oclif would take them for flags. */
 function withSubjectsLast(argv: readonly string[], config: Config): string[] {
   const flags = commandOf(argv, config).command?.flags ?? {};
-  const isValue = (at: number) => flags[argv[at - 1]?.slice(2) ?? '']?.type === 'option';
-  const isSubject = (word: string, at: number) => dashedSubject.test(word) && !isValue(at);
+  const isFlagValue = (index: number) => flags[argv[index - 1]?.slice(2) ?? '']?.type === 'option';
+  const isSubject = (word: string, index: number) => dashedSubject.test(word) && !isFlagValue(index);
   if (argv.includes('--') || !argv.some(isSubject)) return [...argv];
-  const others = argv.filter((word, at) => !isSubject(word, at));
+  const others = argv.filter((word, index) => !isSubject(word, index));
   return [...others, '--', ...argv.filter(isSubject)];
 }
 
@@ -71,12 +84,12 @@ function unknownArgument(argv: readonly string[], config: Config): Failure | und
   const extra = words[length];
   if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
   const name = words.slice(0, length).join(' ');
-  const flag = flagsOfIds[extra.slice(0, 3)];
-  const meant = flag && extra[3] === '_' && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
-  const message = `${name} takes no argument ${extra}${meant}`;
+  const [, prefix = ''] = /^([a-z]{3})_/.exec(extra) ?? [];
+  const flag = flagsOfIds[prefix];
+  const suggestion = flag && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
   return {
     code: 'usage',
-    message,
+    message: `${name} takes no argument ${extra}${suggestion}`,
     exit: exits.usage,
     hint: `\`${config.bin} ${name} --help\` says what it takes.`,
   };
@@ -86,7 +99,7 @@ function unknownArgument(argv: readonly string[], config: Config): Failure | und
 function withLongNames(argv: readonly string[]): string[] {
   if (argv[0] === '-v') return ['--version'];
   const end = argv.indexOf('--');
-  return argv.map((word, at) => (word === '-h' && (end === -1 || at < end) ? '--help' : word));
+  return argv.map((word, index) => (word === '-h' && (end === -1 || index < end) ? '--help' : word));
 }
 
 async function runCommand(typed: readonly string[], program: ProgramName): Promise<number> {
@@ -111,15 +124,14 @@ function report(failure: Failure, argv: readonly string[]): number {
 }
 
 /** Resolves when the reader of a pipe closes it early, as `| head` does. This is not a failure. */
-function untilReaderGone(stream: NodeJS.WriteStream) {
-  let notice: (error: NodeJS.ErrnoException) => void = () => undefined;
-  const gone = new Promise<void>((resolve) => {
-    notice = ({ code }) => {
+function untilReaderGone(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const onError = ({ code }: NodeJS.ErrnoException) => {
       if (code === 'EPIPE') resolve();
     };
-    stream.on('error', notice);
+    stream.on('error', onError);
+    signal.addEventListener('abort', () => void stream.off('error', onError));
   });
-  return { gone, end: () => void stream.off('error', notice) };
 }
 
 /** Resolves when all output has left this process, however slow its reader is. */
@@ -133,9 +145,10 @@ const flushed = (stream: NodeJS.WriteStream) =>
 export async function runCommandLine(argv: string[], program: ProgramName = 'svcadmin'): Promise<number> {
   // The commands are already compiled, so oclif must not transpile them, whatever NODE_ENV is.
   settings.enableAutoTranspile = false;
-  const pipe = untilReaderGone(process.stdout);
+  const finished = new AbortController();
+  const readerGone = untilReaderGone(process.stdout, finished.signal);
   const exit = await runCommand(argv, program);
-  await Promise.race([flushed(process.stdout), pipe.gone]);
-  pipe.end();
+  await Promise.race([flushed(process.stdout), readerGone]);
+  finished.abort();
   return exit;
 }

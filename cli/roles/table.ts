@@ -9,13 +9,17 @@ export interface CommandRoles {
   owner: Permission | 'part';
 }
 
-/** Commands that call only one of their procedures, depending on the argument. Other commands call all of theirs. */
-const oneOfMany: ReadonlySet<string> = new Set(['show']);
-const weakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
+/** The permissions, from the weakest to the strongest. */
+const order: readonly Permission[] = ['no', 'own', 'test', 'yes'];
 
-function combined(permissions: readonly Permission[], anyWill: boolean): Permission | 'part' {
-  const least = weakest.find((one) => permissions.includes(one)) ?? 'yes';
-  return anyWill && least === 'no' && permissions.includes('yes') ? 'part' : least;
+/** Returns the permission for a command that calls all of these procedures: the weakest one. */
+function weakest(permissions: readonly Permission[]): Permission {
+  return order.find((permission) => permissions.includes(permission)) ?? 'yes';
+}
+
+/** Returns the permission for `show`, which calls only one of its procedures, depending on the argument. */
+function permissionOfShow(permissions: readonly Permission[]): Permission | 'part' {
+  return permissions.includes('no') && permissions.includes('yes') ? 'part' : weakest(permissions);
 }
 
 /** Returns the commands that call the server, each with the roles that may use it. */
@@ -25,11 +29,16 @@ export function rolesOfCommands(
 ): CommandRoles[] {
   const byPath = new Map(procedures.map((row) => [row.procedure, row]));
   return Object.entries(commands).map(([command, paths]) => {
-    const of = (role: 'support' | 'ops' | 'owner') =>
-      combined(
-        paths.map((path) => byPath.get(path)?.[role] ?? (role === 'owner' ? 'yes' : 'no')),
-        oneOfMany.has(command),
-      );
-    return { command, support: of('support'), ops: of('ops'), owner: of('owner') };
+    const permissionOf = (role: 'support' | 'ops' | 'owner') => {
+      const ofUnknown = role === 'owner' ? 'yes' : 'no';
+      const permissions = paths.map((path) => byPath.get(path)?.[role] ?? ofUnknown);
+      return command === 'show' ? permissionOfShow(permissions) : weakest(permissions);
+    };
+    return {
+      command,
+      support: permissionOf('support'),
+      ops: permissionOf('ops'),
+      owner: permissionOf('owner'),
+    };
   });
 }

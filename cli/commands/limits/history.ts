@@ -3,21 +3,20 @@ import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { mode, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
-const capOf = (fields: AuditLogEntry['before'], name: string): unknown => fields?.[name] ?? null;
+/** Writes the change of a limit, such as `60 → 300`; null if the limit was not given. */
+function describeChange(from: unknown, to: unknown): string | null {
+  if (to === undefined || to === null) return null;
+  return from === undefined || from === null || from === to ? String(to) : `${from} → ${to}`;
+}
 
-/** Shows a change as a row. A limit that was not given was not changed. */
 function showChange({ id, at, operatorName, before, after, input, outcome, error }: AuditLogEntry) {
   const wanted = after ?? input;
-  const change = (name: string) => {
-    const [from, to] = [capOf(before, name), capOf(wanted, name)];
-    return to === null ? null : from === null || from === to ? String(to) : `${from} → ${to}`;
-  };
   return {
     id,
     at,
     operator: operatorName,
-    perMinute: change('perMinute'),
-    perHour: change('perHour'),
+    perMinute: describeChange(before?.['perMinute'], wanted?.['perMinute']),
+    perHour: describeChange(before?.['perHour'], wanted?.['perHour']),
     outcome: error ?? outcome,
   };
 }

@@ -37,16 +37,20 @@ export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
   };
 
   async run() {
-    const { email, 'no-email': noEmail, 'low-balance': cents, 'low-balance-days': days } = this.flags;
-    const emails = noEmail ? [] : email;
-    const threshold = cents === undefined ? days !== undefined && { days } : { cents };
-    const lowBalance = this.flags['low-balance-off'] ? ('off' as const) : threshold || undefined;
-    const wanted = this.flags['low-balance-default'] ? { lowBalance: null } : given({ lowBalance });
-    if (emails === undefined && Object.keys(wanted).length === 0)
+    const emails = this.flags['no-email'] ? [] : this.flags.email;
+    const wanted = given({ emails, lowBalance: this.#lowBalance() });
+    if (Object.keys(wanted).length === 0)
       throw usageError('Give --email, --no-email or one of the flags of a low balance');
     const api = await this.api();
-    return this.one(
-      await api.warnings.set.mutate({ partnerId: this.args.partner, ...given({ emails }), ...wanted }),
-    );
+    return this.one(await api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
+  }
+
+  /** Returns the threshold as the contract has it: null for the default, undefined if no flag changes it. */
+  #lowBalance() {
+    const { 'low-balance': cents, 'low-balance-days': days } = this.flags;
+    if (this.flags['low-balance-default']) return null;
+    if (this.flags['low-balance-off']) return 'off' as const;
+    if (cents !== undefined) return { cents };
+    return days === undefined ? undefined : { days };
   }
 }
