@@ -41,7 +41,7 @@ import { type PartnerNames, withPartnerName } from '../platform/database/partner
 import { bulkProcedures } from './bulk/admin-bulk.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
-import { tellsOfPerson, visibleDelivery } from './operators/admin-personal-data.ts';
+import { hasPersonalData, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
 import { createEndpointHealth, type ReadEndpointHealth } from './operators/health.ts';
 import { createJobs, type Jobs } from './operators/jobs.ts';
@@ -100,7 +100,7 @@ function eventProcedures(queries: WebhookQueries) {
       .output(EventDetail)
       .query(async ({ input: { eventId, reason }, ctx }) => {
         const event = await queries.showEvent(eventId, ctx.operator.role);
-        const modes = tellsOfPerson(event.body) ? [event.mode] : [];
+        const modes = hasPersonalData(event.body) ? [event.mode] : [];
         await ctx.noteRead({ target: eventId, modes, reason });
         return event;
       }),
@@ -214,7 +214,7 @@ function senderProcedures(relay: Relay, actions: DeliveryActions) {
       .output(Relayed)
       .query(async ({ input, ctx }) => {
         const relayed = await relay.since(input);
-        const deliveries = relayed.deliveries.filter(({ body }) => tellsOfPerson(body)).length;
+        const deliveries = relayed.deliveries.filter(({ body }) => hasPersonalData(body)).length;
         // Live keys are not relayed.
         const modes = deliveries > 0 ? (['test'] as const) : [];
         await ctx.noteRead({ target: input.keyId, modes, counts: { deliveries } });

@@ -4,7 +4,7 @@ import type { Partner } from '../partners/partner-store.ts';
 import { daysLeftOf } from '../wallets/wallet-list.ts';
 import type { WalletSummary } from '../wallets/wallet-summary-store.ts';
 import type { Condition } from '../warnings/warning.ts';
-import { judgeHour } from '../webhooks/operators/hour-of-attempts.ts';
+import { evaluateHour } from '../webhooks/operators/hour-of-attempts.ts';
 import type { Stores } from './stores.ts';
 
 const [hour, day] = [3_600_000, 86_400_000];
@@ -90,7 +90,7 @@ export function createWarningConditions(stores: Stores, clock: { now(): number }
       const isPaused = key?.pause && key.pause.until > now;
       if (!key?.webhook || key.status !== 'active' || isPaused) continue;
       const { _id: about, partnerId, mode } = key;
-      const fault = judgeHour(await stores.webhooks.health.attempts(about, now), now.getTime());
+      const fault = evaluateHour(await stores.webhooks.health.attempts(about, now), now.getTime());
       if (!fault) continue;
       const since = fault.since ? ` since ${minuteOf(fault.since)}` : '';
       const what = fault.since ? 'Nothing was delivered' : 'Less than half of the attempts were delivered';

@@ -5,7 +5,7 @@ import {
   type Warning,
   warningRetentionMs,
 } from '../../server/warnings/warning.ts';
-import { judgeHour } from '../../server/webhooks/operators/hour-of-attempts.ts';
+import { evaluateHour } from '../../server/webhooks/operators/hour-of-attempts.ts';
 
 const hour = 3_600_000;
 const start = Date.parse('2026-07-01T12:00:00Z');
@@ -71,7 +71,7 @@ describe('a warning', () => {
 describe('an endpoint', () => {
   const attempt = (minutesAgo: number, status: number) => ({ at: at(-minutesAgo * 60_000), status });
   const diagnose = (...attempts: [minutesAgo: number, status: number][]) =>
-    judgeHour(
+    evaluateHour(
       attempts.map(([minutesAgo, status]) => attempt(minutesAgo, status)),
       start,
     );

@@ -5,7 +5,7 @@ import { withoutQuery } from '../../platform/telemetry/sent-text.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 
 /** Whether the body of an event contains personal data. */
-export const tellsOfPerson = (body: string): boolean => /"(user_id|claims)":/.test(body);
+export const hasPersonalData = (body: string): boolean => /"(user_id|claims)":/.test(body);
 
 const maskedValues = (claims: unknown) =>
   Object.fromEntries(Object.keys(claims ?? {}).map((name) => [name, masked]));

@@ -71,7 +71,7 @@ function stateOf(facts: EndpointFacts, failures: readonly EndedAttempt[], now: n
 }
 
 /** Derives the health of an endpoint. @param now milliseconds since 1970 */
-export function judgeEndpoint(
+export function evaluateEndpoint(
   facts: EndpointFacts,
   { limits, now }: { limits: Limits; now: number },
 ): EndpointHealth {

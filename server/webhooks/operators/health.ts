@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { defaultLimits, type Limits } from '../delivery/concurrency-limits.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
-import { judgeEndpoint, worstFirst } from './endpoint-health.ts';
+import { evaluateEndpoint, worstFirst } from './endpoint-health.ts';
 import type { HealthStore, Owner } from './health-store.ts';
 
 interface Settings {
@@ -42,7 +42,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     const counts = [...underWay].map(([keyId, { first, retry }]) => [keyId, first + retry] as const);
     const inFlight = new Map(counts);
     const allInFlight = counts.reduce((sum, [, count]) => sum + count, 0);
-    const judged: EndpointHealth[] = [];
+    const evaluated: EndpointHealth[] = [];
     // One endpoint after another, so that these queries do not use all connections of the pool.
     for (const owner of found) {
       const { keyId } = owner;
@@ -54,8 +54,8 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
         allInFlight,
         pausedUntil: paused.get(keyId),
       };
-      judged.push(judgeEndpoint(facts, { limits, now: now.getTime() }));
+      evaluated.push(evaluateEndpoint(facts, { limits, now: now.getTime() }));
     }
-    return judged.toSorted(worstFirst);
+    return evaluated.toSorted(worstFirst);
   };
 }

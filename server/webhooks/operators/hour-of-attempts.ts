@@ -32,7 +32,7 @@ function answersOf(attempts: readonly EndedAttempt[]): string[] {
  * @param attempts in order of time
  * @param now milliseconds since the epoch
  */
-export function judgeHour(attempts: readonly EndedAttempt[], now: number): HourFault | undefined {
+export function evaluateHour(attempts: readonly EndedAttempt[], now: number): HourFault | undefined {
   const lastSuccess = attempts.findLastIndex(isSuccess);
   const failures = attempts.slice(lastSuccess + 1);
   const [first] = failures;

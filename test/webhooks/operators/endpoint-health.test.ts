@@ -4,7 +4,7 @@ import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import {
   type EndedAttempt,
   type EndpointFacts,
-  judgeEndpoint,
+  evaluateEndpoint,
   worstFirst,
 } from '../../../server/webhooks/operators/endpoint-health.ts';
 import { createReceiver } from '../../harness/receiver.ts';
@@ -22,7 +22,7 @@ const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
   ...change,
 });
 const diagnose = (change: Partial<EndpointFacts>) =>
-  judgeEndpoint(facts(change), { limits: defaultLimits, now });
+  evaluateEndpoint(facts(change), { limits: defaultLimits, now });
 
 describe('the health of an endpoint', () => {
   it.each([
