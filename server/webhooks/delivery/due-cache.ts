@@ -64,6 +64,14 @@ export function createDueCache(find: Find) {
     known.outOfOrder &&= known.version !== version;
   }
 
+  /** Makes the next lease query the database. */
+  function invalidate(keyId: string): void {
+    for (const known of Object.values(knownOf(keyId))) {
+      known.version += 1;
+      known.complete = false;
+    }
+  }
+
   return {
     /** Adds a delivery that has just been stored and is due. */
     add(keyId: string, lane: Lane, id: string): void {
@@ -73,41 +81,36 @@ export function createDueCache(find: Find) {
       else known.complete = false;
     },
 
-    /** Makes the next lease query the database. */
-    invalidate(keyId: string): void {
-      for (const known of Object.values(knownOf(keyId))) {
-        known.version += 1;
-        known.complete = false;
-      }
-    },
+    invalidate,
 
-    /** As `invalidate`, after leases were given back: the next lease begins with what has been due longest. */
+    /** As `invalidate`. After leases were given back, the next lease begins with the deliveries that have been due longest. */
     reorder(keyId: string): void {
       for (const known of Object.values(knownOf(keyId))) {
-        known.version += 1;
-        known.complete = false;
         known.outOfOrder = true;
       }
+      invalidate(keyId);
     },
 
     /** Removes and returns ids up to the capacity, from both lanes in turn. Queries the database if too few are known. */
     async take({ keyId, slots, retries, prefer }: Capacity): Promise<Choice> {
       await Promise.all([fill(keyId, 'first', slots), fill(keyId, 'retry', retries)]);
       const { first, retry } = knownOf(keyId);
-      const firsts = [...first.ids].slice(0, slots);
-      const allowed = [...retry.ids].slice(0, retries);
-      const alternating = prefer === 'first' ? alternate(firsts, allowed) : alternate(allowed, firsts);
-      const ids = alternating.slice(0, slots);
-      let more = false;
-      for (const known of [first, retry]) {
-        for (const id of ids) known.ids.delete(id);
-        more ||= known.ids.size > 0 || !known.complete;
+      const firstIds = [...first.ids].slice(0, slots);
+      const retryIds = [...retry.ids].slice(0, retries);
+      const inTurn = prefer === 'first' ? alternate(firstIds, retryIds) : alternate(retryIds, firstIds);
+      const ids = inTurn.slice(0, slots);
+      for (const id of ids) {
+        first.ids.delete(id);
+        retry.ids.delete(id);
       }
+      const more = mayHaveMore(first) || mayHaveMore(retry);
       if (!more) endpoints.delete(keyId);
       return { ids, more };
     },
   };
 }
+
+const mayHaveMore = ({ ids, complete }: KnownDue): boolean => ids.size > 0 || !complete;
 
 /** Merges two lists by taking items from them in turn, beginning with `first`. */
 function alternate<T>(first: readonly T[], second: readonly T[]): T[] {

@@ -36,6 +36,16 @@ function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
   return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
 }
 
+/** The due time of each resend, in order: at most `resentPerSecond` of one key become due in a second. */
+function spreadDueTimes(deliveries: readonly Delivery[], start: Date): Date[] {
+  const countOfKey = new Map<string, number>();
+  return deliveries.map(({ keyId }) => {
+    const count = countOfKey.get(keyId) ?? 0;
+    countOfKey.set(keyId, count + 1);
+    return new Date(start.getTime() + Math.floor(count / resentPerSecond) * 1000);
+  });
+}
+
 function missing(id: string): never {
   throw new ApiError('not_found', { description: `No delivery ${id}` });
 }
@@ -49,28 +59,26 @@ export function createDeliveryActions(settings: Settings) {
 
   const requireDelivery = async (id: string): Promise<Delivery> => (await history.find(id)) ?? missing(id);
 
-  async function sendAgain(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
+  async function insertAndDispatch(deliveries: readonly Delivery[]): Promise<void> {
+    await history.insert(deliveries);
+    await dispatch(deliveries);
+  }
+
+  /** Makes and dispatches a new delivery for each of these deliveries. */
+  async function resendAll(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
     const at = now();
-    const counts = new Map<string, number>();
-    const resends: Delivery[] = [];
-    const stored = await events.findAll(originals.map(({ eventId }) => eventId));
-    for (const original of originals) {
-      const event = stored.get(original.eventId);
-      if (!event) throw new ApiError('conflict', { description: `Event ${original.eventId} has expired` });
-      const before = counts.get(original.keyId) ?? 0;
-      counts.set(original.keyId, before + 1);
-      const dueAt = new Date(at.getTime() + Math.floor(before / resentPerSecond) * 1000);
-      const origin = { resendOf: original._id, operatorId };
-      resends.push(
-        composeDelivery(event, { id: randomId('delivery'), trigger: 'resend', dueAt, now: at, ...origin }),
-      );
-    }
-    await events.keepUntil(
-      resends.map(({ eventId }) => eventId),
-      purgeDate(at),
-    );
-    await history.insert(resends);
-    await dispatch(resends);
+    const eventIds = originals.map(({ eventId }) => eventId);
+    const stored = await events.findAll(eventIds);
+    const dueTimes = spreadDueTimes(originals, at);
+    const resends = originals.map(({ _id: resendOf, eventId }, index) => {
+      const event = stored.get(eventId);
+      if (!event) throw new ApiError('conflict', { description: `Event ${eventId} has expired` });
+      const dueAt = dueTimes[index] ?? at;
+      const id = randomId('delivery');
+      return composeDelivery(event, { id, trigger: 'resend', dueAt, now: at, resendOf, operatorId });
+    });
+    await events.keepUntil(eventIds, purgeDate(at));
+    await insertAndDispatch(resends);
     return resends;
   }
 
@@ -93,8 +101,7 @@ export function createDeliveryActions(settings: Settings) {
       limit,
     });
     await events.insert([event]);
-    await history.insert([delivery]);
-    await dispatch([delivery]);
+    await insertAndDispatch([delivery]);
     return delivery;
   }
 
@@ -105,7 +112,7 @@ export function createDeliveryActions(settings: Settings) {
     async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
       const found = await history.findAll(deliveryIds);
       const chosen = found.map((delivery, index) => delivery ?? missing(deliveryIds[index] ?? ''));
-      return { dryRun, deliveries: dryRun ? chosen : await sendAgain(chosen, operatorId) };
+      return { dryRun, deliveries: dryRun ? chosen : await resendAll(chosen, operatorId) };
     },
 
     async cancel(id: string): Promise<Delivery> {
