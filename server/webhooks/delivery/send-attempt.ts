@@ -134,20 +134,15 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     await schedule(new Date(until.getTime() + 999));
   }
 
-  function skipReason(target: Endpoint): SkipReason | undefined {
-    if (target.state === 'off') return target.reason;
-    const local = !settings.localhostAllowed && URL.canParse(target.url) && isLocalhost(new URL(target.url));
-    return local ? 'localhost_not_allowed' : undefined;
-  }
+  const isForbiddenLocalhost = (url: string): boolean =>
+    !settings.localhostAllowed && URL.canParse(url) && isLocalhost(new URL(url));
 
   return async (delivery) => {
     const target = await readEndpoint(delivery);
     if (!target) return;
-    const reason = skipReason(target);
-    if (target.state === 'off' || reason !== undefined) {
-      await deliveries.skip(delivery, reason ?? 'no_url', now());
-      return;
-    }
+    const skip = (reason: SkipReason) => deliveries.skip(delivery, reason, now());
+    if (target.state === 'off') return skip(target.reason);
+    if (isForbiddenLocalhost(target.url)) return skip('localhost_not_allowed');
     if (target.pausedUntil && target.pausedUntil > now()) return wait(delivery, target.pausedUntil);
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
