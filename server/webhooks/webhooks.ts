@@ -94,7 +94,8 @@ export function createWebhooks(settings: WebhookSettings) {
   const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
   const ended = new AbortController();
   const leasing = createLeasing({ deliveries, clock, leaseTime });
-  const scheduled = createGroupCommit<Date, undefined>({
+  /** Schedules one job for all calls of the same second. */
+  const schedule = createGroupCommit<Date, undefined>({
     run: async (dates) => {
       const seconds = new Set(dates.map((date) => dueBucket(date).getTime()));
       await Promise.all([...seconds].map((second) => dueJobs.at(new Date(second))));
@@ -108,7 +109,7 @@ export function createWebhooks(settings: WebhookSettings) {
       post,
       deliveries,
       record: leasing.record,
-      schedule: scheduled,
+      schedule,
       hold(keyId, until) {
         dispatcher.hold(keyId, until.getTime() - clock.now());
         leasing.reorder(keyId);
@@ -131,15 +132,19 @@ export function createWebhooks(settings: WebhookSettings) {
   /** Dispatches stored deliveries that are due, and schedules the others. A process that does not send schedules all. */
   async function dispatch(stored: readonly Delivery[]): Promise<void> {
     const at = now();
-    const due = stored.filter(({ nextAttemptAt }) => nextAttemptAt && nextAttemptAt <= at);
-    if (worker) {
-      for (const { keyId, lane, _id } of due) leasing.add(keyId, lane, _id);
-      dispatcher.notify([...new Set(due.map(({ keyId }) => keyId))]);
+    const dueKeys = new Set<string>();
+    const laterTimes: Date[] = [];
+    for (const { _id, keyId, lane, nextAttemptAt } of stored) {
+      if (!nextAttemptAt) continue;
+      if (worker && nextAttemptAt <= at) {
+        leasing.add(keyId, lane, _id);
+        dueKeys.add(keyId);
+      } else {
+        laterTimes.push(nextAttemptAt);
+      }
     }
-    const others = worker ? stored.filter((delivery) => !due.includes(delivery)) : stored;
-    await Promise.all(
-      others.flatMap(({ nextAttemptAt }) => (nextAttemptAt ? [scheduled(nextAttemptAt)] : [])),
-    );
+    dispatcher.notify([...dueKeys]);
+    await Promise.all(laterTimes.map(schedule));
   }
 
   const bulkRunner = createBulkRunner({
@@ -169,7 +174,7 @@ export function createWebhooks(settings: WebhookSettings) {
       leasing.reorder(keyId);
       dispatcher.notify([keyId]);
     }
-    await scheduled(new Date(clock.now() + resumedElsewhereMs));
+    await schedule(new Date(clock.now() + resumedElsewhereMs));
   }
 
   const publish: Publish = async (drafts: readonly EventDraft[]) => {

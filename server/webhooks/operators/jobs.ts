@@ -39,7 +39,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     );
   }
 
-  /** Schedules a job for deliveries that were added to this second meanwhile, because the old job may be gone. */
+  /** Schedules a job for deliveries that were added to this second during a change, because the old job may be gone. */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [left] = await history.dueWith(second, 1);
     if (left) await dueJobs.at(second);
@@ -67,6 +67,17 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     await scheduleLateDeliveries(second);
     const ids = shown.map(({ _id }) => _id);
     return changed((await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at }, count, ids);
+  }
+
+  /** Cancels the deliveries that are due in this second, one page after another. @returns their ids */
+  async function cancelAllDue(second: Date): Promise<string[]> {
+    const cancelled: string[] = [];
+    for (;;) {
+      const found = await history.dueWith(second, mostShown);
+      const ids = found.map(({ _id }) => _id);
+      cancelled.push(...(await history.cancelDue(second, ids, now())));
+      if (found.length < mostShown) return cancelled;
+    }
   }
 
   return {
@@ -109,13 +120,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     async cancel(id: string): Promise<ChangedJob> {
       const job = await requireJob(id);
       const second = dueSecondOf(job);
-      const cancelled: string[] = [];
-      for (let more = second !== undefined; more && second; ) {
-        const found = await history.dueWith(second, mostShown);
-        const ids = found.map(({ _id }) => _id);
-        cancelled.push(...(await history.cancelDue(second, ids, now())));
-        more = found.length === mostShown;
-      }
+      const cancelled = second ? await cancelAllDue(second) : [];
       const isRemoved = await scheduler.cancel(id);
       if (second) await scheduleLateDeliveries(second);
       if (!isRemoved && cancelled.length === 0) throw unable(job, 'cancelled');

@@ -69,20 +69,20 @@ interface TimelineContext {
   waits: ReadonlyMap<string, WaitReason>;
 }
 
-function describeStatus(
-  { _id, status, skipped, endedAt, nextAttemptAt, attempt, limit }: Delivery,
-  { now, waits }: Omit<TimelineContext, 'adviseCommand'>,
-): string[] {
+/** When the next attempt of a pending delivery is due, or why it waits. */
+function describeDueTime({ _id, nextAttemptAt }: Delivery, { now, waits }: TimelineContext): string {
+  const remainingMs = (nextAttemptAt?.getTime() ?? 0) - now.getTime();
+  if (remainingMs > 0) return `is due at ${nextAttemptAt?.toISOString()}, in ${seconds(remainingMs)}`;
+  const reason = waits.get(_id);
+  if (!reason) return 'is due now';
+  return `has been due for ${seconds(-remainingMs)} and waits: ${waitReasons[reason]}`;
+}
+
+function describeStatus(delivery: Delivery, context: TimelineContext): string[] {
+  const { _id, status, skipped, endedAt, attempt, limit } = delivery;
   switch (status) {
-    case 'pending': {
-      const wait = (nextAttemptAt?.getTime() ?? 0) - now.getTime();
-      const reason = waits.get(_id);
-      const overdue = reason
-        ? `has been due for ${seconds(-wait)} and waits: ${waitReasons[reason]}`
-        : 'is due now';
-      const when = wait > 0 ? `is due at ${nextAttemptAt?.toISOString()}, in ${seconds(wait)}` : overdue;
-      return [`Attempt ${attempt} of ${limit} ${when}.`];
-    }
+    case 'pending':
+      return [`Attempt ${attempt} of ${limit} ${describeDueTime(delivery, context)}.`];
     case 'in_flight':
       return [];
     case 'delivered':

@@ -18,7 +18,7 @@ interface Settings {
 export function createWaiting({ history, clock, pauses, limits = defaultLimits }: Settings) {
   const forRetries = retryLimits(limits);
 
-  function reason({ lane }: Delivery, endpoint: InFlight, all: InFlight): WaitReason | undefined {
+  function fullLimit({ lane }: Delivery, endpoint: InFlight, all: InFlight): WaitReason | undefined {
     const isFull = (inFlight: InFlight, limit: keyof Limits): boolean =>
       inFlight.first + inFlight.retry >= limits[limit] ||
       (lane === 'retry' && inFlight.retry >= forRetries[limit]);
@@ -30,18 +30,21 @@ export function createWaiting({ history, clock, pauses, limits = defaultLimits }
     /** The reasons, by id, of those deliveries that wait for one. */
     async reasons(deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> {
       const now = clock.now();
-      const since = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);
-      const due = deliveries.filter((delivery) => delivery.status === 'pending' && since(delivery) > 0);
+      const overdueMs = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);
+      const due = deliveries.filter((delivery) => delivery.status === 'pending' && overdueMs(delivery) > 0);
       const found = new Map<string, WaitReason>();
       if (due.length === 0) return found;
       const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
       const [counts, paused] = await Promise.all([history.inFlight(), pauses(keyIds)]);
       const all = sum([...counts.values()]);
+      const reasonOf = (delivery: Delivery): WaitReason | undefined => {
+        if (paused.has(delivery.keyId)) return 'paused';
+        const busy = fullLimit(delivery, counts.get(delivery.keyId) ?? none, all);
+        return busy ?? (overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined);
+      };
       for (const delivery of due) {
-        const late = since(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
-        const busy = reason(delivery, counts.get(delivery.keyId) ?? none, all) ?? late;
-        const why = paused.has(delivery.keyId) ? ('paused' as const) : busy;
-        if (why) found.set(delivery._id, why);
+        const reason = reasonOf(delivery);
+        if (reason) found.set(delivery._id, reason);
       }
       return found;
     },
