@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventNames } from '../../contracts/event-names.ts';
 import { FailureReason } from '../../contracts/verification.ts';
 import { type Harness, hour, minute, startHarness } from './harness.ts';
@@ -94,6 +94,17 @@ describe('events', () => {
       claims: { country: 'DE' },
       resolved_at: now(),
     });
+  });
+
+  it('come from a new user, a returning user and a declined consent', async () => {
+    const partner = await harness.partner();
+    await harness.token(partner);
+    await harness.token(partner);
+    const { browser, first } = await harness.open(partner);
+    await browser.press(first, 'decision=decline');
+    await harness.server.sweep();
+    const events = await harness.admin.events.list.query({ partnerId: partner.partnerId });
+    expect(new Set(events.map(({ event }) => event))).toEqual(new Set(eventNames));
   });
 
   rule('6 verification.session.expired', async () => {
