@@ -17,6 +17,8 @@ export const slow = [
   // Processor time is measured, and hundreds of flows.
   'test/platform/longest-input.test.ts',
   'test/verification/flow/commands.test.ts',
+  // A process for each test, and a receiver that is too slow for 10 s.
+  'test/cli/svc/listen.test.ts',
   // A terminal and a shell.
   'test/cli/program/{completion,terminal}.test.ts',
 ];
