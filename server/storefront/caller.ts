@@ -10,7 +10,7 @@ import { randomSecret } from '../platform/ids.ts';
 import { nameKind, wrongKind } from '../platform/keys/credential-kinds.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration } from './integration-store.ts';
-import { fingerprintOf, isSignedWith, mistakeIn } from './request-signature.ts';
+import { fingerprintOf, isSignedWith, mistakeIn, type Signature } from './request-signature.ts';
 
 /** A storefront client with its partner. Prices are in cents per billable event. */
 export interface IntegrationHolder {
@@ -56,21 +56,15 @@ export function createCallerAuthentication(dependencies: Dependencies) {
   /** Used instead of the secret of an unknown integration, so that the check takes the same time. */
   const decoy = sealing.seal(randomSecret('integrationSecret'));
 
-  /** Returns the old secret of an integration while it is accepted. */
-  function oldSecretOf({ oldSecret }: Integration): Integration['oldSecret'] {
-    return oldSecret && oldSecret.expiresAt.getTime() > clock.now() ? oldSecret : undefined;
-  }
-
-  /** Returns the version of the secret that has signed a call. Undefined if no accepted secret has signed it. */
-  async function signingVersion(
-    integration: Integration | undefined,
-    secret: string,
-    signs: (secret: string) => boolean,
+  /** Returns the version of the old secret if it is still accepted and has signed the call. */
+  async function oldVersionThatSigned(
+    { oldSecret }: Integration,
+    signed: Signature,
+    raw: Uint8Array,
   ): Promise<number | undefined> {
-    // The secret is compared first, so that an unknown integration takes the same time as a known one.
-    if (signs(secret)) return integration?.secretVersion;
-    const old = integration && oldSecretOf(integration);
-    return old && signs(await sealing.open(old.sealedSecret)) ? old.secretVersion : undefined;
+    if (!oldSecret || oldSecret.expiresAt.getTime() <= clock.now()) return undefined;
+    const secret = await sealing.open(oldSecret.sealedSecret);
+    return isSignedWith(secret, signed, raw) ? oldSecret.secretVersion : undefined;
   }
 
   const isActive = (account: IntegrationHolder | undefined): account is IntegrationHolder =>
@@ -97,9 +91,10 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const integration = await findIntegration(integrationId);
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
     const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
-    const version = await signingVersion(integration, secret, (candidate) =>
-      isSignedWith(candidate, signed, raw),
-    );
+    // The present secret is checked first, so that an unknown integration takes the same time as a known one.
+    const version = isSignedWith(secret, signed, raw)
+      ? integration?.secretVersion
+      : integration && (await oldVersionThatSigned(integration, signed, raw));
     if (version === undefined || !integration) {
       const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
       const hint = kind ?? (integration?.mode === 'test' ? mistakeIn(secret, signed, raw) : undefined);

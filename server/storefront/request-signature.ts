@@ -7,6 +7,10 @@ interface Signed {
   timestamp: string;
 }
 
+export interface Signature extends Signed {
+  signature: string;
+}
+
 /** Returns the HMAC of `{integration_id}.{timestamp}.{raw body}`, with the bytes of the body as sent (interface 5.4). */
 function signatureOf(secret: string, { integrationId, timestamp }: Signed, raw: Uint8Array): string {
   const mac = createHmac('sha256', secret).update(`${integrationId}.${timestamp}.`).update(raw);
@@ -14,11 +18,7 @@ function signatureOf(secret: string, { integrationId, timestamp }: Signed, raw: 
 }
 
 /** Whether the signature matches. The comparison takes constant time. */
-export function isSignedWith(
-  secret: string,
-  signed: Signed & { signature: string },
-  raw: Uint8Array,
-): boolean {
+export function isSignedWith(secret: string, signed: Signature, raw: Uint8Array): boolean {
   return sameText(signed.signature, signatureOf(secret, signed, raw));
 }
 
@@ -35,7 +35,7 @@ function compact(raw: Uint8Array): Uint8Array | undefined {
  * Names the common mistake that explains a wrong signature. This reveals nothing to a caller without the secret, because each
  * mistake is recognised by a signature with that secret.
  */
-export function mistakeIn(secret: string, signed: Signed & { signature: string }, raw: Uint8Array): string {
+export function mistakeIn(secret: string, signed: Signature, raw: Uint8Array): string {
   const { signature } = signed;
   const alone = `sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`;
   if (sameText(signature, alone))
