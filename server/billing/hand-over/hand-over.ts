@@ -57,37 +57,36 @@ const mostPostings = 128;
 const mostPeers = 1_000;
 
 /**
- * Writes postings, or hands them over to the process that writes their wallet. Postings that arrive during a request go with the
- * next one. A lost hand-over costs only time: this process then writes the posting itself, and the unique index prevents a second
- * entry.
+ * Writes postings, or hands them over to the process that writes their wallet. After a lost hand-over, this process writes the
+ * posting itself, and the unique index prevents a second entry.
  */
 export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
-  const lanes = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
+  const batchers = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
   let requests = 0;
   const leftOf = ({ aborted, endsAt = Number.POSITIVE_INFINITY }: Waiting) =>
     aborted ? 0 : endsAt - uptime();
   const lostAt = (until: number): Lost => ({ outcome: 'lost', until, fence: `fence_${randomUUID()}` });
 
-  async function exchange(peer: Peer, content: Pick<Request, 'postings' | 'abort'>): Promise<Answer[]> {
-    const about = { version: 1 as const, from: self, to: peer.id };
-    const request: Request = { ...about, n: ++requests, at: clock.now(), ...content };
-    const reply = open<Reply>(
-      keys.reply,
-      await send(peer, seal(keys.request, request), content.postings.length === 0),
-    );
-    const { to, n, answers = [] } = reply ?? {};
+  /** Sends a request to a peer. @returns the answer to each posting. @throws Error if no authentic reply arrives */
+  async function exchange(peer: Peer, content: Pick<Request, 'n' | 'postings' | 'abort'>): Promise<Answer[]> {
+    const request: Request = { version: 1, from: self, to: peer.id, at: clock.now(), ...content };
+    const isProbe = content.postings.length === 0;
+    const sealed = await send(peer, seal(keys.request, request), isProbe);
+    const { to, n, answers = [] } = open<Reply>(keys.reply, sealed) ?? {};
     if (to === self && n === request.n && answers.length === request.postings.length) return answers;
     throw new Error('the reply of another process is not authentic');
   }
 
-  async function forwardAborts(peer: Peer, n: number, items: readonly Item[], isOver: () => boolean) {
-    let sent = 0;
-    for (await pause(abortEveryMs); !isOver(); await pause(abortEveryMs)) {
-      const positions = [...items.keys()].filter((k) => items[k]?.signal.aborted);
-      if (positions.length === sent) continue;
-      sent = positions.length;
-      void exchange(peer, { postings: [], abort: { n, positions } }).catch(() => undefined);
+  /** Tells the peer which callers of request `n` no longer wait, until the request has ended. */
+  async function forwardAborts(peer: Peer, n: number, items: readonly Item[], ended: AbortSignal) {
+    while (true) {
+      await pause(abortEveryMs);
+      if (ended.aborted) return;
+      const positions = [...items.keys()].filter((position) => items[position]?.signal.aborted);
+      if (positions.length === 0) continue;
+      const content = { n: ++requests, postings: [], abort: { n, positions } };
+      void exchange(peer, content).catch(() => undefined);
     }
   }
 
@@ -98,24 +97,18 @@ export function createHandOver(settings: HandOverSettings) {
       withinMs: Math.min(placeWithinMs, leftOf(signal)),
     }));
     const lost = lostAt(uptime() + placeWithinMs + clockMarginMs);
-    let isOver = false;
-    void forwardAborts(peer, requests + 1, items, () => isOver);
+    const n = ++requests;
+    const ended = new AbortController();
+    void forwardAborts(peer, n, items, ended.signal);
     settings.onBatch(items.length);
     try {
-      return await exchange(peer, { postings });
+      return await exchange(peer, { n, postings });
     } catch (error) {
       writers.suspect(peer, error);
       return items.map(() => lost);
     } finally {
-      isOver = true;
+      ended.abort();
     }
-  }
-
-  function laneTo(peer: Peer): (item: Item) => Promise<Result> {
-    const run = (items: readonly Item[]) => deliver(peer, items);
-    const lane = lanes.get(peer.id) ?? createGroupCommit({ run, maxBatch: mostPostings });
-    lanes.set(peer.id, lane);
-    return lane;
   }
 
   async function writeHere(posting: Posting, options: Options): Promise<Written> {
@@ -123,31 +116,30 @@ export function createHandOver(settings: HandOverSettings) {
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;
   }
 
-  /** Writes a page so that the other process can no longer place the posting: its page with this number would be refused. */
-  async function writeFence(walletId: string, { until, fence: id }: Lost): Promise<void> {
-    await pause(Math.max(0, until - uptime()));
-    await local.write({ walletId, id, kind: 'fence', amount: 0 }, { signal: timeout(fenceWithinMs) });
-  }
-
   /**
    * Writes a posting here after a failed hand-over. If that fails, a fence makes sure that the other process cannot charge
    * it later.
    */
-  async function writeFenced(posting: Posting, options: Options, lost: Lost): Promise<Written> {
+  async function writeFenced(posting: Posting, options: Options, { until, fence }: Lost): Promise<Written> {
     const attempt = writeHere(posting, options);
     const { outcome } = await attempt.catch(() => ({ outcome: 'failed' }));
     if (outcome === 'written' || outcome === 'used') return attempt;
-    await writeFence(posting.walletId, lost);
+    await pause(Math.max(0, until - uptime()));
+    // The fence takes the number of the page that the other process may still send, so that this page is refused.
+    const signal = timeout(fenceWithinMs);
+    await local.write({ walletId: posting.walletId, id: fence, kind: 'fence', amount: 0 }, { signal });
     const entry = await store.findDurableEntry(posting);
     return entry ? recognise(posting, entry) : attempt;
   }
 
   async function handOver(peer: Peer, posting: Posting, options: Options): Promise<Written> {
-    const result = await laneTo(peer)({ posting, signal: options.signal });
-    settings.onPosting(
-      result.outcome === 'not_sent' || result.outcome === 'lost' ? result.outcome : 'answered',
-    );
-    switch (result.outcome) {
+    const run = (items: readonly Item[]) => deliver(peer, items);
+    const submit = batchers.get(peer.id) ?? createGroupCommit({ run, maxBatch: mostPostings });
+    batchers.set(peer.id, submit);
+    const result = await submit({ posting, signal: options.signal });
+    const { outcome } = result;
+    settings.onPosting(outcome === 'not_sent' || outcome === 'lost' ? outcome : 'answered');
+    switch (outcome) {
       case 'written':
         return { outcome: 'written', entry: withGrant(posting, withDates(result.entry)) };
       case 'used':
@@ -176,7 +168,7 @@ export function createHandOver(settings: HandOverSettings) {
     },
 
     /** Resolves if a peer takes postings from this process. */
-    probe: (peer: Peer): Promise<unknown> => exchange(peer, { postings: [] }),
+    probe: (peer: Peer): Promise<unknown> => exchange(peer, { n: ++requests, postings: [] }),
   };
 }
 
@@ -189,7 +181,7 @@ function withGrant({ grant }: Posting, entry: LedgerEntry): LedgerEntry {
   return { ...entry, grant: { ...grant.terms, expiresAt, salt: grant.salt } };
 }
 
-/** Decides whether an existing entry is that of this posting: then its salt or the id of its audit entry is the same. */
+/** Returns whether an existing entry is that of this posting: its salt or the id of its audit entry is the same. */
 function recognise({ grant, memo }: Posting, entry: LedgerEntry): Written {
   const isOfPosting = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;
   return { outcome: isOfPosting ? 'written' : 'used', entry };

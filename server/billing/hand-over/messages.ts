@@ -44,9 +44,7 @@ export function seal(key: Uint8Array, message: Request | Reply): string {
 /** Returns the message in a sealed text. Undefined if the text was not sealed with this key. */
 export function open<M extends Request | Reply>(key: Uint8Array, sealed: string): M | undefined {
   const text = sealed.slice(sealed.indexOf('{'));
-  return sealed.includes('{') && sameText(hmac(key, text) + text, sealed)
-    ? (JSON.parse(text) as M)
-    : undefined;
+  return sameText(hmac(key, text) + text, sealed) ? (JSON.parse(text) as M) : undefined;
 }
 
 /** Converts the date texts that JSON leaves into dates, in place. */

@@ -3,7 +3,7 @@ import type { Waiting } from '../../../contracts/charge.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Posting } from '../page-builder.ts';
 import type { Base } from './hand-over.ts';
-import { type Answer, open, type Reply, type Request, seal, withDates } from './messages.ts';
+import { type Answer, open, type Request, seal, withDates } from './messages.ts';
 
 /** A request is refused if the clocks of the two processes differ by more than this, in milliseconds. */
 const oldestRequestMs = 5_000;
@@ -63,8 +63,7 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     lastOf.set(from, n);
     for (const position of abort?.positions ?? []) underway.get(`${from} ${abort?.n}`)?.add(position);
     if (!clock.trusted() || waiting + postings.length > mostPostings) return 503;
-    const reply: Reply = { to: from, n, answers: await writeAll(request, isClosed) };
-    return seal(keys.reply, reply);
+    return seal(keys.reply, { to: from, n, answers: await writeAll(request, isClosed) });
   };
 }
 export type TakeOver = ReturnType<typeof createTakeOver>;

@@ -13,15 +13,14 @@ export interface WriterSettings {
   /** Resolves if a peer takes postings from this process. */
   probe: (peer: Peer) => Promise<unknown>;
   onPeers: (count: { answering: number; silent: number }) => void;
-  /** How many processes share one writer. The default is 4. */
-  processesOfWriter?: number | undefined;
+  processesOfWriter?: number;
   logger: Pick<Logger, 'warn' | 'info'>;
 }
 
 /** The most wallets whose writer a process remembers. */
 const remembered = 20_000;
 /** How many processes share one writer. Fewer writers get larger messages and write larger pages. */
-const processesOfWriter = 4;
+const defaultProcessesOfWriter = 4;
 
 /** Returns the `count` processes with the highest hashes of their id and `subject` (rendezvous hashing). */
 function highest(ids: readonly string[], subject: string, count: number): string[] {
@@ -37,9 +36,9 @@ function highest(ids: readonly string[], subject: string, count: number): string
 export function writerOf(
   walletId: string,
   ids: readonly string[],
-  share = processesOfWriter,
+  processesOfWriter = defaultProcessesOfWriter,
 ): string | undefined {
-  const writers = highest(ids, 'writer', Math.ceil(ids.length / share));
+  const writers = highest(ids, 'writer', Math.ceil(ids.length / processesOfWriter));
   return highest(writers, walletId, 1)[0];
 }
 
@@ -48,17 +47,11 @@ export function writerOf(
  * fails. Two processes may choose differently for a while, which is harmless.
  */
 export function createWriters(settings: WriterSettings) {
-  const { self, isWriter, readPeers, probe, onPeers, logger, processesOfWriter: share } = settings;
+  const { self, isWriter, readPeers, probe, onPeers, logger, processesOfWriter } = settings;
   const answering = new Map<string, Peer>();
   const silent = new Set<string>();
-  const chosen = new LRUCache<string, Peer | 'self'>({ max: remembered });
-
-  function choose(walletId: string): Peer | 'self' {
-    const ids = [...answering.keys(), ...(isWriter ? [self] : [])];
-    const writer = answering.get(writerOf(walletId, ids, share) ?? self) ?? 'self';
-    chosen.set(walletId, writer);
-    return writer;
-  }
+  /** The id of the writer of each wallet. */
+  const chosen = new LRUCache<string, string>({ max: remembered });
 
   function suspect(peer: Peer, err: unknown): void {
     if (answering.delete(peer.id)) chosen.clear();
@@ -88,9 +81,13 @@ export function createWriters(settings: WriterSettings) {
 
     /** Returns the peer that writes a wallet; undefined if this process writes it. */
     of(walletId: string): Peer | undefined {
-      if (answering.size === 0) return undefined;
-      const writer = chosen.get(walletId) ?? choose(walletId);
-      return writer === 'self' ? undefined : writer;
+      let writer = chosen.get(walletId);
+      if (writer === undefined) {
+        const ids = isWriter ? [...answering.keys(), self] : [...answering.keys()];
+        writer = writerOf(walletId, ids, processesOfWriter) ?? self;
+        chosen.set(walletId, writer);
+      }
+      return answering.get(writer);
     },
 
     isAnswering: ({ id }: Peer): boolean => answering.has(id),

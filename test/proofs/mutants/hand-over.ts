@@ -38,7 +38,7 @@ export const handOver = [
     'server/billing/hand-over/writers.ts',
     ['billing/writers', 'billing/hand-over', 'billing/private-listener'],
     [
-      ["highest(ids, 'writer', Math.ceil(ids.length / share))", 'ids'],
+      ["highest(ids, 'writer', Math.ceil(ids.length / processesOfWriter))", 'ids'],
       ['a.weight < b.weight', 'a.id < b.id'],
       ['if (!living.has(id) && answering.delete(id)) chosen.clear();', 'void id;'],
     ],

@@ -123,7 +123,13 @@ const busyWriters: Partial<Plan> = {
 export const guards: readonly Guard[] = [
   {
     title: 'after a lost hand-over, a caller is refused only behind a fence',
-    edits: [edit(handOver, 'await writeFence(posting.walletId, lost);', '')],
+    edits: [
+      edit(
+        handOver,
+        "await local.write({ walletId: posting.walletId, id: fence, kind: 'fence', amount: 0 }, { signal });",
+        '',
+      ),
+    ],
     plan: busyWriters,
     budget: 300,
   },
