@@ -75,7 +75,7 @@ export function createLedgerWriter(settings: Settings) {
   };
 
   /** Returns the tickets that are still to be written. Resolves or rejects the others. */
-  function due(tickets: readonly Ticket[]): Ticket[] {
+  function waitingAmong(tickets: readonly Ticket[]): Ticket[] {
     return tickets.filter((ticket) => {
       const { signal } = ticket;
       if (signal.aborted) ticket.reject(unavailable(signal.reason));
@@ -110,20 +110,39 @@ export function createLedgerWriter(settings: Settings) {
     }
   }
 
-  function draft(walletId: string, head: Head, tickets: readonly Ticket[]): Drafted | undefined {
-    if (tickets.length === 0) return undefined;
-    const drafted = draftPage(head, tickets, clock.now());
-    if (drafted.placed.length > 0) return { ...drafted, head };
-
-    // The head may be outdated. Only a head that is newer than the request may be the reason of a refusal.
-    const isFresh = ({ posting }: Drafted['refused'][number]) => posting.since <= head.asOf;
-    const fresh = drafted.refused.filter(isFresh);
-    if (fresh.length > 0) void refuse(fresh);
-    if (fresh.length < drafted.refused.length) {
-      heads.delete(walletId);
-      requeue(drafted.refused.filter((refused) => !isFresh(refused)).map(({ posting }) => posting));
+  /**
+   * Refuses the postings of a draft without entries. A posting that arrived after its head was read is queued again, because the
+   * head may be outdated.
+   */
+  function refuseOrRequeue({ head, refused }: Omit<Drafted, 'page'>, walletId: string): void {
+    const final: Drafted['refused'] = [];
+    const undecided: Ticket[] = [];
+    for (const item of refused) {
+      const { posting } = item;
+      if (posting.since <= head.asOf) final.push(item);
+      else undecided.push(posting);
     }
-    return undefined;
+    if (final.length > 0) void refuse(final);
+    if (undecided.length > 0) {
+      heads.delete(walletId);
+      requeue(undecided);
+    }
+  }
+
+  /** Drafts the next page of each wallet. Wallets without an entry to write have no page. */
+  async function draftPages(tickets: readonly Ticket[]): Promise<Drafted[]> {
+    const byWallet = [...groupBy(waitingAmong(tickets), ({ walletId }) => walletId)];
+    const heads = await Promise.all(byWallet.map(([walletId, queued]) => headFor(walletId, queued)));
+    const drafts: Drafted[] = [];
+    for (const [index, [walletId, queued]] of byWallet.entries()) {
+      const head = heads[index];
+      if (!head) continue;
+      // Reading the heads may take seconds, and some callers may have disconnected.
+      const drafted = { head, ...draftPage(head, waitingAmong(queued), clock.now()) };
+      if (drafted.placed.length > 0) drafts.push(drafted);
+      else refuseOrRequeue(drafted, walletId);
+    }
+    return drafts;
   }
 
   function confirm({ page, placed, refused, later }: Drafted, sentAt: number): void {
@@ -179,18 +198,9 @@ export function createLedgerWriter(settings: Settings) {
     }
   }
 
+  /** Writes tickets with one insert of one page for each wallet. */
   async function writeAll(tickets: readonly Ticket[]): Promise<void> {
-    const wallets = await Promise.all(
-      [...groupBy(due(tickets), ({ walletId }) => walletId)].map(async ([walletId, queued]) => ({
-        walletId,
-        queued,
-        head: await headFor(walletId, queued),
-      })),
-    );
-    // Reading the heads may take seconds, and some callers may have disconnected.
-    const drafts = wallets.flatMap(
-      ({ walletId, head, queued }) => (head && draft(walletId, head, due(queued))) ?? [],
-    );
+    const drafts = await draftPages(tickets);
     if (drafts.length === 0) return;
     const sentAt = uptime();
     const inserting = insertPages(drafts);

@@ -324,7 +324,13 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'postings are looked at again after the heads are read',
-    edits: [edit('ledger-writer.ts', 'draft(walletId, head, due(queued))', 'draft(walletId, head, queued)')],
+    edits: [
+      edit(
+        'ledger-writer.ts',
+        'draftPage(head, waitingAmong(queued), clock.now())',
+        'draftPage(head, queued, clock.now())',
+      ),
+    ],
     plan: slowHeads,
     budget: 100,
   },
