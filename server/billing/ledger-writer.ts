@@ -132,10 +132,10 @@ export function createLedgerWriter(settings: Settings) {
   /** Drafts the next page of each wallet. Wallets without an entry to write have no page. */
   async function draftPages(tickets: readonly Ticket[]): Promise<Drafted[]> {
     const byWallet = [...groupBy(waitingAmong(tickets), ({ walletId }) => walletId)];
-    const heads = await Promise.all(byWallet.map(([walletId, queued]) => headFor(walletId, queued)));
+    const lastPages = await Promise.all(byWallet.map(([walletId, queued]) => headFor(walletId, queued)));
     const drafts: Drafted[] = [];
     for (const [index, [walletId, queued]] of byWallet.entries()) {
-      const head = heads[index];
+      const head = lastPages[index];
       if (!head) continue;
       // Reading the heads may take seconds, and some callers may have disconnected.
       const drafted = { head, ...draftPage(head, waitingAmong(queued), clock.now()) };
