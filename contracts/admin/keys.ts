@@ -90,6 +90,7 @@ export const SwitchSecret = z.strictObject({ keyId: reference('apiKey'), last4: 
 export type SwitchSecret = z.infer<typeof SwitchSecret>;
 
 export const SetEndpoint = z.strictObject({ keyId: reference('apiKey'), url: z.string().min(1).max(2048) });
+export type SetEndpoint = z.infer<typeof SetEndpoint>;
 
 export const SetNotices = z.strictObject({ keyId: reference('apiKey'), notices: z.boolean() });
 export type SetNotices = z.infer<typeof SetNotices>;

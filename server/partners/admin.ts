@@ -35,13 +35,14 @@ import {
   SetLogo,
 } from '../../contracts/admin/partners.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
-import { assertRedirectUris, type Clients } from './clients.ts';
-import type { Endpoints } from './endpoints.ts';
+import type { Client } from './client-store.ts';
+import { assertRedirectUris, type Clients, type FreshClient } from './clients.ts';
+import type { Endpoints, FreshEndpoint } from './endpoints.ts';
 import type { ApiKey } from './key-store.ts';
-import type { Keys } from './keys.ts';
+import type { FreshKey, Keys } from './keys.ts';
 import type { Logos } from './logos.ts';
 import type { Partners } from './partners.ts';
 import type { SearchForPartners } from './search.ts';
@@ -62,16 +63,16 @@ interface Dependencies {
 
 /** Makes the procedures that `svcadmin partners`, `keys`, `clients` and `webhooks` call. */
 export function createPartnersProcedures(dependencies: Dependencies) {
-  const { partners, search, logos, keys, clients, endpoints, clock, partnerNames } = dependencies;
+  const { keys, clients, clock, partnerNames } = dependencies;
   return {
-    partners: mergeRouters(partnerProcedures(partners, endpoints, logos), searchProcedures(search)),
+    partners: partnerProcedures(dependencies),
     keys: keyProcedures(keys, clock, partnerNames),
     clients: clientProcedures(clients, clock, partnerNames),
     webhooks: endpointProcedures(dependencies),
   };
 }
 
-function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'assertUrl'>, logos: Logos) {
+function partnerProcedures({ partners, search, logos, endpoints }: Dependencies) {
   return router({
     list: procedure
       .input(ListPartners)
@@ -81,6 +82,10 @@ function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'asser
       .input(ListPartners.omit(pageFields))
       .output(Total)
       .query(({ input }) => partners.count(input)),
+    search: procedure
+      .input(SearchPartners)
+      .output(z.array(FoundPartner))
+      .query(({ input }) => search(input)),
     show: procedure
       .input(PartnerReference)
       .output(PartnerView)
@@ -118,17 +123,9 @@ function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'asser
   });
 }
 
-function searchProcedures(search: SearchForPartners) {
-  return router({
-    search: procedure
-      .input(SearchPartners)
-      .output(z.array(FoundPartner))
-      .query(({ input }) => search(input)),
-  });
-}
-
 function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>, partnerNames: PartnerNames) {
   const view = (key: ApiKey) => viewKey(key, clock.now());
+  const viewNew = ({ key, apiKey }: FreshKey) => ({ ...view(key), apiKey });
   return router({
     list: procedure
       .input(ListKeys)
@@ -145,17 +142,11 @@ function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>, partnerNames: Part
     create: procedure
       .input(CreateKey)
       .output(KeyWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { key, apiKey } = await keys.create(input, ctx.actor);
-        return { ...view(key), apiKey };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await keys.create(input, ctx.actor))),
     rotate: procedure
       .input(RotateKey)
       .output(KeyWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { key, apiKey } = await keys.rotate(input, ctx.actor);
-        return { ...view(key), apiKey };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await keys.rotate(input, ctx.actor))),
     revoke: procedure
       .input(KeyReference)
       .output(KeyView)
@@ -164,7 +155,8 @@ function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>, partnerNames: Part
 }
 
 function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNames: PartnerNames) {
-  const view = viewClient(clock);
+  const view = (client: Client) => viewClient(client, clock.now());
+  const viewNew = ({ client, clientSecret }: FreshClient) => ({ ...view(client), clientSecret });
   return router({
     list: procedure
       .input(ListClients)
@@ -181,10 +173,7 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNa
     create: procedure
       .input(CreateClient)
       .output(ClientWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { client, clientSecret } = await clients.create(input, ctx.actor);
-        return { ...view(client), clientSecret };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await clients.create(input, ctx.actor))),
     update: procedure
       .input(UpdateClient)
       .output(ClientView)
@@ -192,10 +181,7 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNa
     rotateSecret: procedure
       .input(RotateClientSecret)
       .output(ClientWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { client, clientSecret } = await clients.rotateSecret(input, ctx.actor);
-        return { ...view(client), clientSecret };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await clients.rotateSecret(input, ctx.actor))),
     disable: procedure
       .input(ClientReference)
       .output(ClientView)
@@ -210,6 +196,7 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>, partnerNa
 /** The procedures of webhook endpoints. The feature `webhooks` has the procedures of deliveries. */
 function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
   const view = (key: ApiKey) => viewEndpoint(key, clock.now());
+  const viewNew = ({ key, signingSecret }: FreshEndpoint) => ({ ...view(key), signingSecret });
   return router({
     show: procedure
       .input(KeyReference)
@@ -218,10 +205,7 @@ function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
     set: procedure
       .input(SetEndpoint)
       .output(EndpointWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { key, signingSecret } = await endpoints.set(input, ctx.actor);
-        return { ...view(key), signingSecret };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await endpoints.set(input, ctx.actor))),
     changeUrl: procedure
       .input(SetEndpoint)
       .output(EndpointView)
@@ -251,10 +235,7 @@ function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
     prepareSecret: procedure
       .input(KeyReference)
       .output(EndpointWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { key, signingSecret } = await endpoints.prepareSecret(input.keyId, ctx.actor);
-        return { ...view(key), signingSecret };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await endpoints.prepareSecret(input.keyId, ctx.actor))),
     switchSecret: procedure
       .input(SwitchSecret)
       .output(EndpointView)
@@ -262,9 +243,6 @@ function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
     rotateSecret: procedure
       .input(KeyReference)
       .output(EndpointWithSecret)
-      .mutation(async ({ input, ctx }) => {
-        const { key, signingSecret } = await endpoints.rotateSecret(input.keyId, ctx.actor);
-        return { ...view(key), signingSecret };
-      }),
+      .mutation(async ({ input, ctx }) => viewNew(await endpoints.rotateSecret(input.keyId, ctx.actor))),
   });
 }

@@ -1,7 +1,7 @@
 import { monotonicTime } from '../platform/clock.ts';
 import type { ChangeStore } from './change-store.ts';
 
-/** How long the known changes may be used without another read, in milliseconds. */
+/** The time for which the known changes may be used without another read, in milliseconds. */
 export const lifetimeMs = 2_000;
 /** Changes that were read longer ago than this are read again in the background. In milliseconds. */
 const freshForMs = 1_000;
@@ -23,9 +23,10 @@ export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Se
   async function update(): Promise<void> {
     const startedAt = uptime();
     const { version, ids } = await read();
-    const missed = version - (knownVersion ?? Number.NEGATIVE_INFINITY);
-    // A restored database can have a lower version than before.
-    if (missed < 0 || missed > ids.length) onChange();
+    const missed = knownVersion === undefined ? undefined : version - knownVersion;
+    // The list is not enough at the first read, after too many changes, or if a restored database has a lower version.
+    const isListEnough = missed !== undefined && missed >= 0 && missed <= ids.length;
+    if (!isListEnough) onChange();
     else for (const id of ids.slice(ids.length - missed)) onChange(id);
     knownVersion = version;
     readAt = startedAt;

@@ -12,6 +12,8 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { givenFields } from '../platform/database/look-through.ts';
+import type { Change } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
 import { type Client, type ClientStore, sourcesOf } from './client-store.ts';
@@ -26,11 +28,12 @@ const redirectUriList = { noun: 'redirect URI', most: mostRedirectUris };
 
 interface Dependencies {
   store: ClientStore;
-  keys: Pick<KeyStore, 'find'>;
-  partners: Pick<PartnerStore, 'find'>;
+  keys: Pick<KeyStore, 'get'>;
+  partners: Pick<PartnerStore, 'get'>;
   clock: Pick<Clock, 'now'>;
   directory: Pick<Directory, 'changed'>;
-  sources?: readonly Source[];
+  /** The verification sources of this installation. If undefined, any name is accepted. */
+  sources: readonly Source[] | undefined;
 }
 
 /** A verification source that clients may be set to. */
@@ -47,26 +50,8 @@ export interface FreshClient {
 
 export type Clients = ReturnType<typeof createClients>;
 
-/** The fields that an update may set. A field that is present and undefined goes back to its default. */
-type Settings = Partial<
-  Pick<
-    Client,
-    | 'keyId'
-    | 'name'
-    | 'redirectUris'
-    | 'claims'
-    | 'source'
-    | 'sources'
-    | 'brandName'
-    | 'brandColor'
-    | 'purpose'
-    | 'privacyUrl'
-    | 'passkeys'
-    | 'maxVerificationAgeSeconds'
-    | 'tokenRequestsPerMinute'
-    | 'userinfoRequestsPerMinute'
-  >
->;
+/** The settings that an update changes. A setting of null goes back to its default. */
+type Settings = Omit<UpdateClient, 'clientId' | 'addRedirectUris' | 'removeRedirectUris'>;
 
 /** @throws ApiError `refused` if one of the URIs may not be registered in this mode */
 export function assertRedirectUris(uris: readonly string[], mode: Mode): void {
@@ -90,22 +75,27 @@ function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): 
 const storedSources = ([first = '', ...others]: readonly string[]): Pick<Client, 'source' | 'sources'> =>
   others.length === 0 ? { source: first } : { source: first, sources: [first, ...others] };
 
-/** @throws ApiError `refused` if no source with this name serves the mode. Without a list, any name passes. */
-function assertSource(sources: readonly Source[] | undefined, name: string, mode: Mode): void {
-  if (!sources) return;
-  const fitting = sources.filter(({ modes }) => modes.includes(mode)).map((source) => source.name);
-  if (fitting.includes(name)) return;
-  const description = `No verification source ${name} for ${mode} clients; there is ${fitting.join(', ') || 'none'}`;
-  throw new ApiError('refused', { description });
+/** Returns the change of the stored record for new settings. The database removes a field that is undefined. */
+function storedSettings({ sources, ...settings }: Settings): Change<Client>['set'] {
+  const fields = Object.entries(settings).map(([name, value]) => [name, value ?? undefined]);
+  const changed: Change<Client>['set'] = Object.fromEntries(fields);
+  if (sources === undefined) return changed;
+  const stored = sources === null ? {} : storedSources(sources);
+  return { ...changed, source: undefined, sources: undefined, ...stored };
+}
+
+/** Returns the present values of the settings that an update changes, for the audit log. */
+function previousSettings(client: Client, changed: Settings): Record<string, unknown> {
+  const present: Record<string, unknown> = { ...client, sources: sourcesOf(client) };
+  return Object.fromEntries(Object.keys(changed).map((name) => [name, present[name] ?? null]));
 }
 
 /** Manages the clients of partners. A client has the mode of its API key. The methods throw ApiError. */
 export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
   /** Returns an active API key of this partner. */
   async function requireKey(partnerId: string, keyId: string): Promise<ApiKey> {
-    const [partner, key] = await Promise.all([partners.find(partnerId), keys.find(keyId)]);
-    if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
-    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    await partners.get(partnerId);
+    const key = await keys.get(keyId);
     if (key.partnerId !== partnerId) {
       throw new ApiError('refused', { description: `API key ${keyId} belongs to another partner` });
     }
@@ -113,10 +103,14 @@ export function createClients({ store, keys, partners, clock, directory, sources
     return key;
   }
 
-  async function show(clientId: string): Promise<Client> {
-    const client = await store.find(clientId);
-    if (!client) throw new ApiError('not_found', { description: `No client ${clientId}` });
-    return client;
+  /** @throws ApiError `refused` if one of the sources does not exist, or does not serve the mode */
+  function assertSources(names: readonly string[], mode: Mode): void {
+    if (!sources) return;
+    const available = sources.filter(({ modes }) => modes.includes(mode)).map(({ name }) => name);
+    const missing = names.find((name) => !available.includes(name));
+    if (missing === undefined) return;
+    const description = `No verification source ${missing} for ${mode} clients; there is ${available.join(', ') || 'none'}`;
+    throw new ApiError('refused', { description });
   }
 
   async function change(...args: Parameters<ClientStore['change']>): Promise<Client> {
@@ -141,14 +135,12 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const { mode } = await requireKey(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
       assertExchangeable(wanted);
-      for (const name of wanted.sources ?? []) assertSource(sources, name, mode);
+      assertSources(wanted.sources ?? [], mode);
       const now = clock.now();
       const { secret, stored } = newClientSecret(now);
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { sources: names, brandName, brandColor, purpose, privacyUrl, ...others } = wanted;
-      const { passkeys, maxVerificationAgeSeconds, ...limited } = others;
-      const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = limited;
+      const { sources: names, passkeys, ...settings } = wanted;
       const client = await store.insert(
         {
           _id: id,
@@ -158,23 +150,16 @@ export function createClients({ store, keys, partners, clock, directory, sources
           status: 'active',
           secrets: [stored],
           createdAt: new Date(now),
-          ...required,
+          ...givenFields(settings),
           ...(names && storedSources(names)),
-          ...(brandName && { brandName }),
-          ...(brandColor && { brandColor }),
-          ...(purpose && { purpose }),
-          ...(privacyUrl && { privacyUrl }),
           ...(passkeys === false && { passkeys }),
-          ...(maxVerificationAgeSeconds && { maxVerificationAgeSeconds }),
-          ...(tokenRequestsPerMinute && { tokenRequestsPerMinute }),
-          ...(userinfoRequestsPerMinute && { userinfoRequestsPerMinute }),
         },
         entry,
       );
       return { client, clientSecret: secret };
     },
 
-    show,
+    show: (clientId: string): Promise<Client> => store.get(clientId),
 
     list({ partnerId, keyId, mode, kind, status, ...page }: ListClients): Promise<Client[]> {
       return store.list({ partnerId, keyId, mode, kind, status }, page);
@@ -188,38 +173,23 @@ export function createClients({ store, keys, partners, clock, directory, sources
       { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted }: UpdateClient,
       actor: Actor,
     ): Promise<Client> {
-      const { partnerId, mode, kind } = await show(clientId);
+      const { partnerId, mode, kind } = await store.get(clientId);
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
       assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
-      for (const name of wanted.sources ?? []) assertSource(sources, name, mode);
+      assertSources(wanted.sources ?? [], mode);
       if (wanted.keyId && (await requireKey(partnerId, wanted.keyId)).mode !== mode) {
         throw new ApiError('refused', {
           description: `A ${mode} client cannot move to a key of the other mode`,
         });
       }
-      const fields = Object.entries(wanted).filter(([, value]) => value !== undefined);
       return change(clientId, (current) => {
+        const after: Settings = givenFields(wanted);
         const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
-        const isListChanged = !isDeepStrictEqual(redirectUris, current.redirectUris);
-        const given: [string, unknown][] = isListChanged
-          ? [...fields, ['redirectUris', redirectUris]]
-          : fields;
-        if (given.length === 0) return undefined;
-        const settings: Settings = Object.fromEntries(
-          given.map(([name, value]) => [name, value ?? undefined]),
-        );
-        const names = wanted.sources;
-        const source = names === undefined ? {} : { source: undefined, sources: undefined };
-        const stored = names ? storedSources(names) : {};
-        const previous = { ...current, sources: sourcesOf(current) };
-        const before = Object.fromEntries(
-          given.map(([name]) => [name, previous[name as keyof Settings] ?? null]),
-        );
+        if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;
+        if (Object.keys(after).length === 0) return undefined;
+        const before = previousSettings(current, after);
         const target = { id: clientId, at: clock.now() };
-        return {
-          set: { ...settings, ...source, ...stored },
-          entry: auditEntry(actor, target, { before, after: Object.fromEntries(given) }),
-        };
+        return { set: storedSettings(after), entry: auditEntry(actor, target, { before, after }) };
       });
     },
 

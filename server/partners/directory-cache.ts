@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { monotonicTime } from '../platform/clock.ts';
 
-/** How long a record is cached if no change of it becomes known, in milliseconds. */
+/** The time for which a record is cached if no change of it becomes known, in milliseconds. */
 const lifetimeMs = 30_000;
 const mostEntries = 10_000;
 

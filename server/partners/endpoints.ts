@@ -1,4 +1,4 @@
-import type { SetNotices, SwitchSecret } from '../../contracts/admin/keys.ts';
+import type { SetEndpoint, SetNotices, SwitchSecret } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
@@ -9,7 +9,7 @@ import type { ApiKey, KeyStore } from './key-store.ts';
 import { assertActive } from './keys.ts';
 
 interface Dependencies {
-  store: Pick<KeyStore, 'change' | 'find'>;
+  store: Pick<KeyStore, 'change'>;
   sealing: Pick<Sealing, 'seal'>;
   clock: Pick<Clock, 'now'>;
   /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
@@ -39,25 +39,33 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** Manages the webhook endpoints of API keys (interface 5.5). The methods throw ApiError. */
 export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Dependencies) {
-  /** Saves a URL with a new signing secret, which gets the next version. `chooseUrl` returns the URL for the current key. */
+  /** Makes a signing secret, and the fields to store for it. */
+  async function newSigningSecret() {
+    const signingSecret = randomSecret('webhookSecret');
+    return {
+      signingSecret,
+      stored: { sealedSecret: await sealing.seal(signingSecret), last4: signingSecret.slice(-4) },
+    };
+  }
+
+  /** Makes a new signing secret the only one, with the next version. Keeps the present URL if none is given. */
   async function saveWithNewSecret(
-    keyId: string,
-    chooseUrl: (key: ApiKey) => string,
+    { keyId, url: newUrl }: { keyId: string; url?: string },
     actor: Actor,
   ): Promise<FreshEndpoint> {
-    const signingSecret = randomSecret('webhookSecret');
-    const sealedSecret = await sealing.seal(signingSecret);
-    const last4 = signingSecret.slice(-4);
+    const { signingSecret, stored } = await newSigningSecret();
     const key = await store.change(keyId, (current) => {
       assertActive(current);
-      const url = chooseUrl(current);
-      const at = clock.now();
+      if (newUrl !== undefined) assertUrl(newUrl, current.mode);
       const { webhook, webhookSecrets } = current;
+      const url = newUrl ?? webhook?.url;
+      if (url === undefined) throw missingUrl(keyId);
+      const at = clock.now();
       const secretVersion = webhookSecrets + 1;
       const before = { url: webhook?.url ?? null, secretVersion: webhookSecrets, last4: webhook?.last4 };
       return {
         set: {
-          webhook: { url, sealedSecret, secretVersion, last4, secretAt: new Date(at), setAt: new Date(at) },
+          webhook: { url, ...stored, secretVersion, secretAt: new Date(at), setAt: new Date(at) },
           webhookSecrets: secretVersion,
         },
         entry: auditEntry(actor, { id: keyId, at }, { before, after: { url, secretVersion } }),
@@ -76,40 +84,28 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
     assertUrl,
 
     /** Saves a URL and makes a new signing secret, even if the URL is the same as before. */
-    set({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<FreshEndpoint> {
-      const checked = ({ mode }: ApiKey): string => {
-        assertUrl(url, mode);
-        return url;
-      };
-      return saveWithNewSecret(keyId, checked, actor);
-    },
+    set: ({ keyId, url }: SetEndpoint, actor: Actor): Promise<FreshEndpoint> =>
+      saveWithNewSecret({ keyId, url }, actor),
 
-    /** Replaces the signing secret. The old secret and a prepared secret become invalid at once, also for scheduled attempts. */
-    rotateSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
-      const sameUrl = ({ webhook }: ApiKey): string => {
-        if (!webhook) throw missingUrl(keyId);
-        return webhook.url;
-      };
-      return saveWithNewSecret(keyId, sameUrl, actor);
-    },
+    /** Replaces the signing secret. The old secret and a prepared secret become invalid immediately, also for scheduled attempts. */
+    rotateSecret: (keyId: string, actor: Actor): Promise<FreshEndpoint> =>
+      saveWithNewSecret({ keyId }, actor),
 
     /**
      * Prepares the next signing secret. It signs nothing yet, so that a receiver can be set up to accept it. An earlier prepared
      * secret is dropped.
      */
     async prepareSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
-      const signingSecret = randomSecret('webhookSecret');
-      const sealedSecret = await sealing.seal(signingSecret);
-      const last4 = signingSecret.slice(-4);
+      const { signingSecret, stored } = await newSigningSecret();
       const key = await store.change(keyId, (current) => {
         assertActive(current);
         const { webhook } = current;
         if (!webhook) throw missingUrl(keyId);
         const at = clock.now();
-        const next = { sealedSecret, last4, preparedAt: new Date(at) };
+        const next = { ...stored, preparedAt: new Date(at) };
         const difference = {
           before: { prepared: webhook.next?.last4 ?? null },
-          after: { prepared: last4 },
+          after: { prepared: stored.last4 },
         };
         return {
           set: { webhook: { ...webhook, next } },
@@ -119,29 +115,28 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return { key, signingSecret };
     },
 
-    /** Signs with the prepared secret from now on. The previous secret becomes invalid at once (interface 5.5, rule 5). */
+    /** Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5). */
     switchSecret({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, (current) => {
         assertActive(current);
         const { webhook, webhookSecrets } = current;
         if (!webhook) throw missingUrl(keyId);
         if (webhook.next?.last4 !== last4) {
-          // The switch was made before: its response may have been lost, so it succeeds again.
+          // An earlier call made this switch. Its response may have been lost, so this call succeeds too.
           if (!webhook.next && webhook.last4 === last4) return undefined;
           throw missingPreparedSecret(keyId, last4, webhook.next?.last4);
         }
         const { next, lastUsedAt: _lastUsedAt, ...rest } = webhook;
+        const { sealedSecret } = next;
         const at = clock.now();
         const secretVersion = webhookSecrets + 1;
-        const { sealedSecret } = next;
-        const secretAt = new Date(at);
         const difference = {
           before: { secretVersion: webhookSecrets, last4: webhook.last4 },
           after: { secretVersion, last4 },
         };
         return {
           set: {
-            webhook: { ...rest, sealedSecret, secretVersion, last4, secretAt },
+            webhook: { ...rest, sealedSecret, secretVersion, last4, secretAt: new Date(at) },
             webhookSecrets: secretVersion,
           },
           entry: auditEntry(actor, { id: keyId, at }, difference),
@@ -150,7 +145,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
     },
 
     /** Changes the URL and keeps the signing secret. @throws ApiError `conflict` if the key has no URL */
-    changeUrl({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<ApiKey> {
+    changeUrl({ keyId, url }: SetEndpoint, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, (current) => {
         assertActive(current);
         assertUrl(url, current.mode);
@@ -179,7 +174,8 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         });
       return store.change(keyId, (current) => {
         assertActive(current);
-        const before = current.pause && current.pause.until.getTime() > at ? current.pause : undefined;
+        const isPaused = current.pause !== undefined && current.pause.until.getTime() > at;
+        const before = isPaused ? current.pause : undefined;
         if (before?.until.getTime() === until.getTime()) return undefined;
         const difference = { before: { pausedUntil: before?.until ?? null }, after: { pausedUntil: until } };
         return {

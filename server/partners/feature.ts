@@ -51,13 +51,7 @@ export function createPartnersFeature({
   sources,
 }: Dependencies) {
   const directory = createDirectory({ stores, clock, used: used.apiKey });
-  const partners = createPartners({
-    store: stores.partners,
-    clock,
-    openWallets,
-    directory,
-    suspended,
-  });
+  const partners = createPartners({ store: stores.partners, clock, openWallets, directory, suspended });
   const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
   const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
   const clients = createClients({
@@ -66,7 +60,7 @@ export function createPartnersFeature({
     partners: stores.partners,
     clock,
     directory,
-    ...(sources ? { sources } : {}),
+    sources,
   });
   const search = createPartnerSearch({ store: stores.partners, search: stores.search });
   const endpoints = createEndpoints({ store: stores.keys, sealing, clock, checkWebhookUrl });

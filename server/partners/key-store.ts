@@ -38,7 +38,7 @@ export interface ApiKey extends AuditedRecord {
   notices?: true;
   /** The events of this key are not sent before `until`. */
   pause?: { since: Date; until: Date };
-  /** How many signing secrets this key ever had. The version numbers go on if the URL is removed and set again. */
+  /** The number of signing secrets that this key ever had. It goes on if the URL is removed and set again. */
   webhookSecrets: number;
   rotatedAt?: Date;
   revokedAt?: Date;

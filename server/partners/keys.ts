@@ -7,12 +7,12 @@ import type { RecordFilter } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
-import type { Partner, PartnerStore } from './partner-store.ts';
-import { keepUntil, mostSecrets } from './secrets.ts';
+import type { PartnerStore } from './partner-store.ts';
+import { keptSecrets, mostSecrets } from './secrets.ts';
 
 interface Dependencies {
   store: KeyStore;
-  partners: Pick<PartnerStore, 'find'>;
+  partners: Pick<PartnerStore, 'get'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -29,13 +29,13 @@ function newSecret(mode: Mode) {
   return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };
 }
 
-/** Returns the secrets of a key that stay valid after a rotation. @throws ApiError `conflict` if they would be too many */
-function keptSecrets(
+/** Returns the old secrets of a key after a rotation: those that stay valid. @throws ApiError `conflict` if they would be too many */
+function oldSecretsAfter(
   { hash, last4, lastUsedAt, oldSecrets = [] }: ApiKey,
   times: { now: number; keepUntil: number },
 ): OldKeySecret[] {
   const present = { hash, last4, ...(lastUsedAt ? { lastUsedAt } : {}) };
-  const kept = keepUntil<Omit<OldKeySecret, 'expiresAt'>>([present, ...oldSecrets], times);
+  const kept = keptSecrets<Omit<OldKeySecret, 'expiresAt'>>([present, ...oldSecrets], times);
   if (kept.length < mostSecrets) return kept;
   const description =
     'Too many secrets of this API key are still accepted; rotate without keeping the old ones';
@@ -59,21 +59,9 @@ function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<A
 
 /** Manages API keys. A key is `active` until it is revoked, which is final. The methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
-  async function requirePartner(partnerId: string): Promise<Partner> {
-    const partner = await partners.find(partnerId);
-    if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
-    return partner;
-  }
-
-  async function show(keyId: string): Promise<ApiKey> {
-    const key = await store.find(keyId);
-    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
-    return key;
-  }
-
   return {
     async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
-      await requirePartner(partnerId);
+      await partners.get(partnerId);
       const now = clock.now();
       const id = randomId('apiKey');
       const { apiKey, stored } = newSecret(mode);
@@ -82,10 +70,10 @@ export function createKeys({ store, partners, clock }: Dependencies) {
       return { key: await store.insert({ ...fields, createdAt: new Date(now) }, entry), apiKey };
     },
 
-    show,
+    show: (keyId: string): Promise<ApiKey> => store.get(keyId),
 
     async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
-      if (wanted.partnerId) await requirePartner(wanted.partnerId);
+      if (wanted.partnerId) await partners.get(wanted.partnerId);
       return store.list(filterOf(wanted), { limit, after });
     },
 
@@ -96,11 +84,11 @@ export function createKeys({ store, partners, clock }: Dependencies) {
      * which may be 0.
      */
     async rotate({ keyId, keepOldSeconds }: RotateKey, actor: Actor): Promise<FreshKey> {
-      const { apiKey, stored } = newSecret((await show(keyId)).mode);
+      const { apiKey, stored } = newSecret((await store.get(keyId)).mode);
       const key = await store.change(keyId, (current) => {
         assertActive(current);
         const at = clock.now();
-        const oldSecrets = keptSecrets(current, { now: at, keepUntil: at + keepOldSeconds * 1000 });
+        const oldSecrets = oldSecretsAfter(current, { now: at, keepUntil: at + keepOldSeconds * 1000 });
         const keepOld = keepOldSeconds > 0 ? { keepOldSeconds } : {};
         const difference = { before: { last4: current.last4 }, after: { last4: stored.last4, ...keepOld } };
         return {

@@ -7,7 +7,7 @@ import type { LogoStore } from './logo-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 
 interface Dependencies {
-  store: Pick<PartnerStore, 'change' | 'find'>;
+  store: Pick<PartnerStore, 'change' | 'get'>;
   logos: LogoStore;
   clock: Pick<Clock, 'now'>;
   directory: Pick<Directory, 'changed'>;
@@ -37,7 +37,7 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
       const png = remakeLogo(Buffer.from(image, 'base64'));
       const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
       // Throws if the partner does not exist, so that no picture is stored for it.
-      await store.change(partnerId, () => undefined);
+      await store.get(partnerId);
       await logos.keep(id, png);
       return change(partnerId, id, actor);
     },

@@ -30,7 +30,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 export interface PartnerStore extends RecordStore<Partner> {
-  /** Returns the partners whose threshold of a low balance is not the default. */
+  /** Returns the partners that have set a threshold of a low balance. */
   withLowBalance(): Promise<Partner[]>;
 }
 

@@ -4,14 +4,6 @@ const loopback = new Set(['localhost', '127.0.0.1']);
 /** Characters that RFC 3986 does not allow unencoded. Browsers and proxies read them differently, and headers cannot hold them. */
 const unsafeCharacter = /[^\x21-\x7e]|\\/;
 
-function parse(uri: string): URL | undefined {
-  try {
-    return new URL(uri);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Returns why `uri` may not be registered for a client of this mode; undefined if it may (docs/choices.md).
  * Redirect URIs are stored and compared byte for byte, so the URI is not normalised.
@@ -19,7 +11,7 @@ function parse(uri: string): URL | undefined {
 export function redirectUriFault(uri: string, mode: Mode): string | undefined {
   if (unsafeCharacter.test(uri))
     return 'must be ASCII without spaces, backslashes or control characters; percent-encode others';
-  const url = parse(uri);
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
   // The parser accepts `https:example.com` and `https:///example.com`. We require `://` followed by a host.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(uri))
     return 'must be an absolute URI such as https://example.com/callback';

@@ -9,7 +9,7 @@ export interface Match {
 
 /** The most matches of one kind that are read. */
 const mostMatches = 500;
-/** How long one query may take, in milliseconds. */
+/** The longest time that one query may take, in milliseconds. */
 const queryTimeoutMs = 2_000;
 
 /** Escapes a text for use in a regular expression. */

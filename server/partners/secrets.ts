@@ -11,23 +11,23 @@ export function newClientSecret(now: number): { secret: string; stored: ClientSe
   return { secret, stored: { hash: sha256(secret), last4: secret.slice(-4), createdAt: new Date(now) } };
 }
 
-/** Whether a secret is accepted at a time. @param now milliseconds since the epoch */
-export const isLive = ({ expiresAt }: Expiring, now: number): boolean =>
-  !expiresAt || expiresAt.getTime() > now;
-
 interface Expiring {
   expiresAt?: Date;
 }
 
+/** Whether a secret is accepted at a time. @param now milliseconds since the epoch */
+export const isLive = ({ expiresAt }: Expiring, now: number): boolean =>
+  !expiresAt || expiresAt.getTime() > now;
+
 /** Returns the secrets that are still accepted after a rotation. Each expires at `keepUntil` at the latest. */
-export function keepUntil<S extends object>(
+export function keptSecrets<S extends object>(
   secrets: readonly (S & Expiring)[],
-  { now, keepUntil: latest }: { now: number; keepUntil: number },
+  { now, keepUntil }: { now: number; keepUntil: number },
 ): (S & { expiresAt: Date })[] {
   return secrets
     .map((secret) => {
-      const until = Math.min(secret.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, latest);
-      return { ...secret, expiresAt: new Date(until) };
+      const end = Math.min(secret.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, keepUntil);
+      return { ...secret, expiresAt: new Date(end) };
     })
     .filter((secret) => isLive(secret, now));
 }
@@ -41,7 +41,7 @@ export function rotateSecrets(
   fresh: ClientSecret,
   times: { now: number; keepUntil: number },
 ): ClientSecret[] | undefined {
-  const kept = keepUntil(secrets, times);
+  const kept = keptSecrets(secrets, times);
   return kept.length < mostSecrets ? [fresh, ...kept] : undefined;
 }
 

@@ -1,9 +1,8 @@
 import type { ClientView } from '../../contracts/admin/clients.ts';
 import type { EndpointView, KeyView, OldSecret } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
-import type { Clock } from '../platform/clock.ts';
 import { type Client, sourcesOf } from './client-store.ts';
-import type { ApiKey } from './key-store.ts';
+import type { ApiKey, OldKeySecret } from './key-store.ts';
 import type { Partner } from './partner-store.ts';
 import { isLive } from './secrets.ts';
 
@@ -15,8 +14,8 @@ export function viewPartner({ _id, name, status, logo, createdAt }: Partner): Pa
 }
 
 /** Returns old secrets as operators see them, without hashes and without those that have expired. */
-function viewOldSecrets(secrets: ApiKey['oldSecrets'], now: number): OldSecret[] {
-  return (secrets ?? [])
+function viewOldSecrets(secrets: readonly OldKeySecret[], now: number): OldSecret[] {
+  return secrets
     .filter((secret) => isLive(secret, now))
     .map(({ last4, expiresAt, lastUsedAt }) => ({
       last4,
@@ -27,31 +26,18 @@ function viewOldSecrets(secrets: ApiKey['oldSecrets'], now: number): OldSecret[]
 
 /** Returns an API key as operators see it, without hashes. @param now milliseconds since the epoch */
 export function viewKey(key: ApiKey, now: number): KeyView {
-  const {
-    _id,
-    partnerId,
-    mode,
-    status,
-    last4,
-    webhook,
-    createdAt,
-    rotatedAt,
-    lastUsedAt,
-    oldSecrets,
-    revokedAt,
-  } = key;
   return {
-    id: _id,
-    partnerId,
-    mode,
-    status,
-    last4,
-    webhookUrl: webhook?.url ?? null,
-    createdAt: createdAt.toISOString(),
-    rotatedAt: time(rotatedAt),
-    lastUsedAt: time(lastUsedAt),
-    oldSecrets: viewOldSecrets(oldSecrets, now),
-    revokedAt: time(revokedAt),
+    id: key._id,
+    partnerId: key.partnerId,
+    mode: key.mode,
+    status: key.status,
+    last4: key.last4,
+    webhookUrl: key.webhook?.url ?? null,
+    createdAt: key.createdAt.toISOString(),
+    rotatedAt: time(key.rotatedAt),
+    lastUsedAt: time(key.lastUsedAt),
+    oldSecrets: viewOldSecrets(key.oldSecrets ?? [], now),
+    revokedAt: time(key.revokedAt),
   };
 }
 
@@ -77,9 +63,9 @@ export function viewEndpoint(
   };
 }
 
-/** Returns a function that shows a client as operators see it, without secrets that have expired. */
-export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => ClientView {
-  return (client) => ({
+/** Returns a client as operators see it, without secrets that have expired. @param now milliseconds since the epoch */
+export function viewClient(client: Client, now: number): ClientView {
+  return {
     id: client._id,
     partnerId: client.partnerId,
     keyId: client.keyId,
@@ -100,7 +86,7 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets
-      .filter((secret) => isLive(secret, clock.now()))
+      .filter((secret) => isLive(secret, now))
       .map(({ expiresAt, createdAt, lastUsedAt, last4 }) => ({
         last4: last4 ?? null,
         createdAt: time(createdAt),
@@ -108,5 +94,5 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
         expiresAt: time(expiresAt),
       })),
     createdAt: client.createdAt.toISOString(),
-  });
+  };
 }

@@ -1,11 +1,10 @@
 import type { SetWarnings, WarningSettings } from '../../contracts/admin/warnings.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { ApiError } from '../platform/errors.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 
 interface Dependencies {
-  store: Pick<PartnerStore, 'find' | 'change'>;
+  store: Pick<PartnerStore, 'get' | 'change'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -21,20 +20,17 @@ const summaryOf = ({ emails = [], lowBalance }: NonNullable<Partner['warnings']>
   lowBalance: lowBalance ?? null,
 });
 
-/** Manages how a partner is warned. The methods throw ApiError. */
+/** Manages the recipients of warnings and the threshold of a low balance. Null sets the default threshold. The methods throw ApiError. */
 export function createWarningSettings({ store, clock }: Dependencies) {
   return {
-    async read(partnerId: string): Promise<WarningSettings> {
-      const partner = await store.find(partnerId);
-      if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
-      return view(partner);
-    },
+    read: async (partnerId: string): Promise<WarningSettings> => view(await store.get(partnerId)),
 
     async set({ partnerId, emails, lowBalance }: SetWarnings, actor: Actor): Promise<WarningSettings> {
       const changed = await store.change(partnerId, ({ warnings: before = {} }) => {
-        const { lowBalance: low, ...rest } = before;
-        const wanted = lowBalance === undefined ? low : (lowBalance ?? undefined);
-        const after = { ...rest, ...(emails ? { emails } : {}), ...(wanted ? { lowBalance: wanted } : {}) };
+        const after = { ...before };
+        if (emails) after.emails = emails;
+        if (lowBalance) after.lowBalance = lowBalance;
+        if (lowBalance === null) delete after.lowBalance;
         const target = { id: partnerId, at: clock.now() };
         const difference = { before: summaryOf(before), after: summaryOf(after) };
         return { set: { warnings: after }, entry: auditEntry(actor, target, difference) };

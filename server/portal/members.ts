@@ -7,18 +7,18 @@ import type {
 import type { Total } from '../../contracts/admin/references.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
-import { duplicateKey } from '../platform/database/failures.ts';
+import { isDuplicateKey } from '../platform/database/failures.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
 import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
 import type { Member } from './member-store.ts';
 import type { PortalStores } from './store.ts';
 
-/** How long an invitation can be used. */
+/** The lifetime of an invitation, in milliseconds. */
 export const invitationLifetimeMs = 48 * 3_600_000;
-/** How long an owner is held, at most, while another member is changed. */
-const actsForMs = 10_000;
-/** How long a removed member stays in the list, without the e-mail address. */
+/** The longest time that an owner is held while another member is changed, in milliseconds. */
+const holdMs = 10_000;
+/** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
 
 interface Dependencies {
@@ -31,9 +31,6 @@ interface Dependencies {
 }
 
 export type Members = ReturnType<typeof createMembers>;
-
-const isDuplicate = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === duplicateKey;
 
 const isMemberId = (operatorId: string): boolean => operatorId.startsWith('mem_');
 const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>
@@ -51,31 +48,25 @@ const removed = (memberId: string) =>
 export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
   const { members, memberSessions } = stores;
 
-  async function show(memberId: string): Promise<Member> {
-    const member = await members.find(memberId);
-    if (!member) throw new ApiError('not_found', { description: `No member ${memberId}` });
-    return member;
-  }
-
   /**
    * Holds an owner while another member is changed: the acting owner, or, if an operator acts, another owner of the partner.
    * Without this, two simultaneous changes could leave no owner. Undefined if an operator changes the only owner.
    */
   async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
-    const until = new Date(clock.now() + actsForMs);
+    const until = new Date(clock.now() + holdMs);
     if (isMemberId(operatorId)) {
       const held = await members.hold({ _id: operatorId, status: 'active' }, until);
       if (!held) throw new ApiError('not_permitted');
       return held;
     }
-    const member = await show(memberId);
+    const member = await members.get(memberId);
     if (!isOwner(member)) return undefined;
     const { partnerId } = member;
     const isOpen = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(clock.now()) } };
     return members.hold({ partnerId, _id: { $ne: memberId }, $or: [{ status: 'active' }, isOpen] }, until);
   }
 
-  /** Changes a member for an operator or an owner. The partner always keeps an owner. */
+  /** Changes a member for an operator or for another owner. Refuses a change that would leave the partner without an owner. */
   async function changeOther(
     memberId: string,
     actor: Actor,
@@ -109,15 +100,17 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
   ): Promise<Member | undefined> {
     const { _id: id, role } = member;
     const entry = auditEntry(actor, { id, at: clock.now() }, { after: { role, status: 'invited' } });
-    return members.insert(member, entry).catch((error: unknown) => {
-      if (isDuplicate(error)) return undefined;
+    try {
+      return await members.insert(member, entry);
+    } catch (error) {
+      if (isDuplicateKey(error)) return undefined;
       throw error;
-    });
+    }
   }
 
   return {
     /**
-     * Invites a person, or gives a member a new link, whose use replaces the passkey.
+     * Invites a person, or gives a member a new link. The passkey that the member makes with it replaces the old one.
      * @returns the member, and the secret of the link, which is stored only as a hash
      */
     async invite({ partnerId, email, role }: InviteMember, actor: Actor) {
@@ -150,7 +143,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       return { member, secret };
     },
 
-    show,
+    show: (memberId: string): Promise<Member> => members.get(memberId),
 
     list: ({ partnerId, status, ...page }: ListMembers): Promise<Member[]> =>
       members.list({ partnerId, status }, page),
@@ -215,7 +208,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     },
 
     /**
-     * Uses an invitation. The new passkey replaces an earlier one, whose sessions end.
+     * Uses an invitation. The new passkey replaces an earlier one, and ends its sessions.
      * @returns undefined if another request has used or replaced the invitation
      */
     async accept(
@@ -224,10 +217,8 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       call: Omit<Actor, 'operatorId' | 'operatorName'>,
     ): Promise<Member | undefined> {
       const at = clock.now();
-      const isSame = (before: Member) =>
-        before.invitation?.hash === invitation?.hash && before.status !== 'removed';
       const member = await members.change(id, (before) => {
-        if (!isSame(before)) return undefined;
+        if (before.invitation?.hash !== invitation?.hash || before.status === 'removed') return undefined;
         const actor: Actor = { ...call, operatorId: id, operatorName: `member (${before.role})` };
         return {
           set: {

@@ -35,9 +35,11 @@ export function period(by: string, since: string | undefined, until: string | un
   return since === undefined && until === undefined ? {} : { [by]: { ...from, ...to } };
 }
 
-/** A filter without the fields that are undefined. */
-export const givenFields = (fields: Document): Document =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+/** Returns the fields that are not undefined. */
+export const givenFields = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]: Exclude<T[Name], undefined>;
+  };
 
 /** A filter in two parts: the conditions that an index serves, with this index, and the rest. */
 type Division = Pick<Search, 'indexed' | 'rest'> & { hint?: Document };

@@ -48,6 +48,8 @@ export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined } & {
 export interface RecordStore<R extends AuditedRecord> {
   insert(record: NewRecord<R>, entry: AuditEntry): Promise<R>;
   find(id: string): Promise<R | undefined>;
+  /** @throws ApiError `not_found` */
+  get(id: string): Promise<R>;
   /** Finds records in one round trip, in the order of `ids`; undefined for an id that does not exist. */
   findAll(ids: readonly string[]): Promise<(R | undefined)[]>;
   /** Newest first. @throws ApiError `not_found` if `after` does not exist */
@@ -103,7 +105,7 @@ export function createRecordStore<R extends AuditedRecord>(
     return asRecord(await records.findOne(asFilter({ _id: id })));
   }
 
-  async function requireRecord(id: string): Promise<R> {
+  async function get(id: string): Promise<R> {
     const found = await find(id);
     if (!found) throw new ApiError('not_found', { description: `No ${noun} ${id}` });
     return found;
@@ -111,7 +113,7 @@ export function createRecordStore<R extends AuditedRecord>(
 
   async function change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R> {
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
-      const current = await requireRecord(id);
+      const current = await get(id);
       const wanted = decide(current);
       if (!wanted) return current;
       if (current.audit.length >= longestOutbox)
@@ -135,6 +137,7 @@ export function createRecordStore<R extends AuditedRecord>(
     },
 
     find,
+    get,
 
     async findAll(ids) {
       const found = (await records
@@ -145,7 +148,7 @@ export function createRecordStore<R extends AuditedRecord>(
     },
 
     async list(filter, { limit, after }) {
-      const last = after === undefined ? undefined : await requireRecord(after);
+      const last = after === undefined ? undefined : await get(after);
       return readPage(records, givenFields(filter), { limit, after: last });
     },
 

@@ -1,4 +1,4 @@
-import { duplicateKey } from '../../platform/database/failures.ts';
+import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { isWellFormedSecret, randomSecret, sha256 } from '../../platform/ids.ts';
 import type { MemberSession } from '../member-session-store.ts';
@@ -8,7 +8,7 @@ import type { PortalStores } from '../store.ts';
 import type { DeviceRequest } from './device-request-store.ts';
 import { randomUserCode, readUserCode, shownUserCode, userCodeDigest } from './user-code.ts';
 
-/** How long a login request can be confirmed and used. */
+/** The time in which a login request can be confirmed and used, in milliseconds. */
 export const requestLifetimeMs = 10 * 60_000;
 /** Seconds between two polls. Each poll that comes too early adds as many (RFC 8628 3.5). */
 export const pollInterval = 5;
@@ -28,8 +28,6 @@ export type DeviceSession = MemberSession & Required<Pick<MemberSession, 'device
 
 export type DeviceLogins = ReturnType<typeof createDeviceLogins>;
 
-const isDuplicate = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === duplicateKey;
 const isOfDevice = (session: MemberSession): session is DeviceSession => session.device !== undefined;
 
 const noSuchCode = () =>
@@ -109,7 +107,7 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
           return { deviceCode, userCode: shownUserCode(userCode) };
         } catch (error) {
           // Another request has the same user code, so try another one.
-          if (!isDuplicate(error)) throw error;
+          if (!isDuplicateKey(error)) throw error;
         }
       }
     },
