@@ -17,7 +17,7 @@ interface Dependencies {
   log: Pick<Logger, 'error'>;
 }
 
-/** Collections whose documents carry audit entries until they are copied. */
+/** The collections with documents that carry audit entries until they are copied. */
 const sources = [
   'partners',
   'apiKeys',
@@ -47,7 +47,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** The target of a call is the first identifier of its input. The target of a call about money names partner and mode. */
 function targetOf({ action }: Actor, input: unknown): string | null {
   if (!isObject(input)) return null;
-  const [target] = Object.entries(input).flatMap(([name, value]) => (/(^id|Id)$/.test(name) ? [value] : []));
+  const [, target] = Object.entries(input).find(([name]) => /(^id|Id)$/.test(name)) ?? [];
   if (typeof target !== 'string') return null;
   const isAboutWallet =
     /^(wallets|limits)\./.test(action) && (input['mode'] === 'test' || input['mode'] === 'live');
@@ -56,25 +56,27 @@ function targetOf({ action }: Actor, input: unknown): string | null {
 
 /** The most characters that an entry keeps of a field of the input. A longer value, such as a logo, is left out. */
 const longestField = 1_000;
+/** The most fields of the input that an entry keeps. */
+const mostFields = 30;
 
 /** Returns the part of the input that an entry keeps. The input of a refused call can be any value. */
 function keptFields(input: Record<string, unknown>): Record<string, unknown> {
   // The log is never deleted, but the e-mail address of a member must be erased with the member.
   const fields = Object.entries(input).filter(
-    // Pages call procedures directly, without JSON: a field may then be undefined.
+    // Pages call procedures directly, without JSON, so a field may be undefined.
     ([name, value]) => value !== undefined && /^\w{1,64}$/.test(name) && name !== 'email',
   );
-  return Object.fromEntries(
-    fields.slice(0, 30).map(([name, value]) => {
-      const { length } = JSON.stringify(value);
-      return [name, length > longestField ? `(${length} characters)` : value];
-    }),
-  );
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of fields.slice(0, mostFields)) {
+    const { length } = JSON.stringify(value);
+    kept[name] = length > longestField ? `(${length} characters)` : value;
+  }
+  return kept;
 }
 
 /** Calls that write a ledger page. The page carries the entry, which is copied after the response. */
 const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
-/** Calls that change no record with entries. */
+/** Calls that never leave an entry in a record, so its absence does not mean that nothing changed. */
 const withoutRecord =
   /^(deliveries|jobs|keyring)\.|^schema\.finish$|^members\.signIn$|^webhooks\.(test|trigger)$/;
 
@@ -146,37 +148,25 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 }
 
 /** Returns an entry as operators see it. */
-export function viewEntry({
-  _id,
-  at,
-  outcome,
-  error,
-  before,
-  after,
-  input,
-  ...entry
-}: StoredEntry): AuditLogEntry {
-  const { operatorId, operatorName, action, target, requestId, address } = entry;
-  return {
-    id: _id,
-    at: at.toISOString(),
-    operatorId,
-    operatorName,
-    action,
-    target,
-    outcome: outcome ?? 'changed',
-    error: error ?? null,
-    before: before ?? null,
-    after: after ?? null,
-    input: input ?? null,
-    requestId,
-    address,
-  };
-}
+export const viewEntry = (entry: StoredEntry): AuditLogEntry => ({
+  id: entry._id,
+  at: entry.at.toISOString(),
+  operatorId: entry.operatorId,
+  operatorName: entry.operatorName,
+  action: entry.action,
+  target: entry.target,
+  outcome: entry.outcome ?? 'changed',
+  error: entry.error ?? null,
+  before: entry.before ?? null,
+  after: entry.after ?? null,
+  input: entry.input ?? null,
+  requestId: entry.requestId,
+  address: entry.address,
+});
 
 /**
- * Restricts a filter to the entries that this operator may read. An operator whose role has the scope `own` does not see what
- * other operators did to users.
+ * Restricts a filter to the entries that this operator may read. With the scope `own`, an operator does not see the acts of other
+ * operators on users.
  */
 const readableBy = <Filter>({ id, role }: AdminContext['operator'], filter: Filter) =>
   scopeOf(role, 'auditLog.list') === 'own' ? { ...filter, seenBy: id } : filter;

@@ -43,7 +43,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'before.last4': 1 }, sparse: true },
 ];
 
-/** Returns the partner whose record or wallet an entry is about. A refund names the wallet beside its target. */
+/** Returns the partner that an entry is about. A refund names the wallet beside its target. */
 function partnerOf({ partnerId, target, after }: Pick<NewEntry, 'partnerId' | 'target' | 'after'>): {
   partnerId?: string;
 } {

@@ -41,7 +41,7 @@ const fromMemory: ReadonlySet<string> = new Set([
   '/ops',
   '/metrics',
 ]);
-/** How long a valid token is remembered, in milliseconds: the length of a work shift. */
+/** The time for which a valid token is remembered, in milliseconds. It covers a work shift. */
 const rememberedMs = 12 * 3_600_000;
 
 export const firstOperator: Identity = {
@@ -50,7 +50,7 @@ export const firstOperator: Identity = {
   role: 'owner',
   expiresAt: null,
 };
-/** How many wrong tokens a subscriber may send in a minute before the response is 429. A valid token always passes. */
+/** The most wrong tokens that a subscriber may send in a minute. More get a 429. A valid token always passes. */
 const wrongTokensPerMinute = 10;
 
 function unknownOperator(token = ''): ApiError {
@@ -100,7 +100,7 @@ export function createAuthentication({
     store.touch(id, new Date(now)).catch((err: unknown) => log.warn({ err, id }, 'last use was not noted'));
   }
 
-  /** Operators by the hash of their token. */
+  /** The operators that this process has authenticated, by the hash of their token. */
   const remembered = new LRUCache<string, Operator>({ max: 1_000, ttl: rememberedMs });
 
   async function find(hash: string): Promise<Operator | undefined> {

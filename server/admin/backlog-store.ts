@@ -9,7 +9,7 @@ export interface Backlog {
   jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
   /** Webhook endpoints in trouble, the worst first. */
   endpoints?: EndpointHealth[];
-  /** Ledger pages whose events are still to be published. */
+  /** Ledger pages with events that are still to be published. */
   pages: { unpublished: number; oldestAt?: Date };
 }
 
@@ -18,7 +18,7 @@ export const lateAfterMs = 5_000;
 /** The most index entries that a count reads: 100,000 take about 20 ms. */
 const mostCounted = 100_000;
 
-/** The most due deliveries that are read to find one whose key is not paused. */
+/** The most due deliveries that are read to find one that is not paused. */
 const mostDueRead = 10_000;
 
 /** The condition that all jobs meet. The index that begins with `name` serves it. */
@@ -38,7 +38,7 @@ export function createBacklogStore(db: Db) {
     return Number(n);
   }
 
-  /** Returns the keys whose webhooks are paused. Their waiting deliveries do not count as late. */
+  /** Returns the keys with paused webhooks. Their waiting deliveries do not count as late. */
   async function pausedKeys(at: Date): Promise<string[]> {
     const found = await keys.find({ 'pause.until': { $gt: at } }, { projection: { _id: 1 } }).toArray();
     return found.map(({ _id }) => _id);

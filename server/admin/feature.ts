@@ -1,16 +1,15 @@
 import type { AnyRouter } from '@trpc/server';
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
-import type { Sweep } from '../platform/database/event-draft.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
 import type { Upgrade } from '../platform/database/upgrade.ts';
 import type { KeyRotation } from '../platform/keys/key-rotation.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import { type AuditLog, createAuditLog, createAuditLogProcedures } from './audit-log.ts';
+import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
 import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics.ts';
@@ -33,7 +32,7 @@ interface Dependencies {
   /** The value of SVC_ADMIN_TOKEN, or the generated token. Undefined if the token is retired. */
   firstToken: string | undefined;
   metrics: Metrics;
-  /** How long requests are collected before they are written, in milliseconds. */
+  /** The time for which requests are collected before they are written, in milliseconds. */
   requestsEvery: number;
   /** Returns the owner of each given name that exists. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
@@ -54,56 +53,25 @@ interface Dependencies {
   databaseFault: ReadDatabaseFault;
 }
 
-interface AdminProcedures {
-  operators: ReturnType<typeof createOperatorProcedures>;
-  keyring: ReturnType<typeof createKeyringProcedures>;
-  auditLog: ReturnType<typeof createAuditLogProcedures>;
-  requests: ReturnType<typeof createRequestProcedures>;
-  schema: ReturnType<typeof createSchemaProcedures>;
-  secrets: ReturnType<typeof createSecretProcedures>;
-  status: ReturnType<typeof createStatusProcedure>;
-}
-
-export interface Admin {
-  /** The procedures of this feature in the admin API. */
-  procedures: AdminProcedures;
-  /** Adds entries for calls that another listener makes. */
-  auditLog: Pick<AuditLog, 'recordCall'>;
-  /**
-   * Returns the routes to register on the admin listener.
-   * @param api the whole admin API, and a caller of it with the role ops
-   */
-  routesOf(api: { router: AnyRouter; ops: OpsApi }): FastifyPluginAsync;
-  /** The routes to register on the health listener. */
-  metricsRoutes: FastifyPluginAsync;
-  /** Records and counts the responses of the public listener. Call this before its routes are registered. */
-  observe(app: FastifyInstance): void;
-  /** Writes the requests that are still buffered. Call this when the process stops. */
-  flush(): Promise<void>;
-  /** The sweep to run with the sweeps of other features. */
-  sweep: Sweep;
-}
-
 /** Makes the admin API and the pages that operators see. */
-export function createAdmin(dependencies: Dependencies): Admin {
-  const {
-    stores,
-    clock,
-    log,
-    firstToken,
-    metrics,
-    requestsEvery,
-    existing,
-    partnerNames,
-    status,
-    readEndpoints,
-    rotation,
-    upgrade,
-    shards,
-    findSecret,
-    databaseFault,
-    recordsOfUser,
-  } = dependencies;
+export function createAdmin({
+  stores,
+  clock,
+  log,
+  firstToken,
+  metrics,
+  requestsEvery,
+  existing,
+  partnerNames,
+  status,
+  readEndpoints,
+  rotation,
+  upgrade,
+  shards,
+  findSecret,
+  databaseFault,
+  recordsOfUser,
+}: Dependencies) {
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const procedures = {
     operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
@@ -134,17 +102,42 @@ export function createAdmin(dependencies: Dependencies): Admin {
     flushEvery: requestsEvery,
     existing,
   });
-  const routesOf: Admin['routesOf'] =
-    ({ router, ops }) =>
-    async (scope) => {
-      await scope.register(
-        adminRoutes({ environment: status.about.environment, router, authenticate, clock, auditLog }),
-      );
-      const { overview, backlog } = stores;
-      const guides = `${status.about.baseUrl}/docs`;
-      const figures = { overview, backlog, readEndpoints, api: ops, metrics, clock, log, databaseFault };
-      await scope.register(opsRoutes({ authenticate, ...figures, guides }));
-    };
-  const metricsRoutes = processMetricsRoutes({ authenticate, metrics });
-  return { procedures, auditLog, routesOf, metricsRoutes, observe, flush, sweep: auditLog };
+
+  return {
+    /** The procedures of this feature in the admin API. */
+    procedures,
+    auditLog,
+    /**
+     * Returns the routes to register on the admin listener.
+     * @param api the whole admin API, and a caller of it with the role ops
+     */
+    routesOf:
+      ({ router, ops }: { router: AnyRouter; ops: OpsApi }): FastifyPluginAsync =>
+      async (scope) => {
+        await scope.register(
+          adminRoutes({ environment: status.about.environment, router, authenticate, clock, auditLog }),
+        );
+        await scope.register(
+          opsRoutes({
+            authenticate,
+            overview: stores.overview,
+            backlog: stores.backlog,
+            readEndpoints,
+            api: ops,
+            metrics,
+            clock,
+            log,
+            databaseFault,
+            guides: `${status.about.baseUrl}/docs`,
+          }),
+        );
+      },
+    /** The routes to register on the health listener. */
+    metricsRoutes: processMetricsRoutes({ authenticate, metrics }),
+    /** Records and counts the responses of the public listener. Call this before its routes are registered. */
+    observe,
+    /** Writes the requests that are still buffered. Call this when the process stops. */
+    flush,
+  };
 }
+export type Admin = ReturnType<typeof createAdmin>;

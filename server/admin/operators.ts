@@ -36,31 +36,21 @@ export function createOperators({ store, clock }: Dependencies) {
       const id = randomId('operator');
       const token = randomSecret('operatorToken');
       const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
-      const expiry = expiresAt && { expiresAt };
-      const entry = auditEntry(
-        actor,
-        { id, at: now },
-        { after: { name, role, status: 'active', ...expiry } },
+      const shown = { name, role, status: 'active' as const, ...(expiresAt && { expiresAt }) };
+      const secret = { hash: sha256(token), last4: token.slice(-4) };
+      const operator = await store.insert(
+        { _id: id, ...shown, ...secret, createdAt: new Date(now) },
+        auditEntry(actor, { id, at: now }, { after: shown }),
       );
-      const fields = {
-        name,
-        role,
-        status: 'active' as const,
-        hash: sha256(token),
-        last4: token.slice(-4),
-        ...expiry,
-      };
-      return { operator: await store.insert({ _id: id, ...fields, createdAt: new Date(now) }, entry), token };
+      return { operator, token };
     },
 
     async show(operatorId: string): Promise<Operator> {
-      const operator = await store.find(operatorId);
-      if (operator) return operator;
-      const description =
-        operatorId === firstOperator.id
-          ? `${operatorId} is who signs in with ${firstOperator.name}; no record is kept of it`
-          : `No operator ${operatorId}`;
-      throw new ApiError('not_found', { description });
+      if (operatorId === firstOperator.id)
+        throw new ApiError('not_found', {
+          description: `${operatorId} is who signs in with ${firstOperator.name}; no record is kept of it`,
+        });
+      return store.get(operatorId);
     },
 
     list: ({ status, ...page }: ListOperators): Promise<Operator[]> => store.list({ status }, page),
@@ -87,27 +77,16 @@ export function createOperators({ store, clock }: Dependencies) {
   };
 }
 
-function viewOperator({
-  _id,
-  name,
-  role,
-  status,
-  last4,
-  lastUsedAt,
-  expiresAt,
-  createdAt,
-}: Operator): OperatorView {
-  return {
-    id: _id,
-    name,
-    role,
-    status,
-    last4: last4 ?? null,
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    expiresAt: expiresAt?.toISOString() ?? null,
-    createdAt: createdAt.toISOString(),
-  };
-}
+const viewOperator = (operator: Operator): OperatorView => ({
+  id: operator._id,
+  name: operator.name,
+  role: operator.role,
+  status: operator.status,
+  last4: operator.last4 ?? null,
+  lastUsedAt: operator.lastUsedAt?.toISOString() ?? null,
+  expiresAt: operator.expiresAt?.toISOString() ?? null,
+  createdAt: operator.createdAt.toISOString(),
+});
 
 function viewPermission(path: string): PermissionView {
   const permissionOf = (role: Role) => {

@@ -1,4 +1,4 @@
-import { timeOf } from './ops-text.ts';
+import type { ListedHealth } from '../../contracts/admin/endpoint-health.ts';
 
 /** A cell of a table: a text, which may link to another page, or a command. */
 export type RecordCell = { text: string | number; to?: string } | { command: string };
@@ -16,14 +16,40 @@ export interface RecordPage {
   actions: readonly (readonly [what: string, command: string])[];
 }
 
+/** Writes an amount of cents as `12.50 USD`. */
+export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
+/** Writes a time as `2026-07-01 09:00:00`, in UTC. */
+export const timeOf = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
+
 export const time = (iso: string | null): string => (iso === null ? '–' : `${timeOf(new Date(iso))} UTC`);
 export const percent = (share: number | null): string =>
   share === null ? '–' : `${Math.round(share * 1000) / 10} %`;
 export const text = (value: string | number | null): RecordCell => ({ text: value ?? '–' });
 export const texts = (...values: readonly (string | number | null)[]): RecordCell[] => values.map(text);
-export const to = (kind: string, id: string): RecordCell => ({ text: id, to: `/ops/${kind}/${id}` });
-/** A text in place of an id, which is too long for the first column on a phone. */
-export const link = (shown: string, kind: string, id: string): RecordCell => ({
+/** Makes a link to the page of a record. In the first column, a short text replaces the id, which is too long for a phone. */
+export const link = (kind: string, id: string, shown = id): RecordCell => ({
   text: shown,
   to: `/ops/${kind}/${id}`,
 });
+
+export const endpointHeadings = [
+  'State',
+  'Mode',
+  'Last answer',
+  'Failing since',
+  'Success',
+  'Due',
+  'Why they wait',
+  'Key',
+];
+
+/** Makes the row of an endpoint for a table with these headings. */
+export function endpointRow(health: ListedHealth): RecordCell[] {
+  const { keyId, state, mode, answers, failingSince, successShare, queued, cause } = health;
+  const [newest] = answers.toSorted((one, other) => other.lastAt.localeCompare(one.lastAt));
+  return [
+    link('endpoint', keyId, state),
+    ...texts(mode, newest?.answer ?? null, time(failingSince), percent(successShare), queued, cause),
+    link('endpoint', keyId),
+  ];
+}

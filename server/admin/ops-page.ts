@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
-import type { RecordPage } from './ops-cells.ts';
+import { dollars, type RecordPage, timeOf } from './ops-cells.ts';
 import { style } from './ops-style.ts';
-import { dollars, timeOf } from './ops-text.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
 /** The Content-Security-Policy of the page: it allows the style of the page and nothing else. */
@@ -59,7 +58,7 @@ const partnerCell = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'
 
 /** Seconds after which the browser reloads the page. */
 export const opsRefreshSeconds = 15;
-/** How long a ledger page may stay unpublished, in milliseconds. Sweeps run every 15 s. */
+/** A ledger page that stays unpublished for longer is a problem, in milliseconds. Sweeps run every 15 s. */
 const longestUnpublishedMs = 60_000;
 
 interface Options {
@@ -73,7 +72,7 @@ interface Options {
   clockTrusted?: boolean;
 }
 
-/** The problem of a process whose clock is not trusted. */
+/** The task that is shown if the clock of this process is not trusted. */
 const clockTask = (help: Help) => ({
   text: "The clock of this process is over 2 s off the database's, or was not measured lately: exchanges get 503",
   command: help('doctor'),
@@ -82,36 +81,40 @@ const clockTask = (help: Help) => ({
 /** Lists the open problems, each with the command that helps. */
 function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
-  const list: [boolean, string, Cell][] = [
-    ...(['live', 'test'] as const).map((mode): [boolean, string, Cell] => [
-      lateByMode[mode] > 0,
-      `${lateByMode[mode]} ${mode} deliveries are due and not sent`,
-      help('deliveries list', `--status waiting --mode ${mode}`),
-    ]),
-    [jobs.late > 0, `${jobs.late} jobs are late`, help('jobs list')],
-    [jobs.failed > 0, `${jobs.failed} jobs have failed`, help('jobs list')],
-    [
-      pages.oldestAt !== undefined && at.getTime() - pages.oldestAt.getTime() > longestUnpublishedMs,
-      `Events of a ledger page are unpublished for ${age(at, pages.oldestAt)}`,
-      help('wallets audit'),
-    ],
-    ...failingEndpoints.map(({ keyId, failed, partner, mode }): [boolean, string, Cell] => [
-      mode === 'live',
-      `${failed} live deliveries of ${partner} failed within a day`,
-      help('webhooks show', keyId),
-    ]),
-    ...lowWallets.map(({ partner, partnerId, balance }): [boolean, string, Cell] => [
-      true,
+  const tasks: { text: string; command: Cell }[] = [];
+  function add(text: string, command: Cell): void {
+    tasks.push({ text, command });
+  }
+
+  for (const mode of ['live', 'test'] as const) {
+    const late = lateByMode[mode];
+    if (late > 0)
+      add(
+        `${late} ${mode} deliveries are due and not sent`,
+        help('deliveries list', `--status waiting --mode ${mode}`),
+      );
+  }
+  if (jobs.late > 0) add(`${jobs.late} jobs are late`, help('jobs list'));
+  if (jobs.failed > 0) add(`${jobs.failed} jobs have failed`, help('jobs list'));
+  if (pages.oldestAt && at.getTime() - pages.oldestAt.getTime() > longestUnpublishedMs)
+    add(`Events of a ledger page are unpublished for ${age(at, pages.oldestAt)}`, help('wallets audit'));
+  for (const { keyId, failed, partner, mode } of failingEndpoints) {
+    if (mode === 'live')
+      add(`${failed} live deliveries of ${partner} failed within a day`, help('webhooks show', keyId));
+  }
+  for (const { partner, partnerId, balance } of lowWallets)
+    add(
       `The live wallet of ${partner} has ${dollars(balance)} left`,
       help('wallets show', `${partnerId} --mode live`),
-    ]),
-    ...cappedWallets.map(({ partner, partnerId, mode, bucket }): [boolean, string, Cell] => [
-      mode === 'live',
-      `${partner} has reached its live cap of this ${bucket}`,
-      help('limits show', `${partnerId} --mode live`),
-    ]),
-  ];
-  return list.filter(([isDue]) => isDue).map(([, text, command]) => ({ text, command }));
+    );
+  for (const { partner, partnerId, mode, bucket } of cappedWallets) {
+    if (mode === 'live')
+      add(
+        `${partner} has reached its live cap of this ${bucket}`,
+        help('limits show', `${partnerId} --mode live`),
+      );
+  }
+  return tasks;
 }
 
 /** Returns the tables of one mode that have rows. Without a mode, returns those of requests that name no known client. */

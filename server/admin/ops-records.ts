@@ -1,8 +1,16 @@
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import type { OpsApi } from './ops-api.ts';
-import { link, percent, type RecordPage, text, texts, time, to } from './ops-cells.ts';
-import { endpointHeadings, endpointRow } from './ops-endpoints.ts';
-import { dollars } from './ops-text.ts';
+import {
+  dollars,
+  endpointHeadings,
+  endpointRow,
+  link,
+  percent,
+  type RecordPage,
+  text,
+  texts,
+  time,
+} from './ops-cells.ts';
 
 const mostRows = 50;
 
@@ -34,18 +42,18 @@ async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
         title: 'API keys',
         headings: ['Ends in', 'Mode', 'Status', 'URL', 'Key'],
         rows: keys.map((key) => [
-          link(`…${key.last4}`, 'endpoint', key.id),
+          link('endpoint', key.id, `…${key.last4}`),
           ...texts(key.mode, key.status, key.webhookUrl),
-          to('endpoint', key.id),
+          link('endpoint', key.id),
         ]),
       },
       {
         title: 'Last sessions',
         headings: ['Status', 'Why not', 'Begun', 'Mode', 'Session'],
         rows: sessions.rows.map(({ id, mode, status: state, reason, createdAt: begunAt }) => [
-          link(state, 'session', id),
+          link('session', id, state),
           ...texts(reason, time(begunAt), mode),
-          to('session', id),
+          link('session', id),
         ]),
       },
     ],
@@ -68,7 +76,7 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
   return {
     title: `Endpoint of ${keyId}`,
     facts: [
-      ['Partner', to('partner', health.partnerId)],
+      ['Partner', link('partner', health.partnerId)],
       ['Mode', text(health.mode)],
       ['URL', text(url)],
       ['State', text(health.state)],
@@ -91,9 +99,9 @@ async function endpoint(api: OpsApi, keyId: string): Promise<RecordPage> {
         title: 'Last deliveries',
         headings: ['Status', 'Attempts', 'Made', 'Next attempt', 'Event', 'Delivery'],
         rows: deliveries.map(({ id, event, waiting, status, attempts, nextAttemptAt, createdAt }) => [
-          link(waiting ? `waiting: ${waiting}` : status, 'delivery', id),
+          link('delivery', id, waiting ? `waiting: ${waiting}` : status),
           ...texts(attempts.length, time(createdAt), time(nextAttemptAt), event),
-          to('delivery', id),
+          link('delivery', id),
         ]),
       },
     ],
@@ -116,13 +124,13 @@ async function delivery(api: OpsApi, deliveryId: string): Promise<RecordPage> {
     title: `Delivery ${deliveryId}`,
     facts: [
       ['Event', text(`${view.event} (${view.eventId})`)],
-      ['Partner', to('partner', view.partnerId)],
-      ['Endpoint', to('endpoint', view.keyId)],
+      ['Partner', link('partner', view.partnerId)],
+      ['Endpoint', link('endpoint', view.keyId)],
       ['Mode', text(view.mode)],
       ['Status', text(view.waiting ? `waiting: ${view.waiting}` : (view.skipped ?? view.status))],
       ['What to do', text(adviseDelivery(view) ?? null)],
       ['Next attempt', text(time(view.nextAttemptAt))],
-      ['Repeats', view.resendOf ? to('delivery', view.resendOf) : text(null)],
+      ['Repeats', view.resendOf ? link('delivery', view.resendOf) : text(null)],
       ['Made', text(time(view.createdAt))],
     ],
     tables: [
@@ -158,8 +166,8 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
   return {
     title: `Session ${sessionId}`,
     facts: [
-      ['Partner', to('partner', view.partnerId)],
-      ['Key', to('endpoint', view.keyId)],
+      ['Partner', link('partner', view.partnerId)],
+      ['Key', link('endpoint', view.keyId)],
       ['Client', text(view.clientId)],
       ['Mode', text(view.mode)],
       ['Status', text(view.expired ? `${view.status}, expired` : view.status)],
@@ -193,7 +201,7 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
   return {
     title: `${reference.mode === 'live' ? 'Live' : 'Test'} wallet of ${partnerId}`,
     facts: [
-      ['Partner', to('partner', partnerId)],
+      ['Partner', link('partner', partnerId)],
       ['Balance', text(dollars(view.balance))],
       ['Days left', text(view.daysLeft ?? '–')],
       ['Spent a day', text(dollars(view.spentPerDay))],
@@ -237,7 +245,7 @@ async function bulk(api: OpsApi, bulkId: string): Promise<RecordPage> {
         title: 'API keys',
         headings: ['Key', 'Mode', 'Total', 'Done', 'Left out', 'Waits for'],
         rows: view.keys.map(({ keyId, mode, total, done, leftOut, finished, waits }) => [
-          to('endpoint', keyId),
+          link('endpoint', keyId),
           ...texts(mode, total, done, leftOut, finished ? 'finished' : waits),
         ]),
       },
@@ -262,7 +270,7 @@ async function work(api: OpsApi): Promise<RecordPage> {
         title: 'Endpoints with failed or waiting deliveries, the worst first',
         headings: ['Partner', ...endpointHeadings],
         rows: endpoints.map((health) => [
-          link(health.partnerName ?? health.partnerId, 'partner', health.partnerId),
+          link('partner', health.partnerId, health.partnerName ?? health.partnerId),
           ...endpointRow(health),
         ]),
       },
@@ -270,9 +278,9 @@ async function work(api: OpsApi): Promise<RecordPage> {
         title: 'Bulk jobs',
         headings: ['What', 'Status', 'Done', 'Of', 'By', 'Begun', 'Job'],
         rows: jobs.map((job) => [
-          link(job.action, 'bulk', job.id),
+          link('bulk', job.id, job.action),
           ...texts(job.status, job.done, job.total, job.operatorName, time(job.createdAt)),
-          to('bulk', job.id),
+          link('bulk', job.id),
         ]),
       },
     ],

@@ -32,9 +32,9 @@ interface Dependencies {
   guides?: string;
 }
 
-/** How long scrapers of `/metrics` share one read of the database, in milliseconds. */
+/** The time for which scrapers of `/metrics` share one read of the database, in milliseconds. */
 const metricsFreshForMs = 15_000;
-/** How long readers of the page share one read of the database, in milliseconds. */
+/** The time for which readers of the page share one read of the database, in milliseconds. */
 const pageFreshForMs = 5_000;
 
 /** Turns HTTP Basic, by which browsers sign in, into a bearer token: the password is the operator token. */

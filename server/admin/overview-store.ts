@@ -42,7 +42,7 @@ export interface Overview extends Backlog {
 }
 
 const day = 86_400_000;
-/** How far back the page shows the errors of requests, in minutes. */
+/** The page shows the errors of requests of the last minutes: this many. */
 export const recentMinutes = 15;
 /** A live wallet with a balance below this, in cents, is nearly empty. */
 const lowBalanceCents = 1_000;

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
 import type { Metrics } from './metrics.ts';
 import {
-  allOf,
+  hasNames,
   listsOf,
   type NameLists,
   type NameOwner,
@@ -23,12 +23,13 @@ interface Dependencies {
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
-  /** How long requests are collected before they are written, in milliseconds. */
+  /** The time for which requests are collected before they are written, in milliseconds. */
   flushEvery: number;
   /** Returns the owner of each given name that exists. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
 }
 
+/** A request that waits to be written, and the names in it that decide whether it is written. */
 interface Noted {
   record: RequestRecord;
   names: Names;
@@ -38,7 +39,7 @@ interface Noted {
 const mostSuccesses = 50;
 const mostFailures = 200;
 
-/** How many bits of an address are kept. They identify a network, not a person. */
+/** The number of bits of an address that are kept. They identify a network, not a person. */
 const keptBits = { ipv4: 24, ipv6: 48 };
 
 /** Records the requests of a listener for `svcadmin request ID`, and counts them for the metrics. */
@@ -69,7 +70,7 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
     const kind = reply.statusCode >= 400 ? 'failures' : 'successes';
     if (room[kind] === 0) return;
     const names = namesIn(request, reply);
-    if (allOf(names).length === 0) return;
+    if (!hasNames(names)) return;
     room[kind] -= 1;
     waiting.push({ record: recordOf(request, reply, names), names });
     if (waiting.length === 1) setTimeout(() => void flush(), flushEvery).unref();

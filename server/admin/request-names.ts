@@ -24,15 +24,15 @@ export interface NameOwner {
 const shortText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
 
-function nameIn(source: unknown, field: string): string | undefined {
-  return shortText(sentText(source, field));
-}
-
-function sentText(source: unknown, field: string): string | undefined {
+/** Returns a field of a body or query if it is a text that is not empty. */
+function textIn(source: unknown, field: string): string | undefined {
   if (typeof source !== 'object' || source === null) return undefined;
   const value = (source as Record<string, unknown>)[field];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
+
+/** Returns an identifier in a body or query. A text that is too long cannot be one. */
+const nameIn = (source: unknown, field: string): string | undefined => shortText(textIn(source, field));
 
 /** Returns the user name of a Basic `Authorization` header. */
 function basicUser(authorization: string): string | undefined {
@@ -79,16 +79,17 @@ export function storedNames({ clientId, sessionId, integrationId }: Names) {
 
 /** Returns the redirect URI and the shop of a refused request, which a partner may have mistyped. Secrets are masked. */
 export function sentIn({ body, query }: FastifyRequest): { redirectUri?: string; shop?: string } {
-  const redirectUri = sentText(body, 'redirect_uri') ?? sentText(query, 'redirect_uri');
-  const shop = sentText(body, 'shop_domain');
+  const redirectUri = textIn(body, 'redirect_uri') ?? textIn(query, 'redirect_uri');
+  const shop = textIn(body, 'shop_domain');
   return {
     ...(redirectUri === undefined ? {} : { redirectUri: maskedAddress(redirectUri) }),
     ...(shop === undefined ? {} : { shop: maskedAddress(shop) }),
   };
 }
 
-const distinct = (values: readonly (string | undefined)[]) =>
-  [...new Set(values.filter((value) => value !== undefined && value !== ''))] as string[];
+const distinct = (values: readonly (string | undefined)[]): string[] => [
+  ...new Set(values.filter((value) => value !== undefined).filter((value) => value !== '')),
+];
 
 export const listsOf = (names: readonly Names[]): NameLists => ({
   clientIds: distinct(names.map(({ clientId }) => clientId)),
@@ -100,9 +101,10 @@ export const listsOf = (names: readonly Names[]): NameLists => ({
 /** Returns the owner of the client of a request, or else of its sender. Undefined if none of the names exists. */
 export function ownerOf(names: Names, known: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
   const { clientId, keyHash, integrationId, sessionId } = names;
-  const owners = [clientId, keyHash, integrationId, sessionId].flatMap((name) => known.get(name ?? '') ?? []);
+  const owners = [clientId, keyHash, integrationId, sessionId].map((name) => known.get(name ?? ''));
+  const owner = owners.find((found) => found !== undefined);
   const keyId = known.get(keyHash ?? '')?.keyId;
-  return owners[0] && { partnerId: owners[0].partnerId, ...(keyId && { keyId }) };
+  return owner && { partnerId: owner.partnerId, ...(keyId && { keyId }) };
 }
 
-export const allOf = (names: Names): string[] => Object.values(listsOf([names])).flat();
+export const hasNames = (names: Names): boolean => Object.values(names).some(Boolean);

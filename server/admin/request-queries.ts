@@ -19,40 +19,32 @@ import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
-/** Returns a request as an operator of this role sees it. */
-function viewRequest(role: Role, { _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
-  const {
-    error = null,
-    description = null,
-    partnerId = null,
-    keyId = null,
-    clientId = null,
-    sessionId = null,
-    integrationId = null,
-    address = null,
-    retryAfter = null,
-    redirectUri,
-    shop = null,
-    ...rest
-  } = record;
-  return {
-    ...rest,
-    id: _id,
-    at: at.toISOString(),
-    error,
-    description,
-    partnerId,
-    keyId,
-    clientId,
-    sessionId,
-    integrationId,
-    address,
-    retryAfter,
-    shop,
-    redirectUri:
-      redirectUri === undefined ? null : seesPeople(role) ? redirectUri : withoutQuery(redirectUri),
-  };
+/** Returns a redirect URI as this role sees it. Its query may contain personal data. */
+function viewRedirectUri(role: Role, uri: string | undefined): string | null {
+  if (uri === undefined) return null;
+  return seesPeople(role) ? uri : withoutQuery(uri);
 }
+
+/** Returns a request as an operator of this role sees it. */
+const viewRequest = (role: Role, record: RequestRecord): RequestView => ({
+  id: record._id,
+  at: record.at.toISOString(),
+  method: record.method,
+  route: record.route,
+  status: record.status,
+  durationMs: record.durationMs,
+  error: record.error ?? null,
+  description: record.description ?? null,
+  partnerId: record.partnerId ?? null,
+  keyId: record.keyId ?? null,
+  clientId: record.clientId ?? null,
+  sessionId: record.sessionId ?? null,
+  integrationId: record.integrationId ?? null,
+  address: record.address ?? null,
+  retryAfter: record.retryAfter ?? null,
+  shop: record.shop ?? null,
+  redirectUri: viewRedirectUri(role, record.redirectUri),
+});
 
 interface Sources {
   requests: RequestStore;
@@ -64,13 +56,11 @@ interface Sources {
 
 /** The procedures of `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
 export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
-  /** The earliest time that a list reaches back to. Older rows exist until the database deletes them. */
-  const oldest = () => new Date(clock.now() - requestRetentionMs).toISOString();
-  /** Returns the later of a wanted time and the earliest possible time. */
-  const from = (since: string | undefined): string => {
-    const first = oldest();
-    return since !== undefined && since > first ? since : first;
-  };
+  /** Returns the start of a list. Older rows than the retention exist until the database deletes them, but are not shown. */
+  function startOf(since: string | undefined): string {
+    const oldest = new Date(clock.now() - requestRetentionMs).toISOString();
+    return since !== undefined && since > oldest ? since : oldest;
+  }
 
   return router({
     show: procedure
@@ -101,7 +91,7 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
         if (after !== undefined && !last) {
           throw new ApiError('not_found', { description: `No request ${after}` });
         }
-        const { rows, stoppedAfter } = await requests.list({ ...wanted, since: from(since), after: last });
+        const { rows, stoppedAfter } = await requests.list({ ...wanted, since: startOf(since), after: last });
         const views = rows.map((row) => viewRequest(ctx.operator.role, row));
         return { rows: await withPartnerName(views, partnerNames), stoppedAfter };
       }),
@@ -109,13 +99,13 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
     count: procedure
       .input(ListRequests.omit(pageFields))
       .output(Total)
-      .query(({ input: { since, ...wanted } }) => requests.count({ ...wanted, since: from(since) })),
+      .query(({ input: { since, ...wanted } }) => requests.count({ ...wanted, since: startOf(since) })),
 
     refused: procedure
       .input(ListRefused)
       .output(RefusedExchanges)
       .query(async ({ input: { since, ...wanted } }) => {
-        const { rows, countedSince } = await requests.refused({ ...wanted, since: from(since) });
+        const { rows, countedSince } = await requests.refused({ ...wanted, since: startOf(since) });
         const views = rows.map(({ firstAt, lastAt, partnerId, limit, ...row }) => ({
           ...row,
           limit: limit ?? null,

@@ -35,7 +35,7 @@ export interface RequestRecord {
   purgeAt: Date;
 }
 
-/** How long a request is kept, in milliseconds. */
+/** The time for which a request is kept, in milliseconds. */
 export const requestRetentionMs = 7 * 86_400_000;
 
 const collection = 'requestLog';

@@ -14,7 +14,7 @@ import type { Authenticate } from './authentication.ts';
 /** The most bytes of a request body. The largest request carries a logo in base64. */
 const largestBody = 384 * 1024;
 
-/** How long before the expiry of a token each response warns of it, in milliseconds. */
+/** The time before the expiry of a token in which each response warns of it, in milliseconds. */
 const warnedBeforeMs = 7 * 86_400_000;
 
 interface Dependencies {

@@ -262,7 +262,7 @@ export function createServices(foundation: Foundation) {
       verification.erasureSweep,
       webhooks.sweep,
       warnings.sweep,
-      operators.admin.sweep,
+      operators.admin.auditLog,
     ],
   };
 }

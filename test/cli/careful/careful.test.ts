@@ -75,7 +75,7 @@ describe('on a production server, without a terminal', () => {
     expect(dry.code).toBe(0);
     expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
     // Audit entries in ledger pages are copied after the answer.
-    await server.services.admin.sweep.sweep();
+    await server.services.admin.auditLog.sweep();
     expect(await audited(server)).toBe(before);
     expect(await svcadmin(server.adminUrl, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
     await expect.poll(() => audited(server)).toBeGreaterThan(before);

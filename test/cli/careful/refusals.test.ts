@@ -218,7 +218,7 @@ describe('commands that delete, rotate or move live money', async () => {
       const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
       const changes = () => server.db.collection('auditLog').countDocuments({ outcome: { $ne: 'read' } });
       // Audit entries in ledger pages are copied after the answer.
-      await server.services.admin.sweep.sweep();
+      await server.services.admin.auditLog.sweep();
       const before = await changes();
       const [refusal, dry] = await Promise.all([
         svcadmin.run(command),
@@ -229,7 +229,7 @@ describe('commands that delete, rotate or move live money', async () => {
       expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
       expect(await changes()).toBe(before);
       expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
-      await server.services.admin.sweep.sweep();
+      await server.services.admin.auditLog.sweep();
       await expect.poll(changes).toBeGreaterThan(before);
     },
   );

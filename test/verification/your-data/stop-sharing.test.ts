@@ -150,7 +150,7 @@ describe('a user who stops sharing with a partner', () => {
   it('causes an audit entry with the user as actor, without personal data', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
-    await hosted.services.admin.sweep.sweep();
+    await hosted.services.admin.auditLog.sweep();
     const action = 'users.stopSharing';
     const entries = await hosted.db
       .collection('auditLog')

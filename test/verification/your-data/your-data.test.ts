@@ -19,7 +19,7 @@ afterAll(() => hosted.close());
 
 const codeOf = ({ location }: { location: string }) => returned(location)['code'] ?? '';
 const auditOf = async (action: string, operatorId: string) => {
-  await hosted.services.admin.sweep.sweep();
+  await hosted.services.admin.auditLog.sweep();
   return hosted.db.collection('auditLog').find({ action, operatorId }).toArray();
 };
 
