@@ -38,7 +38,7 @@ const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
     ? entry
     : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
 
-/** `svcadmin members`. */
+/** Makes the procedures of `svcadmin members`. */
 export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }: Dependencies) {
   function view(member: Member): MemberView {
     const { _id: id, partnerId, email = null, role, status, invitedBy, invitation, createdAt } = member;

@@ -15,7 +15,7 @@ const words: Partial<Record<ErrorCode, keyof Messages>> = {
   bad_input: 'checkInput',
   invalid_request: 'checkInput',
 };
-/** Codes whose message needs no details. */
+/** The codes of errors that are clear without a detail. */
 const complete: ReadonlySet<ErrorCode> = new Set([
   'passkey_required',
   'cross_site_request',
@@ -26,7 +26,10 @@ const complete: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The text of an error for a page. `detail`: the exact fault, in English. */
-export const wordsOf = ({ code, message }: ApiError, m: Messages): { text: string; detail?: string } => ({
+export const describeError = (
+  { code, message }: ApiError,
+  m: Messages,
+): { text: string; detail?: string } => ({
   text: m[words[code] ?? 'refused'],
   ...(complete.has(code) ? {} : { detail: message }),
 });

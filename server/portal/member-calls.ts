@@ -21,7 +21,7 @@ interface Dependencies {
   recordCall: NonNullable<AdminContext['recordCall']>;
 }
 
-/** A member's name in the audit log. It is not the e-mail address, because audit entries are kept for ever. */
+/** A member's name in the audit log. It is not the e-mail address, because audit entries are never deleted. */
 export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member' | 'session'>): string =>
   `member (${role})${session.device ? ' by svc' : ''}`;
 
@@ -36,28 +36,27 @@ export function createMemberCalls(dependencies: Dependencies) {
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
-  /** Counts a request against the member's limit, or against the address's limit without a member. */
-  async function counted(
-    request: FastifyRequest,
-    found: SignedIn | undefined,
-  ): Promise<SignedIn | undefined> {
-    if (!found) {
-      await count('portal address', subscriberOf(request.ip), requestsPerMinute.address);
-      return undefined;
-    }
-    notePartner(request, found.member.partnerId);
-    await count('portal member', found.member._id, requestsPerMinute.member);
-    return found;
+  /** Counts a request against the limit of its member. If it has no member, against the limit of its address. */
+  async function countRequest(request: FastifyRequest, signedIn: SignedIn | undefined): Promise<void> {
+    if (!signedIn) return count('portal address', subscriberOf(request.ip), requestsPerMinute.address);
+    notePartner(request, signedIn.member.partnerId);
+    return count('portal member', signedIn.member._id, requestsPerMinute.member);
   }
 
   return {
     /** The member of a browser's cookie. @throws ApiError `rate_limited` */
-    find: async (request: FastifyRequest): Promise<SignedIn | undefined> =>
-      counted(request, await signIn.find(browser.sessionOf(request))),
+    async find(request: FastifyRequest): Promise<SignedIn | undefined> {
+      const signedIn = await signIn.find(browser.sessionOf(request));
+      await countRequest(request, signedIn);
+      return signedIn;
+    },
 
     /** The member of a program's token. @throws ApiError `rate_limited` */
-    findByToken: async (request: FastifyRequest, token: string): Promise<SignedIn | undefined> =>
-      counted(request, await logins.find(token)),
+    async findByToken(request: FastifyRequest, token: string): Promise<SignedIn | undefined> {
+      const signedIn = await logins.find(token);
+      await countRequest(request, signedIn);
+      return signedIn;
+    },
 
     /** The context of the admin API for a member. The scope limits the calls, and personal data are masked. */
     contextOf(request: FastifyRequest, signedIn: SignedIn): AdminContext {

@@ -8,7 +8,7 @@ export interface MemberSession {
   _id: string;
   memberId: string;
   partnerId: string;
-  /** When the member last used the passkey. */
+  /** The time at which the member last used the passkey. */
   passkeyAt: Date;
   /** For a program: the name of its machine, its address, and the role that was confirmed. */
   device?: { name: string; address: string; role: MemberRole };

@@ -6,10 +6,10 @@ import { noteFailure } from '../platform/http/answer-log.ts';
 import { issueToken } from '../platform/http/csrf.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { Browser } from './browser.ts';
-import { wordsOf } from './error-words.ts';
+import { describeError } from './error-words.ts';
 import type { MemberCalls } from './member-calls.ts';
 import type { Responses } from './responses.ts';
-import { scope as table } from './scope.ts';
+import { isAllowed } from './scope.ts';
 import type { SignedIn } from './sign-in.ts';
 import type { About, DocumentRow, Done, Given, PageContext, PageRow, PreviewConsent } from './views/page.ts';
 
@@ -45,7 +45,7 @@ function toApiError(error: unknown): unknown {
 
 /** The result of a page's form. */
 interface Outcome {
-  done?: Done | undefined;
+  done?: Done;
   error?: ApiError;
   given?: Given;
 }
@@ -63,9 +63,6 @@ export function pageRoutes({
   clock,
 }: Dependencies): FastifyPluginAsync {
   const { root } = browser;
-  const isAllowed = ({ member: { role } }: SignedIn, procedure: string) =>
-    table[procedure]?.roles.includes(role) === true;
-  const may = (signedIn: SignedIn, { needs }: Pick<PageRow, 'needs'>) => isAllowed(signedIn, needs);
 
   /** The member of a request. Without one, redirects to the sign-in, which leads back to this page. */
   async function requireMember(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
@@ -96,45 +93,56 @@ export function pageRoutes({
     };
   }
 
+  /** The entries of the navigation that the member may follow. The entry of the present page's topic is `current`. */
+  function navigationOf(present: PageRow, { role, m }: PageContext) {
+    const topicOf = ({ path }: PageRow) => path.split('/')[1];
+    return pages.flatMap((page) => {
+      if (page.nav === undefined || !isAllowed(role, page.needs)) return [];
+      const current = topicOf(page) === topicOf(present);
+      return [{ href: `${root}${page.path}`, text: m[page.nav], current }];
+    });
+  }
+
   async function show(
     page: PageRow,
     { request, reply, signedIn }: { request: FastifyRequest; reply: FastifyReply; signedIn: SignedIn },
     { done, error, given = {} }: Outcome = {},
   ) {
-    if (!may(signedIn, page)) throw new ApiError('not_permitted');
+    const { email = '', role } = signedIn.member;
+    if (!isAllowed(role, page.needs)) throw new ApiError('not_permitted');
     const context = contextOf(request, signedIn);
     const view = await page.view(context).catch((thrown: unknown) => {
       throw toApiError(thrown);
     });
     const { m } = context;
-    const { email = '', role } = signedIn.member;
+    const sections = [...(done?.sections ?? []), ...view.sections].map((section) => ({
+      ...section,
+      forms: section.forms?.filter((form) => isAllowed(role, form.needs ?? page.changes ?? page.needs)),
+    }));
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
-    const here = page.path.split('/')[1];
     if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
     return responses.send(request, reply, 'page', {
       status: error?.status ?? 200,
       ...view,
-      sections: [...(done?.sections ?? []), ...view.sections].map((section) => ({
-        ...section,
-        forms: section.forms?.filter((form) => isAllowed(signedIn, form.needs ?? page.changes ?? page.needs)),
-      })),
+      sections,
       framed: view.sections.some(({ frame }) => frame !== undefined),
       csrf: issueToken(signedIn.secret),
       self: request.url.split('?', 1)[0],
       who: { partner, email, role: m[role] },
-      nav: pages
-        .filter((entry) => entry.nav !== undefined && may(signedIn, entry))
-        .map(({ path, nav }) => ({
-          href: `${root}${path}`,
-          text: m[nav ?? 'overview'],
-          current: path.split('/')[1] === here,
-        })),
+      nav: navigationOf(page, context),
       told: 'done' in context.query && !error,
       secret: done?.secret,
       result: done?.result,
-      error: error && { ...wordsOf(error, m), again: error.code === 'passkey_required' },
+      error: error && { ...describeError(error, m), again: error.code === 'passkey_required' },
       given,
     });
+  }
+
+  /** The address to show after an action. With the parameter `done`, its page says that the change was made. */
+  function addressAfter({ to, quiet }: Done, request: FastifyRequest): string {
+    const address = to === undefined ? (request.url.split('?', 1)[0] ?? root) : `${root}${to}`;
+    if (quiet) return address;
+    return address.includes('?') ? `${address}&done` : `${address}?done`;
   }
 
   async function act(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
@@ -147,10 +155,9 @@ export function pageRoutes({
     const action = Object.hasOwn(page.actions ?? {}, name) ? page.actions?.[name] : undefined;
     if (!action) throw new ApiError('bad_input');
     try {
-      const done = await action(contextOf(request, signedIn), given);
-      if (done?.secret || done?.result || done?.sections) return await show(page, requestContext, { done });
-      const to = done?.to ? `${root}${done.to}` : (request.url.split('?', 1)[0] ?? root);
-      return reply.redirect(done?.quiet ? to : `${to}${to.includes('?') ? '&' : '?'}done`, 303);
+      const done: Done = (await action(contextOf(request, signedIn), given)) ?? {};
+      if (done.secret || done.result || done.sections) return await show(page, requestContext, { done });
+      return reply.redirect(addressAfter(done, request), 303);
     } catch (thrown) {
       const error = toApiError(thrown);
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
@@ -171,7 +178,7 @@ export function pageRoutes({
       scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
         const signedIn = await requireMember(request, reply);
         if (!signedIn) return reply;
-        if (!may(signedIn, row)) throw new ApiError('not_permitted');
+        if (!isAllowed(signedIn.member.role, row.needs)) throw new ApiError('not_permitted');
         const document = await row.document(contextOf(request, signedIn)).catch((thrown: unknown) => {
           throw toApiError(thrown);
         });

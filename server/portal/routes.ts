@@ -5,7 +5,7 @@ import { codeHeader, renderErrors } from '../platform/http/errors.ts';
 import { boundInFlight, type Capacity } from '../platform/http/in-flight.ts';
 import { acceptForms } from '../platform/http/parameters.ts';
 import type { Browser } from './browser.ts';
-import { wordsOf } from './error-words.ts';
+import { describeError } from './error-words.ts';
 import { assets, type Responses } from './responses.ts';
 
 interface Dependencies {
@@ -46,7 +46,7 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
       return responses.send(request, reply, 'problem', {
         status: error.status,
         heading: error.status === 404 ? m.notFound : m.problem,
-        ...wordsOf(error, m),
+        ...describeError(error, m),
         requestId: request.id,
       });
     });

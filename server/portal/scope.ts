@@ -34,7 +34,7 @@ export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
   memberId: 'member',
 };
 
-/** How members may call one procedure. */
+/** The rule for calls of one procedure by members. */
 export interface ScopeRow {
   roles: readonly MemberRole[];
   /** The input fields that a member may set. `partnerId` is always the member's own partner. */
@@ -186,3 +186,7 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'members.setRole': fresh(owners, 'memberId role'),
   'members.remove': fresh(owners, 'memberId'),
 };
+
+/** Whether the role may call the procedure. */
+export const isAllowed = (role: MemberRole, path: string): boolean =>
+  scope[path]?.roles.includes(role) === true;

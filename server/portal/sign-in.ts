@@ -10,7 +10,7 @@ import type { Members } from './members.ts';
 import type { PortalStores } from './store.ts';
 
 export const sessionLifetimeMs = 12 * 3_600_000;
-/** How long after a use of the passkey a member may change secrets and members. */
+/** The time after a use of the passkey in which a member may change secrets and members, in milliseconds. */
 export const freshForMs = 30 * 60_000;
 
 interface Dependencies {

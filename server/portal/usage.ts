@@ -9,6 +9,9 @@ export interface DayOfUse {
 
 const dayMs = 86_400_000;
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+/** Returns the start of the day in UTC, some days before `now`. */
+export const startOfDay = (now: number, daysBefore = 0): string =>
+  `${dayOf(now - daysBefore * dayMs)}T00:00:00.000Z`;
 
 /** Charges by day, the oldest day first, including days without charges. @param now milliseconds since 1970 */
 export function usageByDay(

@@ -40,7 +40,6 @@ export const ar: Messages = {
   invitation: 'دعوتك',
   invitationNote: 'أنت مدعو إلى البوابة. أنشئ مفتاح مرور على هذا الجهاز، وبعدها ينتهي هذا الرابط.',
   request: 'الطلب',
-  requestId: 'الطلب',
   problem: 'لم ينجح ذلك',
   notFound: 'غير موجود',
   notPermitted: 'دورك لا يسمح بذلك',

@@ -43,7 +43,6 @@ export const de: Messages = {
   invitationNote:
     'Sie sind in das Portal eingeladen. Erstellen Sie auf diesem Gerät einen Passkey; danach ist dieser Link verbraucht.',
   request: 'Anfrage',
-  requestId: 'Anfrage',
   problem: 'Das hat nicht geklappt',
   notFound: 'Nicht gefunden',
   notPermitted: 'Ihre Rolle erlaubt das nicht',

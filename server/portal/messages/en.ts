@@ -40,7 +40,6 @@ export const en = {
   invitation: 'Your invitation',
   invitationNote: 'You are invited to the portal. Make a passkey on this device; this link then ends.',
   request: 'Request',
-  requestId: 'Request',
   problem: 'That did not work',
   notFound: 'Not found',
   notPermitted: 'Your role does not allow this',

@@ -43,7 +43,6 @@ export const es: Messages = {
   invitationNote:
     'Está invitado al portal. Cree una llave de acceso en este dispositivo; después este enlace deja de valer.',
   request: 'Solicitud',
-  requestId: 'Solicitud',
   problem: 'No ha funcionado',
   notFound: 'No encontrado',
   notPermitted: 'Su rol no lo permite',

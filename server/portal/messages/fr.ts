@@ -43,7 +43,6 @@ export const fr: Messages = {
   invitationNote:
     "Vous êtes invité au portail. Créez une clé d'accès sur cet appareil ; ce lien prend alors fin.",
   request: 'Requête',
-  requestId: 'Requête',
   problem: "Cela n'a pas fonctionné",
   notFound: 'Introuvable',
   notPermitted: 'Votre rôle ne le permet pas',

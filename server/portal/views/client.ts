@@ -117,7 +117,7 @@ async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
   const [client, keys] = await Promise.all([api.clients.show(clientId(context)), keyOptions(context)]);
   const isActive = client.status === 'active';
-  const turn = isActive ? ('disable' as const) : ('enable' as const);
+  const statusAction = isActive ? ('disable' as const) : ('enable' as const);
   // The form can move a client of a revoked key to another key, so it also offers the present one.
   const isKeyActive = keys.some(({ value }) => value === client.keyId);
   const offered = isKeyActive ? keys : [{ value: client.keyId, text: client.keyId }, ...keys];
@@ -139,13 +139,13 @@ async function show(context: PageContext): Promise<View> {
           { text: m.sessions, to: `/sessions?client=${client.id}` },
           { text: m.requests, to: `/requests?client=${client.id}` },
         ],
-        forms: [{ act: turn, fields: [], submit: m[turn], danger: isActive }],
+        forms: [{ act: statusAction, fields: [], submit: m[statusAction], danger: isActive }],
       },
       redirects(client, context),
       settings(client, context, offered),
       branding(client, context),
-      ...(isStorefront ? [await integrationsOf(context, client.id)] : []),
-      ...(isStorefront ? [] : [secrets(client, context)]),
+      // A storefront client authenticates with the secrets of its integrations.
+      isStorefront ? await integrationsOf(context, client.id) : secrets(client, context),
     ],
   };
 }
@@ -160,9 +160,12 @@ async function previewOf(context: PageContext) {
   const { brandColor, ...typed } = brandIn(query);
   const isColor = /^#[0-9a-f]{6}$/i.test(brandColor ?? '');
   const wanted = {
-    ...{ name: partner.name, logo: partner.logo, ...typed },
+    ...typed,
+    name: partner.name,
+    logo: partner.logo,
     brandColor: isColor && brandColor ? brandColor.toLowerCase() : null,
-    ...{ claims: client.claims, mode: client.mode },
+    claims: client.claims,
+    mode: client.mode,
     redirectUri: client.redirectUris[0] ?? 'https://example.com/',
   };
   return { type: 'text/html', content: previewConsent(wanted, language) };

@@ -12,7 +12,8 @@ async function list(context: PageContext): Promise<View> {
   const { after = '', key = '', status = '' } = query;
   const [clients, keys] = await Promise.all([
     api.clients.list({
-      ...{ partnerId, limit: pageSize },
+      partnerId,
+      limit: pageSize,
       ...filled({ after, keyId: key, status: asGiven<NonNullable<Wanted>['status']>(status) }),
     }),
     keyOptions(context),
@@ -65,7 +66,9 @@ async function list(context: PageContext): Promise<View> {
 const create: Action = async ({ api, partnerId, m }, given) => {
   const { name = '', keyId = '', kind, redirectUris } = given;
   const { id, clientSecret } = await api.clients.create({
-    ...{ partnerId, name, keyId },
+    partnerId,
+    name,
+    keyId,
     kind: asGiven<'oauth' | 'storefront' | undefined>(kind),
     redirectUris: wordsOf(redirectUris),
     claims: claimsIn(given),

@@ -6,6 +6,7 @@ import { filled, link, nextPage, options, pageSize, text, time, toned } from './
 
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
+type Attempt = Delivery['attempts'][number];
 type Wanted = Parameters<PageContext['api']['deliveries']['list']>[0];
 
 const deliveryOf = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
@@ -15,11 +16,18 @@ function toneOf(status: string): 'bad' | 'good' | undefined {
   return status === 'delivered' ? 'good' : undefined;
 }
 
+const toneOfAnswer = (status: number | null) =>
+  status !== null && status >= 200 && status < 300 ? ('good' as const) : ('bad' as const);
+
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const { key = '', status = '', event = '', since = '', until = '', eventId = '', after = '' } = query;
   const wanted = filled({
-    ...{ keyId: key, eventId: eventId.trim(), after, since: timeIn(since), until: timeIn(until) },
+    keyId: key,
+    eventId: eventId.trim(),
+    after,
+    since: timeIn(since),
+    until: timeIn(until),
     status: asGiven<NonNullable<Wanted>['status']>(status),
     event: asGiven<NonNullable<Wanted>['event']>(event),
   });
@@ -75,22 +83,21 @@ async function list(context: PageContext): Promise<View> {
 }
 
 /** The request of an attempt. Its signatures are not stored. */
-function requestOf({ eventId, event, attempts }: Delivery, attempt: number): string {
+function requestOf({ eventId, event }: Delivery, { attempt }: Attempt): string {
   return [
     'POST',
     'Content-Type: application/json',
     `X-SVC-Event: ${event}`,
     `X-SVC-Event-Id: ${eventId}`,
-    `X-SVC-Attempt: ${attempts[attempt]?.attempt ?? ''}`,
+    `X-SVC-Attempt: ${attempt}`,
     'X-SVC-Signature: sha256=(…)',
     `webhook-id: ${eventId}`,
     'webhook-signature: v1,(…)',
   ].join('\n');
 }
 
-function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Section[] {
-  const attempt = delivery.attempts[index];
-  if (!attempt) return [];
+/** The sections for the request and for the response of an attempt. */
+function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContext): Section[] {
   const response = [
     attempt.retryAfter && `Retry-After: ${attempt.retryAfter}`,
     attempt.location && `Location: ${attempt.location}`,
@@ -108,7 +115,7 @@ function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Secti
         [m.cause, text(attempt.trigger)],
         [m.nextAttempt, time(attempt.nextAttemptAt)],
       ],
-      raw: requestOf(delivery, index),
+      raw: requestOf(delivery, attempt),
     },
     {
       title: `${m.attempt} ${attempt.attempt}: ${m.answer}`,
@@ -116,9 +123,6 @@ function attemptOf(delivery: Delivery, index: number, { m }: PageContext): Secti
     },
   ];
 }
-
-const toneOfAnswer = (status: number | null) =>
-  status !== null && status >= 200 && status < 300 ? ('good' as const) : ('bad' as const);
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
@@ -150,7 +154,7 @@ async function show(context: PageContext): Promise<View> {
           : [{ act: 'resend', fields: [], submit: m.resend }],
       },
       { title: m.sentBody, note: m.sentBodyNote, raw: body },
-      ...delivery.attempts.flatMap((_, index) => attemptOf(delivery, index, context)),
+      ...delivery.attempts.flatMap((attempt) => attemptSections(delivery, attempt, context)),
     ],
   };
 }

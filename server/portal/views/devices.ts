@@ -8,7 +8,7 @@ import { hidden } from './forms.ts';
 import type { Action, Given, PageContext, PageRow, Section } from './page.ts';
 import { link, text, time } from './text.ts';
 
-/** How many codes a member may try in a minute: 50 of 25,600,000,000 in the lifetime of a code. */
+/** The most codes that a member may try in a minute. In the lifetime of a code, these are 50 of 25,600,000,000. */
 export const codesPerMinute = 5;
 
 /** Writes the audit entry of a member's action on a login. `name`: the program's machine. `memberId`: the login's member. */
@@ -22,6 +22,27 @@ interface Dependencies {
   logins: DeviceLogins;
   limit: RequestLimit;
   note: NoteDevice;
+}
+
+/** Shows one login. @param email the address of the login's member */
+function loginSection(login: DeviceSession, email: string, { m, now, memberId }: PageContext): Section {
+  const fields = [hidden('login', login._id)];
+  const changesUntil = login.passkeyAt.getTime() + freshForMs;
+  const isOwn = login.memberId === memberId;
+  return {
+    title: isOwn ? login.device.name : `${login.device.name}: ${email}`,
+    facts: [
+      ...(isOwn ? [] : [[m.email, link(email, `/members/${login.memberId}`)] as const]),
+      [m.deviceAddress, text(login.device.address)],
+      [m.created, time(login.createdAt.toISOString())],
+      [m.expires, time(login.expiresAt.toISOString())],
+      [m.deviceChanges, changesUntil > now ? time(new Date(changesUntil).toISOString()) : text(m.notAtAll)],
+    ],
+    forms: [
+      ...(isOwn ? [{ act: 'allow', fields, submit: m.deviceAllowChanges }] : []),
+      { act: 'end', fields, submit: m.deviceEnd, danger: true },
+    ],
+  };
 }
 
 /** `/portal/devices`: a member confirms, sees and ends logins of `svc`. Owners can also end logins of other members. */
@@ -104,38 +125,13 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
   };
 
   async function view(context: PageContext) {
-    const { api, m, now, signedIn, partnerId } = context;
-    const own = await logins.listOf(signedIn.member._id);
+    const { api, m, memberId, partnerId } = context;
+    const own = await logins.listOf(memberId);
     const others = await loginsOfOthers(context);
     const members = others.length === 0 ? [] : await api.members.list({ partnerId, limit: 500 });
     const emailOf = new Map(members.map(({ id, email }) => [id, email]));
-    const sectionOf = ({
-      _id,
-      device,
-      memberId,
-      createdAt,
-      expiresAt,
-      passkeyAt,
-    }: DeviceSession): Section => {
-      const fields = [hidden('login', _id)];
-      const until = passkeyAt.getTime() + freshForMs;
-      const isOwn = memberId === signedIn.member._id;
-      const email = emailOf.get(memberId) ?? memberId;
-      return {
-        title: isOwn ? device.name : `${device.name}: ${email}`,
-        facts: [
-          ...(isOwn ? [] : [[m.email, link(email, `/members/${memberId}`)] as const]),
-          [m.deviceAddress, text(device.address)],
-          [m.created, time(createdAt.toISOString())],
-          [m.expires, time(expiresAt.toISOString())],
-          [m.deviceChanges, until > now ? time(new Date(until).toISOString()) : text(m.notAtAll)],
-        ],
-        forms: [
-          ...(isOwn ? [{ act: 'allow', fields, submit: m.deviceAllowChanges }] : []),
-          { act: 'end', fields, submit: m.deviceEnd, danger: true },
-        ],
-      };
-    };
+    const sectionOf = (login: DeviceSession) =>
+      loginSection(login, emailOf.get(login.memberId) ?? login.memberId, context);
     return {
       title: m.devices,
       sections: [

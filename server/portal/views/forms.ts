@@ -3,14 +3,17 @@ import type { Action, Field, Given, PageContext, Section } from './page.ts';
 import { options, text, time } from './text.ts';
 
 type Options = NonNullable<Field['options']>;
-/** A choice. `value`: what is chosen already. */
+/** Makes a choice. @param value the option that is chosen already */
 export const select = (name: string, label: string, choices: Options, value?: string): Field => ({
-  ...{ name, label, kind: 'select', value },
+  name,
+  label,
+  kind: 'select',
+  value,
   options: choices,
 });
 export const hidden = (name: string, value: string): Field => ({ name, label: '', kind: 'hidden', value });
 
-/** The start and the end of a search, or of what is sent again. */
+/** Makes the fields for the start and the end of a time span. */
 export const spanFields = (m: Messages, since?: string, until?: string): Field[] => [
   { name: 'since', label: m.from, value: since, placeholder: '2026-07-01 09:00' },
   { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },

@@ -1,10 +1,10 @@
-import { scope } from '../scope.ts';
+import { isAllowed } from '../scope.ts';
+import { startOfDay } from '../usage.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
 import { dollars, link, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
 
 const modes = ['live', 'test'] as const;
-const startOfDay = (now: number) => `${new Date(now).toISOString().slice(0, 10)}T00:00:00.000Z`;
 
 /** The most entries of a day that are read. */
 const mostOfDay = 1_000;
@@ -31,12 +31,11 @@ async function walletOf(
 
 async function view(context: PageContext) {
   const { api, m, role, partnerId } = context;
-  const may = (path: string) => scope[path]?.roles.includes(role) === true;
   const [partner, warnings, health, wallets] = await Promise.all([
     api.partners.show({ partnerId }),
     api.warnings.list({ partnerId, state: 'raised', limit: 20 }),
     api.webhooks.health({ partnerId, limit: 20 }),
-    may('wallets.show') ? Promise.all(modes.map((mode) => walletOf(context, mode))) : [],
+    isAllowed(role, 'wallets.show') ? Promise.all(modes.map((mode) => walletOf(context, mode))) : [],
   ]);
   return {
     title: partner.name,

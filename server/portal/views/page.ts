@@ -39,7 +39,7 @@ export interface Form {
   needs?: string;
 }
 
-/** A search form, whose result is its own page. */
+/** A search form. Its result is the page that has the form. */
 export interface Search {
   fields: readonly Field[];
   submit: string;

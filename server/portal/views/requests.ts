@@ -17,8 +17,13 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   } = query;
   const asked = { status, error, client, session, since, until };
   const wanted = filled({
-    ...{ status: status.trim(), error: error.trim(), clientId: client.trim(), sessionId: session, after },
-    ...{ since: timeIn(since), until: timeIn(until) },
+    status: status.trim(),
+    error: error.trim(),
+    clientId: client.trim(),
+    sessionId: session,
+    since: timeIn(since),
+    until: timeIn(until),
+    after,
   });
   const { rows, stoppedAfter } = id
     ? await findById(api, id)

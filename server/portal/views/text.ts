@@ -43,7 +43,7 @@ export function nextPage(
   return last ? `${path}?${new URLSearchParams({ ...filled(asked), after: last }).toString()}` : undefined;
 }
 
-/** Options of a choice, whose texts are the values themselves. `none` adds an empty option. */
+/** Returns options of a choice that show their values. `none` adds an empty option with this text. */
 export const options = (values: readonly string[], none?: string) => [
   ...(none === undefined ? [] : [{ value: '', text: none }]),
   ...values.map((value) => ({ value, text: value })),

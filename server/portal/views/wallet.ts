@@ -1,19 +1,17 @@
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { barsOf, usageByDay } from '../usage.ts';
+import { barsOf, startOfDay, usageByDay } from '../usage.ts';
 import { hidden, modeField, modeOf, timeIn } from './forms.ts';
 import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { dollars, filled, link, text, time, toned } from './text.ts';
 
-const dayMs = 86_400_000;
 const chartDays = 30;
 const chart = { width: 720, height: 160 };
 /** The most entries of a chart or a file, and the most entries of one read. */
 const mostRead = 10_000;
 const mostAtOnce = 1_000;
 const mostShown = 100;
-
-type Mode = 'test' | 'live';
 
 type Wanted = Parameters<PageContext['api']['wallets']['statement']>[0];
 
@@ -32,9 +30,8 @@ async function readStatement({ api }: PageContext, wanted: Wanted) {
 }
 
 async function usage(context: PageContext, mode: Mode): Promise<Section> {
-  const { m } = context;
-  const { partnerId, now } = context;
-  const from = `${new Date(now - (chartDays - 1) * dayMs).toISOString().slice(0, 10)}T00:00:00.000Z`;
+  const { m, partnerId, now } = context;
+  const from = startOfDay(now, chartDays - 1);
   const { entries } = await readStatement(context, { partnerId, mode, from });
   const days = usageByDay(entries, { days: chartDays, now });
   const labelOf = ({ day, charges, cents }: (typeof days)[number]) =>
@@ -110,38 +107,36 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
   };
 }
 
-async function rules({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section[]> {
+async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promise<Section> {
   const limits = await api.limits.show({ partnerId, mode });
-  return [
-    {
-      title: m.caps,
-      facts: [
-        [m.perMinute, text(`${limits.perMinute} · ${m.usedNow} ${limits.used.minute}`)],
-        [m.perHour, text(`${limits.perHour} · ${m.usedNow} ${limits.used.hour}`)],
-      ],
-      forms: [
-        {
-          act: 'caps',
-          fields: [
-            hidden('mode', mode),
-            { name: 'perMinute', label: m.perMinute, value: String(limits.perMinute) },
-            { name: 'perHour', label: m.perHour, value: String(limits.perHour) },
-          ],
-          submit: m.save,
-        },
-      ],
-    },
-  ];
+  return {
+    title: m.caps,
+    facts: [
+      [m.perMinute, text(`${limits.perMinute} · ${m.usedNow} ${limits.used.minute}`)],
+      [m.perHour, text(`${limits.perHour} · ${m.usedNow} ${limits.used.hour}`)],
+    ],
+    forms: [
+      {
+        act: 'caps',
+        fields: [
+          hidden('mode', mode),
+          { name: 'perMinute', label: m.perMinute, value: String(limits.perMinute) },
+          { name: 'perHour', label: m.perHour, value: String(limits.perHour) },
+        ],
+        submit: m.save,
+      },
+    ],
+  };
 }
 
 async function view(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
   const mode = modeOf({ mode: query['mode'] ?? '' }) ?? 'live';
-  const [wallet, used, entries, ruled] = await Promise.all([
+  const [wallet, usageSection, statementSection, capsSection] = await Promise.all([
     api.wallets.show({ partnerId, mode }),
     usage(context, mode),
     statement(context, mode),
-    rules(context, mode),
+    spendCaps(context, mode),
   ]);
   return {
     title: `${m.wallet}: ${mode}`,
@@ -156,9 +151,9 @@ async function view(context: PageContext): Promise<View> {
         note: m.fundNote,
         links: [{ text: m.lowBalance, to: '/warnings' }],
       },
-      entries,
-      used,
-      ...ruled,
+      statementSection,
+      usageSection,
+      capsSection,
     ],
   };
 }
@@ -169,14 +164,14 @@ const sign: Action = async ({ api, m, partnerId }, given) => {
   return { result: { label: m.signedStatement, value: jws } };
 };
 
-const caps: Action = async ({ api, partnerId }, given) => {
+const setCaps: Action = async ({ api, partnerId }, given) => {
   const mode = modeOf(given) ?? 'test';
   const { perMinute = '', perHour = '' } = given;
   await api.limits.set({ partnerId, mode, perMinute: Number(perMinute), perHour: Number(perHour) });
   return { to: `/wallet?mode=${mode}` };
 };
 
-/** The rows of `svc statement --csv`. */
+/** Makes the same file as `svc statement --csv`. */
 async function csv(context: PageContext): Promise<Document> {
   const { partnerId, query } = context;
   const mode = modeOf({ mode: query['mode'] ?? '' }) ?? 'live';
@@ -203,6 +198,6 @@ export const walletPages: readonly PageRow[] = [
     needs: 'wallets.show',
     changes: 'limits.set',
     view,
-    actions: { sign, caps },
+    actions: { sign, caps: setCaps },
   },
 ];

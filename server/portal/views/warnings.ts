@@ -1,6 +1,6 @@
 import type { LowBalance, SetWarnings, WarningKind } from '../../../contracts/admin/warnings.ts';
 import type { Messages } from '../messages/en.ts';
-import { scope } from '../scope.ts';
+import { isAllowed } from '../scope.ts';
 import { change, select } from './forms.ts';
 import type { Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
 import { link, text, time, toned, wordsOf } from './text.ts';
@@ -57,8 +57,7 @@ const formValuesOf = (lowBalance: LowBalance | null) => {
 };
 
 async function view({ api, m, role, partnerId, memberId }: PageContext): Promise<View> {
-  const may = (path: string) => scope[path]?.roles.includes(role) === true;
-  const [open, over, { emails, lowBalance }, own] = await Promise.all([
+  const [open, over, { emails, lowBalance }, wishes] = await Promise.all([
     api.warnings.list({ partnerId, state: 'raised', limit: mostShown }),
     api.warnings.list({ partnerId, state: 'over', limit: mostShown }),
     api.warnings.settings({ partnerId }),
@@ -74,7 +73,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   const settings: Section = {
     title: m.warningSettings,
     note: m.warningNote,
-    facts: may('warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
+    facts: isAllowed(role, 'warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
     forms: [
       {
         act: 'set',
@@ -98,7 +97,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
           {
             act: 'wish',
             fields: [
-              { name: 'wanted', label: m.wantWarnings, kind: 'check', value: own.warnings ? 'yes' : '' },
+              { name: 'wanted', label: m.wantWarnings, kind: 'check', value: wishes.warnings ? 'yes' : '' },
             ],
             submit: m.save,
           },
