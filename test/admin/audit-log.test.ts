@@ -190,7 +190,7 @@ describe('the audit log', () => {
     expect(await Promise.all(calls)).toEqual(Array(20).fill(1));
   });
 
-  it('gets one entry from the sweep for a call that could not be recorded at once', async () => {
+  it('gets one entry from the sweep for a call that could not be recorded immediately', async () => {
     const store = createAuditStore(server.db);
     let away = true;
     const auditLog = createAuditLog({

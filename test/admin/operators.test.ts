@@ -24,7 +24,7 @@ describe('operators', () => {
     await expect.poll(lastUse).not.toBeNull();
   });
 
-  it('are refused at once after their revocation', async () => {
+  it('are refused immediately after their revocation', async () => {
     const { token, id: operatorId } = await operator('ops');
     expect(await server.admin.operators.revoke.mutate({ operatorId })).toMatchObject({ status: 'revoked' });
     expect(await refusal(server.as(token).operators.whoami.query())).toBe('operator_unknown');

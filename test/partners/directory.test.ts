@@ -215,7 +215,7 @@ describe('the directory of another process', () => {
   });
   afterAll(() => server.stop());
 
-  it('reports a revoked key at once, and a suspended partner after a fresh read', async () => {
+  it('reports a revoked key immediately, and a suspended partner after a fresh read', async () => {
     const elsewhere = createDirectory({ ...elsewherePorts, stores: createPartnersStores(server.db) });
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });

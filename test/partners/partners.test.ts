@@ -83,7 +83,7 @@ describe('API keys', () => {
     expect(JSON.stringify(stored)).not.toContain(created.apiKey);
   });
 
-  it('keep their id at a rotation, and the old secret ends at once', async () => {
+  it('keep their id at a rotation, and the old secret ends immediately', async () => {
     const created = await newKey('live');
     const rotated = await server.admin.keys.rotate.mutate({ keyId: created.id });
     expect(rotated).toMatchObject({ id: created.id, mode: 'live', status: 'active' });

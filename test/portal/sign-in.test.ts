@@ -165,7 +165,7 @@ describe('a session of the portal', () => {
     expect(await server.db.collection('memberSessions').countDocuments({ memberId })).toBe(0);
   });
 
-  it("has the member's new role at once", async () => {
+  it("has the member's new role immediately", async () => {
     const { id: memberId, api } = await member('viewer');
     const wanted = { keyId: partner.keyId };
     expect(await refusal(api.webhooks.resume.mutate(wanted))).toBe('not_permitted');
