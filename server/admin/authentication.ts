@@ -41,7 +41,7 @@ const fromMemory: ReadonlySet<string> = new Set([
   '/ops',
   '/metrics',
 ]);
-/** The time for which a valid token is remembered, in milliseconds. It covers a work shift. */
+/** The time for which a valid token is remembered, in milliseconds. The time covers a work shift. */
 const rememberedMs = 12 * 3_600_000;
 
 export const firstOperator: Identity = {

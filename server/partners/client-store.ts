@@ -44,7 +44,7 @@ export interface Client extends AuditedRecord {
   userinfoRequestsPerMinute?: number;
 }
 
-/** Returns the names of the client's verification sources, in order. Empty for the default of the client's mode. */
+/** Returns the names of the client's verification sources, in order. An empty list means the default of the mode. */
 export const sourcesOf = ({ source, sources }: Pick<Client, 'source' | 'sources'>): readonly string[] =>
   sources ?? (source === undefined ? [] : [source]);
 

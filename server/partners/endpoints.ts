@@ -175,11 +175,11 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return store.change(keyId, (current) => {
         assertActive(current);
         const isPaused = current.pause !== undefined && current.pause.until.getTime() > at;
-        const before = isPaused ? current.pause : undefined;
-        if (before?.until.getTime() === until.getTime()) return undefined;
-        const difference = { before: { pausedUntil: before?.until ?? null }, after: { pausedUntil: until } };
+        const earlier = isPaused ? current.pause : undefined;
+        if (earlier?.until.getTime() === until.getTime()) return undefined;
+        const difference = { before: { pausedUntil: earlier?.until ?? null }, after: { pausedUntil: until } };
         return {
-          set: { pause: { since: before?.since ?? new Date(at), until } },
+          set: { pause: { since: earlier?.since ?? new Date(at), until } },
           entry: auditEntry(actor, { id: keyId, at }, difference),
         };
       });

@@ -15,10 +15,11 @@ interface Dependencies {
 
 /** Manages the logos of partners. The methods throw ApiError. */
 export function createLogos({ store, logos, clock, directory }: Dependencies) {
+  /** Sets or removes the logo of a partner, and deletes the previous picture. */
   async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<Partner> {
-    let replaced: string | undefined;
+    let previous: string | undefined;
     const partner = await store.change(partnerId, (current) => {
-      replaced = current.logo;
+      previous = current.logo;
       if (current.logo === logo) return undefined;
       const difference = { before: { logo: current.logo ?? null }, after: { logo: logo ?? null } };
       return {
@@ -27,7 +28,7 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
       };
     });
     await directory.changed(partnerId);
-    if (replaced !== undefined && replaced !== logo) await logos.remove(replaced);
+    if (previous !== undefined && previous !== logo) await logos.remove(previous);
     return partner;
   }
 

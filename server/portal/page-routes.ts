@@ -43,6 +43,11 @@ function toApiError(error: unknown): unknown {
   return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
 }
 
+/** Rethrows the error of a call, as an ApiError if it is a known one. */
+function rethrow(error: unknown): never {
+  throw toApiError(error);
+}
+
 /** The result of a page's form. */
 interface Outcome {
   done?: Done;
@@ -111,9 +116,7 @@ export function pageRoutes({
     const { email = '', role } = signedIn.member;
     if (!isAllowed(role, page.needs)) throw new ApiError('not_permitted');
     const context = contextOf(request, signedIn);
-    const view = await page.view(context).catch((thrown: unknown) => {
-      throw toApiError(thrown);
-    });
+    const view = await page.view(context).catch(rethrow);
     const { m } = context;
     const sections = [...(done?.sections ?? []), ...view.sections].map((section) => ({
       ...section,
@@ -179,9 +182,7 @@ export function pageRoutes({
         const signedIn = await requireMember(request, reply);
         if (!signedIn) return reply;
         if (!isAllowed(signedIn.member.role, row.needs)) throw new ApiError('not_permitted');
-        const document = await row.document(contextOf(request, signedIn)).catch((thrown: unknown) => {
-          throw toApiError(thrown);
-        });
+        const document = await row.document(contextOf(request, signedIn)).catch(rethrow);
         return responses.sendDocument(reply, document);
       });
   };
