@@ -6,7 +6,7 @@ import { adminHostFault } from './admin-host.ts';
 import { Environment, type ProcessRole } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { type Imprint, missingImprint, readImprint } from './imprint.ts';
-import { passkeyFaults, readPasskeyRpId } from './passkey-faults.ts';
+import { readPasskeys } from './passkeys.ts';
 import type { PeerAddress } from './peer-address.ts';
 import type { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
@@ -79,7 +79,7 @@ export interface Config {
   traceEndpoint: string | undefined;
 }
 
-/** An unusable environment, with all its faults. */
+/** The error for an unusable environment, with all faults. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -91,41 +91,46 @@ export class ConfigError extends Error {
 
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** Whether this process has the role `admin`. Others need no token of the first operator, who is an owner. */
-const servesOperators = (given: Given): boolean =>
-  Environment.shape.SVC_ROLES.safeParse(given['SVC_ROLES']).data?.includes('admin') ?? true;
+/** Parses one variable. Undefined if it is malformed, or if it is unset and has no default. */
+function parseVariable<N extends keyof Environment>(given: Given, name: N): Environment[N] | undefined {
+  return Environment.shape[name].safeParse(given[name]).data as Environment[N] | undefined;
+}
+
+const isSecretGiven = (given: Given, name: string) => Boolean(given[name] ?? given[`${name}_FILE`]);
 
 /** Faults of settings that are required outside development. */
 function missingSettings(given: Given): string[] {
-  const isGiven = (name: string) => Boolean(given[name] ?? given[`${name}_FILE`]);
-  const environment = Environment.shape.SVC_ENVIRONMENT.safeParse(given['SVC_ENVIRONMENT']).data;
-  const outside = environment === 'staging' || environment === 'production';
-  const needed = servesOperators(given) ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'] : ['SVC_MASTER_KEY'];
-  const secrets = outside ? needed.filter((name) => !isGiven(name)) : [];
-  const faults = secrets.map((name) => `${name}: required outside development`);
-  if (outside && !given['SVC_BASE_URL']) faults.push('SVC_BASE_URL: required outside development');
-  if (outside && given['SVC_BASE_URL']?.startsWith('http:')) {
+  const environment = parseVariable(given, 'SVC_ENVIRONMENT');
+  if (environment !== 'staging' && environment !== 'production') return [];
+  const faults: string[] = [];
+  if (!isSecretGiven(given, 'SVC_MASTER_KEY')) faults.push('SVC_MASTER_KEY: required outside development');
+  // The token belongs to the first operator, whom only processes with the role `admin` serve.
+  const servesOperators = parseVariable(given, 'SVC_ROLES')?.includes('admin') ?? true;
+  if (servesOperators && !isSecretGiven(given, 'SVC_ADMIN_TOKEN')) {
+    faults.push('SVC_ADMIN_TOKEN: required outside development');
+  }
+  if (!given['SVC_BASE_URL']) faults.push('SVC_BASE_URL: required outside development');
+  if (given['SVC_BASE_URL']?.startsWith('http:')) {
     faults.push('SVC_BASE_URL: must be https outside development');
   }
-  if (environment === 'production' && !isGiven('MONGODB_URI')) {
+  if (environment === 'staging') return faults;
+  if (!isSecretGiven(given, 'MONGODB_URI')) {
     faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
   }
-  if (environment === 'production') faults.push(...missingImprint(given));
-  return faults;
+  return [...faults, ...missingImprint(given)];
 }
 
 /** A mail server needs a sender. */
 function missingSender(given: Given): string[] {
-  const isGiven = given['SVC_SMTP_URL'] || given['SVC_SMTP_URL_FILE'];
-  return isGiven && !given['SVC_SMTP_FROM'] ? ['SVC_SMTP_FROM: required with SVC_SMTP_URL'] : [];
+  if (!isSecretGiven(given, 'SVC_SMTP_URL') || given['SVC_SMTP_FROM']) return [];
+  return ['SVC_SMTP_FROM: required with SVC_SMTP_URL'];
 }
 
 /** The fault of an admin listener that would be open to the Internet without TLS. */
 function exposedAdmin(given: Given): string[] {
-  const { SVC_ADMIN_ALLOW_PUBLIC, SVC_ADMIN_HOST } = Environment.shape;
-  const fault = adminHostFault(SVC_ADMIN_HOST.parse(given['SVC_ADMIN_HOST']));
-  if (fault === undefined || SVC_ADMIN_ALLOW_PUBLIC.safeParse(given['SVC_ADMIN_ALLOW_PUBLIC']).data)
-    return [];
+  if (parseVariable(given, 'SVC_ADMIN_ALLOW_PUBLIC')) return [];
+  const fault = adminHostFault(Environment.shape.SVC_ADMIN_HOST.parse(given['SVC_ADMIN_HOST']));
+  if (fault === undefined) return [];
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
 
@@ -146,41 +151,49 @@ function sharedNames(...lists: readonly (readonly { name: string }[])[]): string
   return duplicates.map((name) => `SVC_IDENTITY_WALLET_SOURCES: ${name} is the name of another source`);
 }
 
+/** Reads SVC_IDENTITY_WALLET_SOURCES, or SVC_WALLET_SOURCES, which is its older name. */
+function identityWalletsOf(given: Given) {
+  const { SVC_WALLET_SOURCES: older, SVC_IDENTITY_WALLET_SOURCES: text } = given;
+  const name = text === undefined && older ? 'SVC_WALLET_SOURCES' : 'SVC_IDENTITY_WALLET_SOURCES';
+  const read = sourcesOf(name, () => readIdentityWalletSources(text ?? older, given));
+  if (text === undefined || older === undefined) return read;
+  const fault = 'SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one';
+  return { ...read, faults: [...read.faults, fault] };
+}
+
 /**
  * Reads the environment. An empty variable counts as unset.
  * @throws ConfigError, which names every wrong variable
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Given): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const { given, faults: fileFaults } = readSecretFiles(set);
   const parsed = Environment.safeParse(given);
   const malformed = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
   const oidc = sourcesOf('SVC_OIDC_SOURCES', () => readOidcSources(given['SVC_OIDC_SOURCES'], given));
-  const { SVC_WALLET_SOURCES: byOldName, SVC_IDENTITY_WALLET_SOURCES: identityWallets } = given;
-  const walletVariable =
-    identityWallets === undefined && byOldName ? 'SVC_WALLET_SOURCES' : 'SVC_IDENTITY_WALLET_SOURCES';
-  const wallets = sourcesOf(walletVariable, () =>
-    readIdentityWalletSources(identityWallets ?? byOldName, given),
-  );
-  const isSetTwice = identityWallets !== undefined && byOldName !== undefined;
-  const all = [
+  const identityWallets = identityWalletsOf(given);
+  const port = parseVariable(given, 'SVC_PORT');
+  const baseUrl = (given['SVC_BASE_URL'] ?? `http://localhost:${port}`).replace(/\/+$/, '');
+  const passkeys = readPasskeys({
+    portal: parseVariable(given, 'SVC_PORTAL'),
+    passkeys: parseVariable(given, 'SVC_PASSKEYS'),
+    rpId: parseVariable(given, 'SVC_PASSKEY_RP_ID'),
+    baseUrl,
+  });
+  const faults = [
     ...malformed,
     ...fileFaults,
     ...missingSettings(given),
     ...exposedAdmin(given),
     ...missingSender(given),
-    ...passkeyFaults(given),
+    ...passkeys.faults,
     ...oidc.faults,
-    ...wallets.faults,
-    ...(isSetTwice
-      ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one']
-      : []),
-    ...sharedNames(oidc.sources, wallets.sources),
+    ...identityWallets.faults,
+    ...sharedNames(oidc.sources, identityWallets.sources),
   ];
-  if (!parsed.success || all.length > 0) throw new ConfigError(all);
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
-  const baseUrl = (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, '');
   const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
   const masterKeys: Config['masterKeys'] = firstKey ? [firstKey, ...otherKeys] : undefined;
 
@@ -203,11 +216,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     priceCents: env.SVC_PRICE_CENTS,
     startsPerMinute: env.SVC_STARTS_PER_MINUTE === 'off' ? undefined : env.SVC_STARTS_PER_MINUTE,
     oidcSources: oidc.sources,
-    identityWalletSources: wallets.sources,
+    identityWalletSources: identityWallets.sources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
     portal: env.SVC_PORTAL,
-    passkeyRpId: readPasskeyRpId(env, baseUrl),
+    passkeyRpId: passkeys.rpId,
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,

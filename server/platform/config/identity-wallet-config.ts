@@ -8,9 +8,10 @@ import { readSourceList, SourceFault } from './source-config.ts';
 
 const isPem = (text: string) => text.includes('-----BEGIN ');
 
-const pemOf = (text: string, what: string): string => (isPem(text) ? text : readable(text, what));
+/** The text, if it is PEM; otherwise the contents of the file that it names. */
+const pemOf = (text: string, what: string): string => (isPem(text) ? text : readText(text, what));
 
-function readable(path: string, what: string): string {
+function readText(path: string, what: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -51,9 +52,9 @@ function checkKey(pem: string, certificates: string, what: string): void {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Given = ReturnType<typeof IdentityWalletSources.parse>[number];
+type Source = ReturnType<typeof IdentityWalletSources.parse>[number];
 
-function accessOf({ name, access }: Given, environment: Environment): IdentityWalletSettings['access'] {
+function accessOf({ name, access }: Source, environment: Environment): IdentityWalletSettings['access'] {
   if (!access) return undefined;
   const { key: given, clientId } = access;
   const certificates = pemOf(access.certificates, `${name}: access.certificates`);
@@ -67,12 +68,15 @@ function accessOf({ name, access }: Given, environment: Environment): IdentityWa
 }
 
 /** Only checks that a VICAL can be read. It is verified later, because an expired one must not stop the server. */
-function checkAnchors({ name, trustAnchors: given }: Given): void {
-  const what = `${name}: trustAnchors`;
-  const isList = typeof given === 'object';
-  if (isList) readable(given.vical, `${what}.vical`);
-  const [pem, where] = isList ? [given.providers, `${what}.providers`] : [given, what];
-  checkCertificates(pemOf(pem, where), where);
+function checkAnchors({ name, trustAnchors: given }: Source): void {
+  let what = `${name}: trustAnchors`;
+  let authorities = given;
+  if (typeof authorities === 'object') {
+    readText(authorities.vical, `${what}.vical`);
+    what = `${what}.providers`;
+    authorities = authorities.providers;
+  }
+  checkCertificates(pemOf(authorities, what), what);
 }
 
 /**

@@ -7,6 +7,7 @@ export interface PeerAddress {
   port: number;
 }
 
+/** Matches `[IPv6]` or a name or IPv4 address, each with or without a port. */
 const form = /^(?:\[([^\]]+)\]|([^:[\]\s/]+))(?::(\d{1,5}))?$/;
 
 function read(text: string): PeerAddress | undefined {

@@ -31,13 +31,10 @@ export const ClaimFreshness = z
     return lifetimes;
   });
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A fault in a list of verification sources. */
 export class SourceFault extends Error {}
-
-function parseJson(text: string): unknown {
-  const json = text.trimStart().startsWith('[') ? text : readFileSync(text, 'utf8');
-  return JSON.parse(json);
-}
 
 /**
  * Reads the items of a variable that holds a JSON list, or the path of a file with one.
@@ -47,7 +44,7 @@ export function readSourceList<T>(text: string | undefined, schema: z.ZodType<re
   if (text === undefined) return [];
   let given: unknown;
   try {
-    given = parseJson(text);
+    given = JSON.parse(text.trimStart().startsWith('[') ? text : readFileSync(text, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new SourceFault(code === undefined ? 'is not JSON' : `cannot be read (${code})`);
@@ -65,22 +62,21 @@ export function readSourceList<T>(text: string | undefined, schema: z.ZodType<re
  * variables, or in files that `_FILE` variables name.
  * @throws SourceFault, whose message contains no secret
  */
-export function readOidcSources(
-  text: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): readonly OidcSettings[] {
-  function givenSecret(source: string, variable: string): string {
-    let secret: string | undefined;
-    try {
-      secret = secretOf(environment, variable);
-    } catch (error) {
-      throw error instanceof SecretFileFault ? new SourceFault(`${source}: ${error.message}`) : error;
-    }
-    if (!secret) throw new SourceFault(`${source}: the variable ${variable}, its secret, is not set`);
-    return secret;
-  }
-  return readSourceList(text, OidcSources).map(({ clientSecret: secret, ...source }) => {
-    if (typeof secret !== 'object') return { ...source, clientSecret: secret };
-    return { ...source, clientSecret: givenSecret(source.name, secret.env) };
+export function readOidcSources(text: string | undefined, environment: Environment): readonly OidcSettings[] {
+  return readSourceList(text, OidcSources).map((source) => {
+    const { name, clientSecret: secret } = source;
+    const clientSecret = typeof secret === 'object' ? readSecret(name, secret.env, environment) : secret;
+    return { ...source, clientSecret };
   });
+}
+
+/** Reads the secret of a source from the variable that its settings name. */
+function readSecret(source: string, variable: string, environment: Environment): string {
+  try {
+    const secret = secretOf(environment, variable);
+    if (secret !== undefined) return secret;
+  } catch (error) {
+    throw error instanceof SecretFileFault ? new SourceFault(`${source}: ${error.message}`) : error;
+  }
+  throw new SourceFault(`${source}: the variable ${variable}, its secret, is not set`);
 }
