@@ -4,7 +4,7 @@ export const monotonicTime = () => performance.now();
 /** A source of the time. `now()` is in milliseconds since 1970. */
 export interface Clock {
   now(): number;
-  /** False while this process must not decide about money: its clock is wrong, or was not compared lately. */
+  /** False while this process must not decide about money: its clock is wrong, or the last measurement is too old. */
   trusted(): boolean;
 }
 
@@ -13,6 +13,7 @@ export interface DatabaseClock extends Clock {
   measure(): Promise<void>;
   /** The database's time minus the local time, in milliseconds. */
   offset(): number;
+  /** Measures every 30 s, and within a second after the wall clock was set. */
   start(): void;
   stop(): void;
 }
@@ -26,10 +27,13 @@ interface Settings {
   uptime?: () => number;
 }
 
-/** How often the process looks whether a measurement is due, in milliseconds. */
+/** Milliseconds between two checks of whether a new measurement is needed. */
 const checkEvery = 1_000;
+/** Milliseconds between two measurements. */
 const measureEvery = 30_000;
+/** The largest deviation of the wall clock, in milliseconds, with which the process decides about money. */
 export const largestOffset = 2_000;
+/** The oldest measurement, in milliseconds, with which the process decides about money. */
 const oldestMeasurement = 120_000;
 
 /**
@@ -44,10 +48,13 @@ export function createDatabaseClock({
 }: Settings): DatabaseClock {
   /** The last measurement: the time of each of the three clocks. */
   let measured = { server: localTime(), local: localTime(), uptime: Number.NEGATIVE_INFINITY };
+  /** When the last measurement was started, by the monotonic clock. */
+  let measureStartedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
   async function measure(): Promise<void> {
     const before = uptime();
+    measureStartedAt = before;
     const server = await readServerTime();
     const after = uptime();
     measured = { server: server + (after - before) / 2, local: localTime(), uptime: after };
@@ -57,24 +64,23 @@ export function createDatabaseClock({
   const age = () => uptime() - measured.uptime;
   const offset = () => measured.server - measured.local;
   /** How far the wall clock has moved away from the monotonic clock since the measurement. */
-  const stepped = () => localTime() - measured.local - age();
+  const drift = () => localTime() - measured.local - age();
   const isSmall = (ms: number) => Math.abs(ms) <= largestOffset;
+
+  async function measureIfNeeded(): Promise<void> {
+    const isDue = uptime() - measureStartedAt >= measureEvery;
+    const wasClockSet = !isSmall(drift());
+    if (isDue || wasClockSet) await measure();
+  }
 
   return {
     now: () => Math.round(isMeasured() ? measured.server + age() : localTime()),
-    trusted: () => age() <= oldestMeasurement && isSmall(offset()) && isSmall(stepped()),
+    trusted: () => age() <= oldestMeasurement && isSmall(offset()) && isSmall(drift()),
     offset,
     measure,
-    /** Measures regularly, and at once if the wall clock was set. */
     start() {
-      let triedAt = uptime();
-      timer = setInterval(() => {
-        if (uptime() - triedAt < measureEvery && isSmall(stepped())) return;
-        triedAt = uptime();
-        // A failure needs no other action: when the last measurement is too old, `trusted` becomes false.
-        void measure().catch(() => undefined);
-      }, checkEvery);
-      timer.unref();
+      // Failures are ignored, because `trusted` becomes false when the last measurement is too old.
+      timer = setInterval(() => void measureIfNeeded().catch(() => undefined), checkEvery).unref();
     },
     stop: () => clearInterval(timer),
   };
