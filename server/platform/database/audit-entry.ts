@@ -26,16 +26,11 @@ export interface AuditEntry extends Actor {
   after?: Record<string, unknown>;
 }
 
-interface Difference {
-  before?: Record<string, unknown>;
-  after?: Record<string, unknown>;
-}
-
 /** Makes the entry of a change to `target`. A request changes a record at most once, so the two ids make the entry's id. */
 export function auditEntry(
   actor: Actor,
   target: { id: string; at: number },
-  difference: Difference,
+  difference: Pick<AuditEntry, 'before' | 'after'>,
 ): AuditEntry {
   return {
     ...actor,

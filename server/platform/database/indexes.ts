@@ -36,15 +36,16 @@ const optionsOf = (index: Document | IndexDeclaration) => ({
 /** The index as the argument of `createIndexes`. */
 const specOf = (index: IndexDeclaration) => ({ key: index.key, name: nameOf(index), ...optionsOf(index) });
 
-/** Everything about an index that affects queries or constraints. The order of its fields matters. */
-const signature = (name: string, index: Document | IndexDeclaration) => ({
-  name,
-  key: Object.entries(index['key']),
-  options: optionsOf(index),
-});
+/** Whether the keys are the same. The order of their fields matters. */
+const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean =>
+  isDeepStrictEqual(Object.entries(key), Object.entries(declared.key));
+
+/** Whether the two do the same. Their names may differ. */
+const isEquivalent = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
+  hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
 
 const isSame = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
-  isDeepStrictEqual(signature(nameOf(declared), declared), signature(reported.name, reported));
+  nameOf(declared) === reported.name && isEquivalent(declared, reported);
 
 const readIndexes = async (db: Db, collection: string): Promise<ReportedIndex[]> => {
   try {
@@ -68,22 +69,19 @@ export const dropIndex = async (db: Db, collection: string, name: string): Promi
 const groupByCollection = (declarations: readonly IndexDeclaration[]) =>
   groupBy(declarations, ({ collection }) => collection);
 
-const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean =>
-  isDeepStrictEqual(Object.entries(key), Object.entries(declared.key));
+const withoutLifetime = (index: Document | IndexDeclaration) => ({
+  ...optionsOf(index),
+  expireAfterSeconds: 0,
+});
 
-const withoutLife = (index: Document | IndexDeclaration) => ({ ...optionsOf(index), expireAfterSeconds: 0 });
-
-/** Whether the two differ only in how long documents are kept, which can be changed in place. */
-const differsInLife = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
+/** Whether the two differ at most in how long documents are kept, which can be changed in place. */
+const canChangeLifetime = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
   declared.expireAfterSeconds !== undefined &&
   reported['expireAfterSeconds'] !== undefined &&
   hasSameKey(declared, reported) &&
-  isDeepStrictEqual(withoutLife(declared), withoutLife(reported));
+  isDeepStrictEqual(withoutLifetime(declared), withoutLifetime(reported));
 
-/** Whether the reported index is the declared one under another name. */
-const isRenamed = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
-  hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
-
+/** Creates a missing index, or changes how long documents are kept. Another name of the same index is accepted. */
 async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIndex[]): Promise<void> {
   const { collection, expireAfterSeconds } = index;
   const existing = reported.find(
@@ -91,14 +89,14 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
   );
   if (!existing) {
     await db.collection(collection).createIndexes([specOf(index)]);
-  } else if (differsInLife(index, existing)) {
+  } else if (canChangeLifetime(index, existing)) {
     await db
       .command({ collMod: collection, index: { name: existing.name, expireAfterSeconds } })
       .catch((error: unknown) => {
         // The embedded engine cannot change it, and needs not: the sweep deletes documents by the declaration.
         if (!(error instanceof MongoServerError) || error.code !== commandNotFound) throw error;
       });
-  } else if (!isRenamed(index, existing)) {
+  } else if (!isEquivalent(index, existing)) {
     throw new ConfigError([
       `the index ${existing.name} of the collection ${collection} is not as this build declares it. An index is not dropped under running processes: stop all of them, drop it, and start again.`,
     ]);

@@ -13,15 +13,29 @@ export interface Read {
 /** Reads documents. Reads in the same turn of the event loop share one database command. */
 export type JointRead = <T extends Document>(read: Read) => Promise<T[]>;
 
-/** The field that holds the number of the read that a document belongs to. */
-const mark = '_read';
+/** The field of a returned document with the index of its read. */
+const readIndex = '_read';
 /** One reply holds all documents of a command. */
 const mostDocuments = 10_000;
 
-const stagesOf = ({ filter, projection }: Read, n: number): Document[] => [
+const stagesOf = ({ filter, projection }: Read, index: number): Document[] => [
   { $match: filter },
-  { $project: { ...projection, [mark]: { $literal: n } } },
+  { $project: { ...projection, [readIndex]: { $literal: index } } },
 ];
+
+/** The command that does all reads: a query for one read, a union of queries for several. */
+function commandOf(first: Read, others: readonly Read[]): Document {
+  const { collection, filter, projection } = first;
+  if (others.length === 0) return { find: collection, filter, projection, batchSize: mostDocuments };
+  const unions = others.map((read, n) => ({
+    $unionWith: { coll: read.collection, pipeline: stagesOf(read, n + 1) },
+  }));
+  return {
+    aggregate: collection,
+    pipeline: [...stagesOf(first, 0), ...unions],
+    cursor: { batchSize: mostDocuments },
+  };
+}
 
 /** As the driver does for its own reads, a read is repeated once after a lost connection or an unavailable server. */
 const isWorthRepeating = (error: unknown): boolean =>
@@ -41,33 +55,28 @@ export function createJointReads(db: Db): JointRead {
     return reply['cursor'].firstBatch;
   }
 
-  async function run(reads: readonly Read[]): Promise<Document[][]> {
-    const [first, ...others] = reads;
-    if (!first) return [];
-    const { collection, filter, projection } = first;
-    const unions = others.map((read, n) => ({
-      $unionWith: { coll: read.collection, pipeline: stagesOf(read, n + 1) },
-    }));
-    const command =
-      unions.length === 0
-        ? { find: collection, filter, projection, batchSize: mostDocuments }
-        : {
-            aggregate: collection,
-            pipeline: [...stagesOf(first, 0), ...unions],
-            cursor: { batchSize: mostDocuments },
-          };
-    const documents = await send(command).catch((error: unknown) => {
+  async function sendWithRetry(command: Document): Promise<Document[]> {
+    try {
+      return await send(command);
+    } catch (error) {
       if (isWorthRepeating(error)) return send(command);
       throw error;
-    });
-    const found: Document[][] = reads.map(() => []);
-    for (const { [mark]: n = 0, ...document } of documents) found[n]?.push(document);
-    return found;
+    }
   }
 
-  const loader = new DataLoader<Read, Document[]>(run, {
+  /** @returns the documents of each read, in the order of `reads` */
+  async function readTogether(reads: readonly Read[]): Promise<Document[][]> {
+    const [first, ...others] = reads;
+    if (!first) return [];
+    const documents = await sendWithRetry(commandOf(first, others));
+    const results: Document[][] = reads.map(() => []);
+    for (const { [readIndex]: index = 0, ...document } of documents) results[index]?.push(document);
+    return results;
+  }
+
+  const loader = new DataLoader<Read, Document[]>(readTogether, {
     cache: false,
-    batchScheduleFn: (send) => void setImmediate(send),
+    batchScheduleFn: (sendBatch) => void setImmediate(sendBatch),
   });
   return <T extends Document>(read: Read) => loader.load(read) as Promise<T[]>;
 }

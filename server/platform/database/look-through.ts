@@ -30,9 +30,10 @@ export interface Found<Row> {
 
 /** A condition on a time, from `since` on and before `until`; empty without both. */
 export function period(by: string, since: string | undefined, until: string | undefined): Document {
-  const from = since === undefined ? {} : { $gte: new Date(since) };
-  const to = until === undefined ? {} : { $lt: new Date(until) };
-  return since === undefined && until === undefined ? {} : { [by]: { ...from, ...to } };
+  const bounds: Document = {};
+  if (since !== undefined) bounds['$gte'] = new Date(since);
+  if (until !== undefined) bounds['$lt'] = new Date(until);
+  return Object.keys(bounds).length === 0 ? {} : { [by]: bounds };
 }
 
 /** Returns the fields that are not undefined. */
@@ -74,11 +75,10 @@ export async function countThrough<Row extends Document>(
   { indexed, hint, rest, most = mostCounted }: Division & Pick<Search, 'most'>,
 ): Promise<Total> {
   // Without a condition, the count uses the index that every collection has.
-  const all = Object.keys(indexed).length === 0 ? { _id: 1 } : undefined;
-  const order = hint ?? all;
-  const options = order ? { hint: order } : {};
-  const filter = indexed as Filter<Row>;
-  const read = await collection.countDocuments(filter, { ...options, limit: most + 1 });
+  const hasCondition = Object.keys(indexed).length > 0;
+  const index = hint ?? (hasCondition ? undefined : { _id: 1 });
+  const options = index ? { hint: index } : {};
+  const read = await collection.countDocuments(indexed as Filter<Row>, { ...options, limit: most + 1 });
   const exact = read <= most;
   if (Object.keys(rest).length === 0) return { total: Math.min(read, most), exact };
   const [found] = await collection
@@ -96,36 +96,27 @@ export async function lookThrough<Row extends Document>(
   search: Search,
 ): Promise<Found<Row>> {
   const { indexed, hint, rest, by, after, limit, most = mostSearched } = search;
-  const afterLast = after && {
+  const hasRest = Object.keys(rest).length > 0;
+  const newest = [{ $match: { $and: [indexed, afterRecord(by, after)] } }, { $sort: { [by]: -1, _id: -1 } }];
+  const rows = await collection
+    .aggregate<Row>([...newest, { $limit: hasRest ? most : limit }, { $match: rest }, { $limit: limit }], {
+      hint,
+    })
+    .toArray();
+  if (rows.length === limit || !hasRest) return { rows, stoppedAfter: null };
+  const [lastRead] = await collection
+    .aggregate<{ _id: string }>([...newest, { $project: { _id: 1 } }, { $skip: most - 1 }, { $limit: 1 }], {
+      hint,
+    })
+    .toArray();
+  return { rows, stoppedAfter: lastRead?._id ?? null };
+}
+
+/** The condition for records that follow `after`, in the order from the newest to the oldest. */
+function afterRecord(by: string, after: Search['after']): Document {
+  if (!after) return {};
+  return {
     [by]: { $lte: after.at },
     $or: [{ [by]: { $lt: after.at } }, { _id: { $lt: after._id } }],
   };
-  const range = { $and: [indexed, afterLast ?? {}] };
-  const newestFirst = { [by]: -1, _id: -1 };
-  const rows = await collection
-    .aggregate<Row>(
-      [
-        { $match: range },
-        { $sort: newestFirst },
-        { $limit: Object.keys(rest).length > 0 ? most : limit },
-        { $match: rest },
-        { $limit: limit },
-      ],
-      { hint },
-    )
-    .toArray();
-  if (rows.length === limit || Object.keys(rest).length === 0) return { rows, stoppedAfter: null };
-  const [last] = await collection
-    .aggregate<{ _id: string }>(
-      [
-        { $match: range },
-        { $sort: newestFirst },
-        { $project: { _id: 1 } },
-        { $skip: most - 1 },
-        { $limit: 1 },
-      ],
-      { hint },
-    )
-    .toArray();
-  return { rows, stoppedAfter: last?._id ?? null };
 }

@@ -82,7 +82,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     }
   }
 
-  /** Changes the next page. `endedAt`: the last `_id` of the page; undefined at the end of the pass. */
+  /** Changes the next page. `lastId`: the last `_id` of the page; undefined if no page follows. */
   async function nextPage(migration: Migration, after: string | undefined) {
     const afterLast = after === undefined ? {} : { _id: { $gt: after } };
     const wanted = isOnline(migration) ? migration.pending : migration.affected;
@@ -93,7 +93,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       .toArray();
     const ids = found.map(({ _id }) => _id);
     const changed = ids.length === 0 ? 0 : await change(migration, ids);
-    return { changed, endedAt: ids.length < pageLength ? undefined : ids.at(-1) };
+    return { changed, lastId: ids.length < pageLength ? undefined : ids.at(-1) };
   }
 
   /** @returns how many documents were changed */
@@ -110,24 +110,27 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
   async function work(migration: Migration): Promise<void> {
     const leased = await lease(migration);
     if (!leased) return;
-    const until = performance.now() + budget;
-    for (let { after } = leased; ; ) {
-      const { changed, endedAt } = await nextPage(migration, after);
-      const now = clock.now();
-      const isPaused = performance.now() >= until;
-      const leasedUntil = new Date(isPaused || endedAt === undefined ? now : now + leaseMs);
-      await meta.updateOne(
-        { _id: idOf(migration) },
-        {
-          $inc: { changed },
-          ...(endedAt === undefined
-            ? { $set: { leasedUntil, doneAt: new Date(now) }, $unset: { after: '' } }
-            : { $set: { leasedUntil, after: endedAt } }),
-        },
-      );
-      if (endedAt === undefined || isPaused) return;
-      after = endedAt;
-    }
+    const pauseAt = performance.now() + budget;
+    let { after } = leased;
+    do {
+      const { changed, lastId } = await nextPage(migration, after);
+      const isPaused = performance.now() >= pauseAt;
+      await record(migration, { changed, lastId, isPaused });
+      after = isPaused ? undefined : lastId;
+    } while (after !== undefined);
+  }
+
+  /** Records the result of a page. Gives the lease back after the last page, and for a pause. */
+  async function record(
+    migration: Migration,
+    { changed, lastId, isPaused }: { changed: number; lastId: string | undefined; isPaused: boolean },
+  ): Promise<void> {
+    const now = new Date(clock.now());
+    const state =
+      lastId === undefined
+        ? { $set: { leasedUntil: now, doneAt: now }, $unset: { after: '' as const } }
+        : { $set: { leasedUntil: isPaused ? now : new Date(now.getTime() + leaseMs), after: lastId } };
+    await meta.updateOne({ _id: idOf(migration) }, { $inc: { changed }, ...state });
   }
 
   return {

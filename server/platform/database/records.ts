@@ -77,14 +77,14 @@ export function recordIndexes(collection: string): IndexDeclaration[] {
 }
 
 function toUpdate<R extends AuditedRecord>({ set, entry }: Change<R>): UpdateFilter<R> {
-  const fields = Object.entries(set);
-  const removed = fields.filter(([, value]) => value === undefined).map(([name]) => [name, ''] as const);
-  return {
-    $set: { ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)), auditAt: entry.at },
-    ...(removed.length > 0 ? { $unset: Object.fromEntries(removed) } : {}),
-    $inc: { revision: 1 },
-    $push: { audit: entry },
-  } as unknown as UpdateFilter<R>;
+  const replaced: Document = { auditAt: entry.at };
+  const removed: Document = {};
+  for (const [name, value] of Object.entries(set)) {
+    if (value === undefined) removed[name] = '';
+    else replaced[name] = value;
+  }
+  const changes = { $set: replaced, $unset: removed, $inc: { revision: 1 }, $push: { audit: entry } };
+  return changes as unknown as UpdateFilter<R>;
 }
 
 /**

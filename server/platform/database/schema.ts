@@ -39,10 +39,12 @@ export type Forms = 'old' | 'both' | 'new';
 const elsewhere = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
 const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>('meta');
 
-const tooOld = ({ version, oldestBuild }: Pick<SchemaDocument, 'version' | 'oldestBuild'>, known: number) =>
-  `it has schema version ${version}, and this build (${build}) knows ${known}: start a newer build${
-    oldestBuild === undefined ? '' : `, ${oldestBuild} or later`
-  }`;
+/** Says that this build is too old for the database, and which build is not. */
+function tooOld({ version, oldestBuild }: Omit<SchemaDocument, '_id'>, known: number): string {
+  const fault = `it has schema version ${version}, and this build (${build}) knows ${known}`;
+  const remedy = oldestBuild === undefined ? 'a newer build' : `a newer build, ${oldestBuild} or later`;
+  return `${fault}: start ${remedy}`;
+}
 
 /** The version of the documents in the database, the oldest build that can read them, and which forms they have. */
 export interface SchemaState extends Omit<SchemaDocument, '_id'> {
@@ -53,8 +55,8 @@ export interface SchemaState extends Omit<SchemaDocument, '_id'> {
 export async function readSchema(db: Db, version: number): Promise<SchemaState> {
   const none: SchemaDocument = { _id: 'schema', version };
   const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? none;
-  const isOldFormRead = found.raisedAt !== undefined && found.switchedAt === undefined;
   if (found.version < version) return { ...found, forms: 'old' };
+  const isOldFormRead = found.raisedAt !== undefined && found.switchedAt === undefined;
   return { ...found, forms: isOldFormRead ? 'both' : 'new' };
 }
 

@@ -1,11 +1,22 @@
 import type { Db } from 'mongodb';
 import { isUnavailable } from './failures.ts';
 
-const readByQuery = async (db: Db): Promise<Date | undefined> => {
-  const [row] = await db
-    .aggregate<{ now: Date }>([{ $documents: [{}] }, { $project: { now: '$$NOW' } }])
-    .toArray();
-  return row?.now;
+const readByHello = async (db: Db): Promise<Date | undefined> => {
+  const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
+  return localTime;
+};
+
+/** Reads the time of the server that this process is connected to. */
+const readDirectly = async (db: Db): Promise<Date | undefined> => {
+  try {
+    const [row] = await db
+      .aggregate<{ now: Date }>([{ $documents: [{}] }, { $project: { now: '$$NOW' } }])
+      .toArray();
+    return row?.now;
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    return readByHello(db); // `$documents` came with MongoDB 5.1
+  }
 };
 
 interface ClockDocument {
@@ -33,17 +44,7 @@ const readByUpdate = async (db: Db): Promise<Date | undefined> => {
  * @returns milliseconds since the epoch
  */
 export const readServerTime = async (db: Db, behindRouter = false): Promise<number> => {
-  if (behindRouter) {
-    const written = await readByUpdate(db);
-    if (written === undefined) throw new Error('the database did not report its time');
-    return written.getTime();
-  }
-  const now = await readByQuery(db).catch((error: unknown) => {
-    if (isUnavailable(error)) throw error;
-    return undefined; // `$documents` came with MongoDB 5.1
-  });
-  if (now !== undefined) return now.getTime();
-  const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
-  if (localTime === undefined) throw new Error('the database did not report its time');
-  return localTime.getTime();
+  const time = behindRouter ? await readByUpdate(db) : await readDirectly(db);
+  if (time === undefined) throw new Error('the database did not report its time');
+  return time.getTime();
 };

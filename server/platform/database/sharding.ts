@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 
 /** How the documents of a collection are distributed over the shards of a cluster. */
@@ -39,6 +38,7 @@ async function ifAllowed<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** A shard key as text, with its fields in order. Null without a key. */
 function render(key: Document | undefined): string | null {
   if (key === undefined) return null;
   const fields = Object.entries(key).map(([field, order]) => `${field}: ${String(order)}`);
@@ -51,15 +51,13 @@ export function compareShardKeys(
   collections: readonly string[],
   actual: ReadonlyMap<string, Document>,
 ): ShardDifference[] {
-  return collections.flatMap((collection) => {
-    const expected = declared.find((declaration) => declaration.collection === collection)?.key;
-    const found = actual.get(collection);
-    const isSame =
-      found !== undefined && expected !== undefined
-        ? isDeepStrictEqual(Object.entries(found), Object.entries(expected))
-        : found === expected;
-    return isSame ? [] : [{ collection, expected: render(expected), found: render(found) }];
-  });
+  const differences: ShardDifference[] = [];
+  for (const collection of collections) {
+    const expected = render(declared.find((declaration) => declaration.collection === collection)?.key);
+    const found = render(actual.get(collection));
+    if (found !== expected) differences.push({ collection, expected, found });
+  }
+  return differences;
 }
 
 /**

@@ -13,18 +13,18 @@ export type WriteProbe = () => Promise<string | undefined>;
  */
 export function createWriteProbe(write: () => Promise<unknown>, uptime = monotonicTime): WriteProbe {
   let last: { until: number; fault: string | undefined } | undefined;
-  let underway: Promise<string | undefined> | undefined;
+  let inFlight: Promise<string | undefined> | undefined;
 
   async function tryWrite(): Promise<string | undefined> {
     const fault = await write().then(() => undefined, nameOfFailure);
     last = { until: uptime() + (fault === undefined ? freshFor.success : freshFor.failure), fault };
-    underway = undefined;
+    inFlight = undefined;
     return fault;
   }
 
   return async () => {
     if (last && uptime() < last.until) return last.fault;
-    underway ??= tryWrite();
-    return underway;
+    inFlight ??= tryWrite();
+    return inFlight;
   };
 }

@@ -29,7 +29,7 @@ export const running = [
     ['platform/database/write-probe'],
     [
       ['if (last && uptime() < last.until) return last.fault;', ''],
-      ['underway ??= tryWrite();', 'underway = tryWrite();'],
+      ['inFlight ??= tryWrite();', 'inFlight = tryWrite();'],
     ],
   ),
   ...inFile(
