@@ -66,9 +66,9 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 const sealed = (field: string): SealedField => ({ collection, field, counted: true });
-export const sealedSigningSecrets = [sealed('webhook.sealedSecret')];
-export const sealedPreparedSecrets = [sealed('webhook.next.sealedSecret')];
-export const sealedFields: SealedField[] = [...sealedSigningSecrets, ...sealedPreparedSecrets];
+export const sealedSigningSecret = sealed('webhook.sealedSecret');
+export const sealedPreparedSecret = sealed('webhook.next.sealedSecret');
+export const sealedFields: SealedField[] = [sealedSigningSecret, sealedPreparedSecret];
 
 export interface KeyStore extends RecordStore<ApiKey> {
   /**

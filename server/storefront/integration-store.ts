@@ -50,9 +50,9 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 const sealed = (field: string): SealedField => ({ collection: integrationCollection, field, counted: true });
-export const sealedSecrets = [sealed('sealedSecret')];
-export const sealedOldSecrets = [sealed('oldSecret.sealedSecret')];
-export const sealedFields: SealedField[] = [...sealedSecrets, ...sealedOldSecrets];
+export const sealedSecret = sealed('sealedSecret');
+export const sealedOldSecret = sealed('oldSecret.sealedSecret');
+export const sealedFields: SealedField[] = [sealedSecret, sealedOldSecret];
 
 /** The values that fields must have. A field that is undefined is not checked. */
 type Filter = { [Field in keyof Integration]?: Integration[Field] | undefined };

@@ -1,12 +1,12 @@
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { FoundSecret } from '../admin/secrets.ts';
-import { type ApiKey, sealedPreparedSecrets, sealedSigningSecrets } from '../partners/key-store.ts';
+import { type ApiKey, sealedPreparedSecret, sealedSigningSecret } from '../partners/key-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { findSealed, type SealedField } from '../platform/keys/sealed-values.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
-import { sealedOldSecrets, sealedSecrets } from '../storefront/integration-store.ts';
+import { sealedOldSecret, sealedSecret } from '../storefront/integration-store.ts';
 import type { Stores } from './stores.ts';
 
 interface Dependencies {
@@ -30,8 +30,8 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   const { partners, keys, clients } = stores.partners;
   const { integrations } = stores.storefront;
 
-  const sealedWith = (fields: readonly SealedField[], hash: string) =>
-    findSealed(db, fields, { sealing, matches: (value) => sameText(sha256(value), hash) });
+  const sealedWith = (field: SealedField, hash: string) =>
+    findSealed(db, field, { sealing, matches: (value) => sameText(sha256(value), hash) });
 
   /** Returns a secret of a partner. `inactive` is the first of the faults. */
   async function ofPartner(
@@ -86,8 +86,8 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   }
 
   async function ofIntegration(hash: string): Promise<FoundSecret | undefined> {
-    const present = await sealedWith(sealedSecrets, hash);
-    const id = present ?? (await sealedWith(sealedOldSecrets, hash));
+    const present = await sealedWith(sealedSecret, hash);
+    const id = present ?? (await sealedWith(sealedOldSecret, hash));
     const integration = id === undefined ? undefined : await integrations.find(id);
     if (!integration) return undefined;
     const old = present === undefined ? integration.oldSecret : undefined;
@@ -104,8 +104,8 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   }
 
   async function ofEndpoint(hash: string): Promise<FoundSecret | undefined> {
-    const present = await sealedWith(sealedSigningSecrets, hash);
-    const id = present ?? (await sealedWith(sealedPreparedSecrets, hash));
+    const present = await sealedWith(sealedSigningSecret, hash);
+    const id = present ?? (await sealedWith(sealedPreparedSecret, hash));
     const key = id === undefined ? undefined : await keys.find(id);
     const prepared = temporary(present === undefined, 'it is prepared, and signs nothing yet');
     return key && ofPartner(key, { faults: [prepared, revoked(key)] });

@@ -21,6 +21,8 @@ interface Group {
   count: number;
 }
 
+type Identified = { _id: string };
+
 /** The protected headers of a field's values, with the number of values that have each. */
 const headersOf = (db: Db, { collection, field }: SealedField): Promise<Group[]> =>
   db
@@ -65,34 +67,39 @@ export async function requireMasterKeys(
 /** How many values are opened at the same time. */
 const openedAtOnce = 100;
 
+/** Yields the documents of a cursor in batches. */
+async function* batchesOf(cursor: AsyncIterable<Identified>): AsyncGenerator<Identified[]> {
+  let batch: Identified[] = [];
+  for await (const document of cursor) {
+    batch.push(document);
+    if (batch.length < openedAtOnce) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
 /**
  * Finds the `_id` of a document that has a value for which `matches` is true; undefined if there is none. It opens every
  * value, some thousands a second. A stored digest would be faster, but could be out of date.
  */
 export async function findSealed(
   db: Db,
-  fields: readonly SealedField[],
+  { collection, field }: SealedField,
   { sealing, matches }: { sealing: Pick<Sealing, 'open'>; matches: (value: string) => boolean },
 ): Promise<string | undefined> {
-  for (const { collection, field } of fields) {
-    const isMatch = async (document: Document): Promise<boolean> => {
-      // A value that was tampered with matches nothing.
-      const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
-      return value !== undefined && matches(value);
-    };
-    const cursor = db
-      .collection<{ _id: string }>(collection)
-      .find({ [field]: { $type: 'string' } } as Filter<{ _id: string }>, { projection: { [field]: 1 } });
-    for (let batch: { _id: string }[] = []; ; batch = []) {
-      while (batch.length < openedAtOnce && (await cursor.hasNext())) {
-        const document = await cursor.next();
-        if (document) batch.push(document);
-      }
-      const found = await Promise.all(batch.map(isMatch));
-      const document = batch[found.indexOf(true)];
-      if (document) await cursor.close();
-      if (document || batch.length < openedAtOnce) return document?._id;
-    }
+  const isMatch = async (document: Document): Promise<boolean> => {
+    // A value that was tampered with matches nothing.
+    const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
+    return value !== undefined && matches(value);
+  };
+  const cursor = db
+    .collection<Identified>(collection)
+    .find({ [field]: { $type: 'string' } } as Filter<Identified>, { projection: { [field]: 1 } });
+  for await (const batch of batchesOf(cursor)) {
+    const results = await Promise.all(batch.map(isMatch));
+    const match = batch[results.indexOf(true)];
+    if (match) return match._id;
   }
   return undefined;
 }

@@ -79,8 +79,8 @@ export const authentication = [
     'server/platform/keys/sealed-values.ts',
     ['admin/secrets'],
     [
-      ['const document = batch[found.indexOf(true)];', 'const document = batch[0];'],
-      ['if (document || batch.length < openedAtOnce) return', 'if (batch.length > 0) return'],
+      ['const match = batch[results.indexOf(true)];', 'const match = batch[0];'],
+      ['if (match) return match._id;', 'return match?._id;'],
     ],
   ),
   ...inFile(
