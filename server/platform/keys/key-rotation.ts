@@ -18,10 +18,11 @@ const keyReadDelayMs = 60_000;
  */
 export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
   if (key.use !== 'signing') return undefined;
-  const later = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
-  const replaced = later.filter(({ use }) => use === 'signing').map((newer) => newer.activeAt.getTime());
-  const since = Math.min(...replaced);
-  return since <= now ? new Date(since + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs) : undefined;
+  const laterKeys = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
+  const laterSigningKeys = laterKeys.filter(({ use }) => use === 'signing');
+  const replacedAt = Math.min(...laterSigningKeys.map(({ activeAt }) => activeAt.getTime()));
+  if (replacedAt > now) return undefined;
+  return new Date(replacedAt + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs);
 }
 
 interface Settings {
@@ -48,9 +49,9 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     const others = (await processes.list()).filter(({ masterKeys: [first] }) => first !== current);
     if (others.length === 0) return;
     const names = others.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
-    throw new ApiError('refused', {
-      description: `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: process ${names}`,
-    });
+    throw refuse(
+      `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: process ${names}`,
+    );
   }
 
   /**
@@ -61,10 +62,10 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     use: 'signing' | 'code',
     { all, activeAt }: { all: readonly KeyDocument[]; activeAt: Date },
   ): Promise<KeyDocument> {
-    const ofUse = all.filter((key) => key.use === use);
-    const last = Math.max(...ofUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
+    const keysOfUse = all.filter((key) => key.use === use);
+    const lastNumber = Math.max(...keysOfUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
     const key: KeyDocument = {
-      _id: `${use}-${last + 1}`,
+      _id: `${use}-${lastNumber + 1}`,
       use,
       sealed: await sealing.seal(await newKey(use)),
       createdAt: new Date(clock.now()),
@@ -109,25 +110,24 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       return key;
     },
 
-    /**
-     * Removes an old signing key for ever.
-     * @returns the removed key
-     */
+    /** Removes an old signing key for ever. @returns the removed key */
     async retire(id: string): Promise<KeyDocument> {
       const { key, all } = await signingKey(id);
       const now = clock.now();
-      const at = retirableFrom(key, all, now);
-      if (!at)
+      const retirableAt = retirableFrom(key, all, now);
+      if (!retirableAt)
         throw refuse(`${id} signs, or is going to; only a key that a newer one has replaced can be retired`);
-      if (at.getTime() > now)
-        throw refuse(`Tokens that ${id} has signed may live until ${at.toISOString()}; retire it then`);
+      if (retirableAt.getTime() > now)
+        throw refuse(
+          `Tokens that ${id} has signed may live until ${retirableAt.toISOString()}; retire it then`,
+        );
       await remove(id);
       return key;
     },
 
     /**
-     * Removes a signing key at once, which makes all its signatures invalid. If the key signs, now or later, a new key
-     * replaces it first. May be repeated after an interruption.
+     * Removes a signing key now, which makes all its signatures invalid. If the key signs, now or later, a new key replaces
+     * it first. May be repeated after an interruption.
      * @returns the removed key, and the id of its replacement
      */
     async retireCompromised(id: string): Promise<{ key: KeyDocument; replacedBy: string | null }> {
@@ -146,9 +146,9 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       const counts = await countSealed(db, fields);
       const missing = [...counts.keys()].filter((name) => !sealing.masterKeys.includes(name));
       if (missing.length > 0)
-        throw new ApiError('refused', {
-          description: `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
-        });
+        throw refuse(
+          `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
+        );
       const resealed = await resealSome(db, fields, { sealing, limit });
       const after = await countSealed(db, fields);
       const left = [...after].reduce((sum, [name, count]) => (name === current ? sum : sum + count), 0);

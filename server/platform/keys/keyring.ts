@@ -65,25 +65,26 @@ async function makeFirstKeys(keys: Collection<KeyDocument>, sealing: Sealing): P
   }
 }
 
-interface Opened {
+/** The fields that all keys have in memory. */
+interface OpenedKey {
   id: string;
   use: KeyUse;
   activeAt: number;
 }
-type SigningKey = Opened & { privateKey: KeyObject; publicHalf: JWK & { kid: string } };
-type SecretKey = Opened & SymmetricKey;
+type SigningKey = OpenedKey & { privateKey: KeyObject; publicHalf: JWK & { kid: string } };
+type SecretKey = OpenedKey & SymmetricKey;
 
 const bytesOf = (material: string) => new Uint8Array(Buffer.from(material, 'base64url'));
 
-async function openSigning(about: Opened, material: string): Promise<SigningKey> {
+async function openSigning(fields: OpenedKey, material: string): Promise<SigningKey> {
   const jwk = JSON.parse(material) as JWK;
-  const whole = { ...jwk, alg: 'ES256', use: 'sig', kid: await calculateJwkThumbprint(jwk) };
-  const { d: _secret, ...publicHalf } = whole;
-  return { ...about, privateKey: createPrivateKey({ key: whole, format: 'jwk' }), publicHalf };
+  const keyPair = { ...jwk, alg: 'ES256', use: 'sig', kid: await calculateJwkThumbprint(jwk) };
+  const { d: _privatePart, ...publicHalf } = keyPair;
+  return { ...fields, privateKey: createPrivateKey({ key: keyPair, format: 'jwk' }), publicHalf };
 }
 
 /** The newest active key. The first key counts as active even if this process's clock is behind. */
-function currentOf<K extends Opened>(keys: readonly K[], use: KeyUse, now: number): K {
+function currentOf<K extends OpenedKey>(keys: readonly K[], use: KeyUse, now: number): K {
   const ofUse = keys.filter((key) => key.use === use);
   const current = ofUse.findLast(({ activeAt }) => activeAt <= now) ?? ofUse[0];
   if (current === undefined) throw new Error(`a ${use} key was just made, but is not there`);
@@ -111,13 +112,13 @@ export async function loadKeyring(
     const nextSigning: SigningKey[] = [];
     const nextSecrets: SecretKey[] = [];
     for (const { _id: id, use, sealed, activeAt } of found) {
-      const about = { id, use, activeAt: activeAt.getTime() };
+      const fields = { id, use, activeAt: activeAt.getTime() };
       if (use === 'signing') {
         const known = signing.find((key) => key.id === id);
-        nextSigning.push(known ?? (await openSigning(about, await sealing.open(sealed))));
+        nextSigning.push(known ?? (await openSigning(fields, await sealing.open(sealed))));
       } else {
         const known = secrets.find((key) => key.id === id);
-        nextSecrets.push(known ?? { ...about, bytes: bytesOf(await sealing.open(sealed)) });
+        nextSecrets.push(known ?? { ...fields, bytes: bytesOf(await sealing.open(sealed)) });
       }
     }
     const isSame = nextSigning.length === signing.length && nextSigning.every((key, n) => key === signing[n]);
