@@ -4,7 +4,7 @@ import type { Deadline } from '../config/pace.ts';
 import { unavailable } from '../errors.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
 
-/** What the steps of an endpoint need to know about the request. */
+/** The facts about a request that the steps of an endpoint need. */
 export interface RequestContext {
   /** Aborted when no step that costs money may begin any more: it is too late, or the caller has disconnected. */
   signal: AbortSignal;
@@ -27,15 +27,15 @@ export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin
   scope.decorateRequest('deadline', null);
   scope.addHook('onRequest', (request, reply, done) => {
     const deadline = new AbortController();
-    const end = () => {
-      if (!reply.sent) void reply.send(unavailable(new Error(`no answer within ${answerWithin} ms`)));
-    };
-    let timer = setTimeout(() => {
+    const abortTimer = setTimeout(() => {
       deadline.abort(new Error(`not begun within ${beginWithin} ms`));
-      timer = setTimeout(end, answerWithin - beginWithin);
     }, beginWithin);
+    const answerTimer = setTimeout(() => {
+      if (!reply.sent) void reply.send(unavailable(new Error(`no answer within ${answerWithin} ms`)));
+    }, answerWithin);
     reply.raw.once('close', () => {
-      clearTimeout(timer);
+      clearTimeout(abortTimer);
+      clearTimeout(answerTimer);
       if (!reply.raw.writableFinished) deadline.abort(new Error('the caller is gone'));
     });
     const endsAt = monotonicTime() + beginWithin;

@@ -93,27 +93,27 @@ export function createCapacity(settings: Settings): Capacity {
   };
 }
 
-/** A request of a limited scope: the kind of its caller, and its place among the requests in flight. */
-interface Placed {
+/** A request of a limited scope: the kind of its caller, and the kind of the place that it has taken. */
+interface LimitedRequest {
   readonly capacity: Capacity;
   kind: CallerKind;
   place?: CallerKind | undefined;
 }
 /** Requests whose connection is open. */
-const requests = new WeakMap<FastifyRequest, Placed>();
+const limitedRequests = new WeakMap<FastifyRequest, LimitedRequest>();
 
 /** Gives the request's place back. Idempotent. */
-function leave(placed: Placed): void {
-  if (placed.place) placed.capacity.giveBack(placed.place);
-  placed.place = undefined;
+function releasePlace(limited: LimitedRequest): void {
+  if (limited.place) limited.capacity.giveBack(limited.place);
+  limited.place = undefined;
 }
 
-/** Takes a place of the request's kind, and gives an earlier one back. @returns a rejection if all are taken */
-function enter(placed: Placed): Promise<never> | undefined {
-  leave(placed);
-  if (!placed.capacity.take(placed.kind)) return placed.capacity.refuse(placed.kind);
-  placed.place = placed.kind;
-  return undefined;
+/** Takes a place of the request's kind, and gives an earlier one back. Rejects if all are taken. */
+async function takePlace(limited: LimitedRequest): Promise<void> {
+  const { capacity, kind } = limited;
+  releasePlace(limited);
+  if (capacity.take(kind)) limited.place = kind;
+  else await capacity.refuse(kind);
 }
 
 /**
@@ -129,22 +129,22 @@ export function boundInFlight(
   scope.addHook('onRequest', (request, reply, done) => {
     const kind = kindOf(request);
     if (!kind) return done();
-    const placed: Placed = { capacity, kind };
-    requests.set(request, placed);
+    const limited: LimitedRequest = { capacity, kind };
+    limitedRequests.set(request, limited);
     reply.raw.once('close', () => {
-      requests.delete(request);
-      leave(placed);
+      limitedRequests.delete(request);
+      releasePlace(limited);
     });
     done();
   });
   scope.addHook('preValidation', async (request) => {
-    const placed = requests.get(request);
-    if (placed) await enter(placed);
+    const limited = limitedRequests.get(request);
+    if (limited) await takePlace(limited);
   });
   // The place is free before the response is sent, so that a slow reader does not hold it.
   scope.addHook('onSend', (request, _reply, _payload, done) => {
-    const placed = requests.get(request);
-    if (placed) leave(placed);
+    const limited = limitedRequests.get(request);
+    if (limited) releasePlace(limited);
     done();
   });
 }
@@ -156,9 +156,9 @@ export function boundInFlight(
  */
 export async function admitAuthenticated(request: FastifyRequest, partnerId: string): Promise<void> {
   notePartner(request, partnerId);
-  const placed = requests.get(request);
-  if (placed?.kind !== 'unauthenticated') return;
-  placed.kind = 'authenticated';
+  const limited = limitedRequests.get(request);
+  if (limited?.kind !== 'unauthenticated') return;
+  limited.kind = 'authenticated';
   // A request without a place takes one when its body has arrived.
-  if (placed.place) await enter(placed);
+  if (limited.place) await takePlace(limited);
 }

@@ -47,19 +47,19 @@ export function createReadiness(dependencies: Dependencies): Readiness {
   let databaseReasons: Reason[] = [];
   let logged = '';
 
-  async function askDatabase(): Promise<Reason[]> {
-    const reachable = await db.command({ ping: 1 }).then(
-      () => true,
-      () => false,
-    );
-    if (!reachable) return [{ obstacle: 'database', text: 'the database is away' }];
+  async function checkDatabase(): Promise<Reason[]> {
+    try {
+      await db.command({ ping: 1 });
+    } catch {
+      return [{ obstacle: 'database', text: 'the database is away' }];
+    }
     const fault = await tryWrite();
     if (fault === undefined) return [];
     return [{ obstacle: 'writes', text: `the database takes no writes: ${fault}` }];
   }
 
-  /** A reason that makes all others irrelevant. */
-  function foremost(): Reason | undefined {
+  /** The reason that makes all others irrelevant, if there is one. */
+  function overridingReason(): Reason | undefined {
     if (isStopping()) return { obstacle: 'stopping', text: 'the process is stopping' };
     const fault = outdated();
     if (fault !== undefined)
@@ -69,8 +69,8 @@ export function createReadiness(dependencies: Dependencies): Readiness {
   }
 
   function known(): Reason[] {
-    const first = foremost();
-    if (first) return [first];
+    const overriding = overridingReason();
+    if (overriding) return [overriding];
     const reasons = [...databaseReasons];
     if (isStuck()) {
       const text = 'all places for requests are taken, and none was given back for 10 s';
@@ -95,7 +95,7 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     known,
 
     async check() {
-      if (!foremost()) databaseReasons = await askDatabase();
+      if (!overridingReason()) databaseReasons = await checkDatabase();
       const reasons = known();
       logChange(reasons.map(({ text }) => text));
       return reasons;

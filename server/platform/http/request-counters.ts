@@ -50,6 +50,11 @@ interface Reply {
 
 const taken = ({ size, ahead }: CountedGroup) => size + ahead;
 
+/** Groups of the same size and limit, which share a statement. */
+function groupAlike(groups: readonly CountedGroup[]): Iterable<CountedGroup[]> {
+  return groupBy(groups, (group) => `${taken(group)} of ${group.max}`).values();
+}
+
 /**
  * The `requestWindows` collection, with a document for each counter. One statement for each counter costs five times as
  * much as a shared statement, so shared statements are tried first.
@@ -77,24 +82,23 @@ export function createRequestCounters(db: Db) {
   }
 
   /**
-   * Adds each group that stays within its limit. Groups of the same size and limit share a statement.
+   * Adds each group that stays within its limit.
    * @returns the groups that were not added
    */
   async function addWithin(groups: readonly CountedGroup[]): Promise<CountedGroup[]> {
     if (groups.length === 0) return [];
     batches += 1;
     const batch = batches;
-    const updates = [...groupBy(groups, (group) => `${taken(group)} of ${group.max}`).values()].flatMap(
-      (alike) => {
-        const [first] = alike;
-        if (!first) return [];
-        return {
-          q: { _id: { $in: alike.map(({ counter }) => counter) }, used: { $lte: first.max - taken(first) } },
-          u: { $inc: { used: taken(first) }, $set: { [mark]: batch } },
-          multi: true,
-        };
-      },
-    );
+    const updates: object[] = [];
+    for (const alike of groupAlike(groups)) {
+      const [first] = alike;
+      if (!first) continue;
+      updates.push({
+        q: { _id: { $in: alike.map(({ counter }) => counter) }, used: { $lte: first.max - taken(first) } },
+        u: { $inc: { used: taken(first) }, $set: { [mark]: batch } },
+        multi: true,
+      });
+    }
     const { n } = (await send({ update: collection, updates, ordered: false })) as Reply;
     if (n === groups.length) return [];
     // The reply does not tell which groups were added; the marks do.
@@ -125,14 +129,16 @@ export function createRequestCounters(db: Db) {
    * @returns the result for each group, in the order of `groups`
    */
   return async function count(groups: readonly CountedGroup[], purgeAt: Date): Promise<Counted[]> {
-    const fits = groups.filter((group) => taken(group) <= group.max);
     const isKnown = ({ counter }: CountedGroup) => existing.get(counter) === true;
-    const known = fits.filter(isKnown);
-    const fresh = fits.filter((group) => !isKnown(group));
-    const notAdded = await Promise.all([addWithin(known), insertNew(fresh, purgeAt).then(addWithin)]);
-    const single = new Set([...notAdded.flat(), ...groups.filter((group) => !fits.includes(group))]);
-    const settle = async (group: CountedGroup): Promise<Counted> =>
-      single.has(group) ? addOne(group, purgeAt).catch((error: Error) => error) : 'admitted';
-    return Promise.all(groups.map(settle));
+    const fitting = groups.filter((group) => taken(group) <= group.max);
+    const known = fitting.filter(isKnown);
+    const unknown = fitting.filter((group) => !isKnown(group));
+    const notAdded = await Promise.all([addWithin(known), insertNew(unknown, purgeAt).then(addWithin)]);
+    const admitted = new Set(fitting);
+    for (const group of notAdded.flat()) admitted.delete(group);
+    const results = groups.map((group) =>
+      admitted.has(group) ? 'admitted' : addOne(group, purgeAt).catch((error: Error) => error),
+    );
+    return Promise.all(results);
   };
 }

@@ -30,10 +30,13 @@ function endOfList(header: string): string {
  */
 export function boundHeaders(headers: IncomingHttpHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string') continue;
-    if (name === 'cookie') headers[name] = ownCookies(value);
-    else if (value.length <= (maxLengthOf[name] ?? maxLength)) continue;
-    else if (name === 'x-forwarded-for') headers[name] = endOfList(value);
-    else headers[name] = value.slice(0, maxLengthOf[name] ?? maxLength);
+    if (typeof value === 'string') headers[name] = boundedValue(name, value);
   }
+}
+
+function boundedValue(name: string, value: string): string {
+  if (name === 'cookie') return ownCookies(value);
+  const limit = maxLengthOf[name] ?? maxLength;
+  if (value.length <= limit) return value;
+  return name === 'x-forwarded-for' ? endOfList(value) : value.slice(0, limit);
 }

@@ -73,16 +73,20 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
       groupOf(counter, all),
     );
     const results = await countGroups(groups, new Date(clock.now() + windowRetentionMs));
-    const counted = new Map(groups.map(({ counter }, n) => [counter, results[n] ?? 'admitted']));
+    const resultOf = new Map(groups.map(({ counter }, n) => [counter, results[n] ?? 'admitted']));
     for (const group of groups) {
-      const isAdmitted = group.ahead > 0 && counted.get(group.counter) === 'admitted';
-      if (isAdmitted) ahead.set(group.counter, (ahead.get(group.counter) ?? 0) + group.ahead);
+      const isAdmitted = resultOf.get(group.counter) === 'admitted';
+      if (isAdmitted && group.ahead > 0) {
+        ahead.set(group.counter, (ahead.get(group.counter) ?? 0) + group.ahead);
+      }
     }
     return requests.map(({ counter, max }) => {
-      const before = counted.get(counter);
-      if (typeof before !== 'number') return before instanceof Error ? before : true;
-      const position = before + 1;
-      counted.set(counter, position);
+      const result = resultOf.get(counter);
+      if (result instanceof Error) return result;
+      if (typeof result !== 'number') return true;
+      // `result` is the count before this request. The next request of the counter begins one higher.
+      const position = result + 1;
+      resultOf.set(counter, position);
       positions.set(counter, position);
       return position <= max;
     });
