@@ -22,7 +22,7 @@ import { windowRetentionMs } from '../../server/platform/http/request-limits.ts'
 import { arrivalTimes } from '../../server/platform/http/server.ts';
 import { minute } from '../../server/platform/http/windows.ts';
 import { keepFinished as keepJobs } from '../../server/platform/jobs/scheduler.ts';
-import { usual as sweepEvery } from '../../server/platform/jobs/sweeper.ts';
+import { sweepInterval } from '../../server/platform/jobs/sweeper.ts';
 import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
 import { pollInterval, requestLifetimeMs } from '../../server/portal/device/device-logins.ts';
 import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
@@ -281,7 +281,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   ['expired claims are deleted', forgottenWithin, ['Claims are deleted within TIME after they expire']],
-  ['sweeps come', sweepEvery, ['server does it every TIME', 'sweep of the server, every TIME']],
+  ['sweeps come', sweepInterval, ['server does it every TIME', 'sweep of the server, every TIME']],
   ['finished jobs are kept', keepJobs, ['scheduler \\| TIME after they ran']],
   ['trust anchors are looked at', checkEveryMs, ['read again within TIME of a change']],
   ['a status list may take', publicGetMs, ['up to 2 MiB, within TIME']],

@@ -5,14 +5,14 @@ import type { Actor, CallResult } from '../database/audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { noteRead, type PersonalRead, type RecordRead, seesPeople } from './personal-data.ts';
-import { describeRefusal, mayCall } from './roles.ts';
+import { describeRefusal, mayCall, type Role } from './roles.ts';
 
 /** The caller of the admin API, for every audit entry. */
 export interface AdminContext {
   operator: {
     id: string;
     name: string;
-    role: 'support' | 'ops' | 'owner';
+    role: Role;
     expiresAt?: string | null;
     /** The partner of a member. Absent for operators. */
     partnerId?: string;
@@ -34,8 +34,9 @@ export interface AdminContext {
 
 const trpc = initTRPC.context<AdminContext>().create({
   errorFormatter({ shape, error }) {
-    const code: ErrorCode = error.cause instanceof ApiError ? error.cause.code : fallbackCode(error.code);
-    const retryAfter = error.cause instanceof ApiError ? error.cause.extras.retryAfter : undefined;
+    const known = error.cause instanceof ApiError ? error.cause : undefined;
+    const code = known?.code ?? fallbackCode(error.code);
+    const retryAfter = known?.extras.retryAfter;
     return {
       code: shape.code,
       message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
@@ -64,18 +65,18 @@ export function toTrpcError(error: ApiError): TRPCError {
   return new TRPCError({ code: errorTable[error.code].trpc, message: error.message, cause: error });
 }
 
+/** Reports the error of a failed call to the log. Gives our errors, and those of an unavailable database, their codes. */
 const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const result = await next();
   if (result.ok) return result;
-  const cause = result.error.cause;
+  const { cause, code } = result.error;
   const known = isUnavailable(cause) ? unavailable(cause) : cause;
-  const { code } = result.error;
-  const error =
-    known instanceof ApiError
-      ? known
-      : new ApiError(fallbackCode(code), { description: messageOf(result.error), cause, detail: { path } });
-  ctx.failed?.(error);
-  if (known instanceof ApiError) throw toTrpcError(known);
+  if (known instanceof ApiError) {
+    ctx.failed?.(known);
+    throw toTrpcError(known);
+  }
+  const description = messageOf(result.error);
+  ctx.failed?.(new ApiError(fallbackCode(code), { description, cause, detail: { path } }));
   return result;
 });
 

@@ -2,13 +2,13 @@ import type { Sweep } from '../database/event-draft.ts';
 import type { Logger } from '../telemetry/logging.ts';
 
 /** Default time between two rounds, in milliseconds. */
-export const usual = 15_000;
+export const sweepInterval = 15_000;
 
 /**
  * Runs all sweeps one after another, at the start and every 15 s. A failed sweep runs again in the next round.
  * @param every milliseconds between the end of a round and the next one
  */
-export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>, every = usual) {
+export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>, every = sweepInterval) {
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   let lastRoundAt: number | undefined;

@@ -24,11 +24,10 @@ const maskedQuery = (query: string): string =>
  */
 export function maskedAddress(text: string): string {
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 4 * longestAddress);
-  const [, beforeUser = '', rest = printable] =
-    /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@(.*)$/is.exec(printable) ?? [];
-  const [address = ''] = `${beforeUser}${beforeUser ? '…@' : ''}${rest}`.split('#', 1);
-  const at = address.indexOf('?');
-  const masked = at === -1 ? address : `${address.slice(0, at)}?${maskedQuery(address.slice(at + 1))}`;
+  const withoutUser = printable.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1…@');
+  const [address = ''] = withoutUser.split('#', 1);
+  const mark = address.indexOf('?');
+  const masked = mark === -1 ? address : `${address.slice(0, mark)}?${maskedQuery(address.slice(mark + 1))}`;
   const shown = maskSecrets(masked);
   return shown.length > longestAddress ? `${shown.slice(0, longestAddress)}…` : shown;
 }

@@ -16,9 +16,8 @@ export function createChallenges(key: Uint8Array, clock: { now(): number }) {
   function challengeOf(binding: readonly (string | number)[], issuedAt: number): string {
     const time = Buffer.alloc(timeBytes);
     time.writeUIntBE(issuedAt, 0, timeBytes);
-    return Buffer.concat([time, keyed(key, ['webauthn challenge', issuedAt, ...binding])]).toString(
-      'base64url',
-    );
+    const mac = keyed(key, ['webauthn challenge', issuedAt, ...binding]);
+    return Buffer.concat([time, mac]).toString('base64url');
   }
 
   return {
