@@ -18,13 +18,20 @@ const chunk = 62n ** BigInt(chunkLength);
 function base62(hex: string, length: number): string {
   let text = '';
   for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= chunk) {
-    let digits = '';
-    for (let part = Number(rest % chunk), n = 0; n < chunkLength; n += 1, part = Math.floor(part / 62)) {
-      digits = alphabet.charAt(part % 62) + digits;
-    }
-    text = digits + text;
+    text = chunkDigits(Number(rest % chunk)) + text;
   }
   return text.padStart(length, '0').slice(-length);
+}
+
+/** The digits of one chunk, with leading zeros. */
+function chunkDigits(value: number): string {
+  let digits = '';
+  let rest = value;
+  while (digits.length < chunkLength) {
+    digits = alphabet.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
 }
 
 /** Decodes a text that `base62` has made; undefined for any other text. */
@@ -86,11 +93,6 @@ function secret(kind: SecretKind, hex: string): string {
 /** A fresh secret with at least 256 random bits and a checksum, for instance `svc_test_…`. */
 export function randomSecret(kind: SecretKind): string {
   return secret(kind, randomHex(shapeOf(kind).bytes));
-}
-
-/** Derives a secret from `cause`: 256 bits of HMAC-SHA256. The same key and cause give the same secret. */
-export function deriveSecret(key: Uint8Array, kind: SecretKind, cause: readonly (string | number)[]): string {
-  return secret(kind, keyed(key, [kind, ...cause]).toString('hex'));
 }
 
 /** The 16 bytes of an identifier; undefined if the text is not an identifier of this kind. */

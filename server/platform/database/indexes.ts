@@ -66,9 +66,6 @@ export const dropIndex = async (db: Db, collection: string, name: string): Promi
   }
 };
 
-const groupByCollection = (declarations: readonly IndexDeclaration[]) =>
-  groupBy(declarations, ({ collection }) => collection);
-
 const withoutLifetime = (index: Document | IndexDeclaration) => ({
   ...optionsOf(index),
   expireAfterSeconds: 0,
@@ -109,7 +106,7 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
  * @throws ConfigError if an index with the same name or key has other options than the time that documents are kept
  */
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
-  for (const [collection, declared] of groupByCollection(declarations)) {
+  for (const [collection, declared] of groupBy(declarations, (index) => index.collection)) {
     const reported = await readIndexes(db, collection);
     const listed = declared.filter((index) => reported.some((found) => isSame(index, found)));
     for (const index of declared.filter((candidate) => !listed.includes(candidate)))
@@ -149,29 +146,3 @@ export async function awaitIndexes(
     }
   }
 }
-
-/**
- * Compares the declared indexes with those of the database.
- *
- * @returns a sentence for each index that is missing, differs, or is not declared; empty when all agree
- */
-export const reportIndexDrift = async (
-  db: Db,
-  declarations: readonly IndexDeclaration[],
-): Promise<string[]> => {
-  const drift: string[] = [];
-  for (const [collection, declared] of groupByCollection(declarations)) {
-    const reported = (await readIndexes(db, collection)).filter(({ name }) => name !== '_id_');
-    for (const index of declared) {
-      const name = nameOf(index);
-      const found = reported.find((candidate) => candidate.name === name);
-      if (found === undefined) drift.push(`${collection}.${name} is missing`);
-      else if (!isSame(index, found)) drift.push(`${collection}.${name} differs from its declaration`);
-    }
-    const names = new Set(declared.map(nameOf));
-    for (const { name } of reported) {
-      if (!names.has(name)) drift.push(`${collection}.${name} is not declared`);
-    }
-  }
-  return drift;
-};

@@ -21,19 +21,33 @@ function refusalsIn(error: unknown): Refusals | undefined {
   );
 }
 
+/** The reply to a batch, which is absent if statements were refused. */
+interface Sent<T> {
+  reply?: T;
+  refused: Refusals;
+}
+
+/** Sends a batch of statements. @throws if the error does not name the refused statements */
+async function sendOnce<T>(send: () => Promise<T>): Promise<Sent<T>> {
+  try {
+    return { reply: await send(), refused: new Map() };
+  } catch (error) {
+    const refused = refusalsIn(error);
+    if (refused) return { refused };
+    throw error;
+  }
+}
+
 /**
- * Runs a batch of statements that are safe to repeat. If the reply is lost, the batch is sent once more. The second reply
+ * Sends a batch of statements that are safe to repeat. If the reply is lost, the batch is sent once more. The second reply
  * shows the result of the first, and its journal write covers both.
  */
-async function sendRepeatable<T>(send: () => Promise<T>): Promise<{ reply?: T; refused: Refusals }> {
-  for (let isLast = false; ; isLast = true) {
-    try {
-      return { reply: await send(), refused: new Map() };
-    } catch (error) {
-      const refused = refusalsIn(error);
-      if (refused) return { refused };
-      if (isLast || !isUnavailable(error)) throw error;
-    }
+async function sendRepeatable<T>(send: () => Promise<T>): Promise<Sent<T>> {
+  try {
+    return await sendOnce(send);
+  } catch (error) {
+    if (isUnavailable(error)) return sendOnce(send);
+    throw error;
   }
 }
 
