@@ -1,13 +1,16 @@
 /** Parses `2001-02-28`, `2001` or `0000-02-28` (OpenID Connect Core 5.1). Undefined if the text is not a date. */
 function parseBirthdate(text: unknown): { year: number; month?: number; day?: number } | undefined {
-  const [, yearText, monthText, dayText] =
-    typeof text === 'string' ? (/^(\d{4})(?:-(\d{2})-(\d{2}))?$/.exec(text) ?? []) : [];
+  if (typeof text !== 'string') return undefined;
+  const [, yearText, monthText, dayText] = /^(\d{4})(?:-(\d{2})-(\d{2}))?$/.exec(text) ?? [];
   const year = Number(yearText);
   if (!year) return undefined;
   if (monthText === undefined) return { year };
-  const [month, day] = [Number(monthText), Number(dayText)];
+  const month = Number(monthText);
+  const day = Number(dayText);
+  // `Date` turns a day that does not exist, such as 30 February, into a later one.
   const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? { year, month, day } : undefined;
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return exists ? { year, month, day } : undefined;
 }
 
 /**

@@ -66,7 +66,7 @@ export type Charged<T> = { outcome: 'charged'; answer: T } | { outcome: 'used'; 
 /** The individual prices of a partner, in cents per billable event. */
 export type Prices = Partial<Record<BillableKind, number>>;
 
-/** The identity of a charge. A wallet is never charged twice for the same cause. */
+/** The cause of a charge. A wallet is never charged twice for the same cause. */
 export interface Cause {
   partnerId: string;
   mode: Mode;
@@ -95,7 +95,7 @@ export interface Order {
 /** The functions of billing that the endpoints use. */
 export interface Charging {
   /** Finds the charge of a cause. */
-  past(of: Cause): Promise<PastCharge | undefined>;
+  past(cause: Cause): Promise<PastCharge | undefined>;
   /**
    * Charges the wallet once for `order.cause` and grants the access.
    * @param answer makes the response while the charge is being written. Called again if the charge is written a second time

@@ -29,12 +29,12 @@ export function isClaimName(value: string): value is ClaimName {
 
 export type ClaimsMap = Record<string, ClaimValue>;
 /** The schema of each claim: its type, or null. */
-const known = Object.entries(claimRegistry).map(
+const claimSchemas = Object.entries(claimRegistry).map(
   ([name, type]) => [name, type.nullable().exactOptional()] as const,
 );
 /** Claims by their identifiers (interface 2.1). */
 export const ClaimsMap: z.ZodType<ClaimsMap, ClaimsMap> = z
-  .object(Object.fromEntries(known))
+  .object(Object.fromEntries(claimSchemas))
   .catchall(ClaimValue)
   .meta({
     id: 'ClaimsMap',

@@ -6,8 +6,10 @@ const plainNumber = /^-?\d+(\.\d+)?$/;
 function cell(value: string | number | null): string {
   if (value === null) return '';
   const text = String(value);
-  const harmless = formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const isFormula = formula.test(text) && !plainNumber.test(text);
+  const safe = isFormula ? `'${text}` : text;
+  const needsQuotes = /[",\r\n]/.test(safe);
+  return needsQuotes ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Renders a CSV file: the headings, then the rows. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Mode } from './identifiers.ts';
+import { SourceLabel, SourceName, sourceList } from './source-name.ts';
 
 /** The profile of a source: the kind of credential, and the form of the request. */
 export const IdentityWalletProfile = z.enum(['eu-age-verification', 'eudi-pid', 'mdl', 'photo-id']);
@@ -19,12 +20,17 @@ const RelyingPartyCertificate = z.strictObject({
   clientId: z.enum(['x509_hash', 'x509_san_dns']).default('x509_hash'),
 });
 
-const usual = {
+/** The document type and the URL scheme of a profile, unless the source sets others. */
+const profileDefaults = {
   'eu-age-verification': { docType: 'eu.europa.ec.av.1', scheme: 'av' },
   'eudi-pid': { docType: 'eu.europa.ec.eudi.pid.1', scheme: 'openid4vp' },
   mdl: { docType: 'org.iso.18013.5.1.mDL', scheme: 'openid4vp' },
   'photo-id': { docType: 'org.iso.23220.photoid.1', scheme: 'openid4vp' },
 } as const;
+
+/** Sessions by passkey have `passkey` as the name of their source. */
+const isBuiltInSource = (name: string): boolean =>
+  name === 'sandbox' || name === 'passkey' || name.startsWith('test-wallet');
 
 /** The trust anchors: PEM, the path of a PEM file, or a signed list of authorities. */
 export const TrustAnchors = z.union([
@@ -42,15 +48,10 @@ export type TrustAnchors = z.infer<typeof TrustAnchors>;
 export const IdentityWallet = z
   .strictObject({
     /** The name of the source, for example for `clients create --source`. */
-    name: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
-      // Sessions by passkey have its name as their source.
-      .refine((name) => !['sandbox', 'passkey'].includes(name) && !name.startsWith('test-wallet'), {
-        error: 'is the name of a source that is always there',
-      }),
-    /** The label that users see, for example `EU age verification app`. */
-    label: z.string().trim().min(1).max(60),
+    name: SourceName.refine((name) => !isBuiltInSource(name), {
+      error: 'is the name of a source that is always there',
+    }),
+    label: SourceLabel,
     profile: IdentityWalletProfile,
     modes: z.array(Mode).min(1).default(['test', 'live']),
     /** Certificate authorities of the issuers. Files are read again when they change. */
@@ -84,17 +85,13 @@ export const IdentityWallet = z
   })
   .transform((source) => ({
     ...source,
-    docType: source.docType ?? usual[source.profile].docType,
-    scheme: source.scheme ?? usual[source.profile].scheme,
+    docType: source.docType ?? profileDefaults[source.profile].docType,
+    scheme: source.scheme ?? profileDefaults[source.profile].scheme,
     // Only a PID can have two formats.
     formats: source.profile === 'eudi-pid' ? source.formats : (['mso_mdoc'] as (typeof source)['formats']),
   }));
 
-export const IdentityWalletSources = z.array(IdentityWallet).superRefine((sources, context) => {
-  const names = sources.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice) context.addIssue({ code: 'custom', message: `${twice} is there twice` });
-});
+export const IdentityWalletSources = sourceList(IdentityWallet);
 
 /** A source with the contents of its files and variables. Trust anchors may still be the path of a file. */
 export type IdentityWalletSettings = Omit<z.infer<typeof IdentityWallet>, 'access'> & {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ClaimName, ClaimValue, claimRegistry, isClaimName } from './claims.ts';
 import { Mode } from './identifiers.ts';
+import { SourceLabel, SourceName, sourceList } from './source-name.ts';
 
 /** The name of a claim of the provider. Dots lead into objects, such as `address.country`. */
 const path = z.string().min(1).max(256);
-/** If set, the claim is read from `verified_claims` (OpenID Connect for Identity Assurance) of any or of these trust frameworks. */
+/** If set, the claim is read from `verified_claims` (OpenID Connect for Identity Assurance) of these trust frameworks, or of any. */
 const verified = z.union([z.literal('any'), z.array(z.string().min(1)).min(1)]).optional();
 
 /** A rule that derives one of our claims. A claim that cannot be derived is null. */
@@ -32,8 +33,10 @@ function ruleFault(name: string, rule: ClaimRule): string | undefined {
   if ('birthdate' in rule && !name.startsWith('age_')) return 'only an age can come from a birth date';
   if (!('acr' in rule) || !isClaimName(name)) return undefined;
   const type = claimRegistry[name].nullable();
-  const wrong = Object.entries(rule.acr).find(([, value]) => !type.safeParse(value).success);
-  return wrong && `${wrong[0]}: ${JSON.stringify(wrong[1])} is not a value of ${name}`;
+  for (const [acr, value] of Object.entries(rule.acr)) {
+    if (!type.safeParse(value).success) return `${acr}: ${JSON.stringify(value)} is not a value of ${name}`;
+  }
+  return undefined;
 }
 
 const fromBirthdate: ClaimRule = { birthdate: 'birthdate' };
@@ -80,13 +83,11 @@ const issuer = z.url().refine(
 /** An OpenID provider that authenticates users. It is an item of the list in SVC_OIDC_SOURCES. */
 export const OidcSource = z.strictObject({
   /** The name of the source. It is part of the redirect URI, `{base_url}/verify/callback/{name}`. */
-  name: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
-    .refine((name) => name !== 'sandbox', { error: 'is the name of the sandbox' })
-    .refine((name) => name !== 'passkey', { error: 'is the name of sessions by passkey' }),
-  /** The label that users see. */
-  label: z.string().trim().min(1).max(60),
+  name: SourceName.refine((name) => name !== 'sandbox', { error: 'is the name of the sandbox' }).refine(
+    (name) => name !== 'passkey',
+    { error: 'is the name of sessions by passkey' },
+  ),
+  label: SourceLabel,
   /** The issuer, without `/.well-known/openid-configuration`. */
   issuer,
   clientId: z.string().min(1),
@@ -118,11 +119,7 @@ export const OidcSource = z.strictObject({
 });
 
 /** The sources in the file. Secrets in environment variables are not read yet. */
-export const OidcSources = z.array(OidcSource).superRefine((sources, context) => {
-  const names = sources.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice) context.addIssue({ code: 'custom', message: `${twice} is there twice` });
-});
+export const OidcSources = sourceList(OidcSource);
 
 /** A source with its secret. */
 export type OidcSettings = Omit<z.infer<typeof OidcSource>, 'clientSecret'> & {

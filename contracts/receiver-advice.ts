@@ -1,6 +1,6 @@
 import { AttemptError, type DeliveryStatus } from './webhooks.ts';
 
-/** The end of an attempt, as far as the advice depends on it. */
+/** The result of an attempt, as far as the advice depends on it. */
 export interface AttemptEnd {
   error: AttemptError;
   /** The status of the HTTP response. Null if there was none. */
@@ -11,6 +11,7 @@ export interface AttemptEnd {
   retryAfter?: string | null;
 }
 
+/** The advice after an attempt without an HTTP response, by the class of the error. */
 const withoutAnswer: Record<AttemptError, string> = {
   dns: 'Have the partner check the host name of the URL',
   refused: 'Have the partner check that the receiver runs and that its firewall lets us in',
@@ -22,6 +23,7 @@ const withoutAnswer: Record<AttemptError, string> = {
   interrupted: 'The server was stopped in the middle',
 };
 
+/** The advice for single HTTP statuses. */
 const forStatus: Readonly<Record<number, string>> = {
   400: 'The receiver rejects the event. Have the partner check how it parses the body and verifies the signature',
   401: 'The receiver or something before it asks for a login. Have the partner accept the POST without one, and verify the signature instead',
@@ -39,7 +41,7 @@ const forStatus: Readonly<Record<number, string>> = {
   504: 'A proxy before the receiver got no answer in time. Have the partner answer at once and work afterwards',
 };
 
-function ofAnswer(status: number, { location, retryAfter }: AttemptEnd): string {
+function adviseForStatus(status: number, { location, retryAfter }: AttemptEnd): string {
   if (status >= 300 && status < 400) {
     const target = location ? ` to ${location}` : '';
     return `The receiver redirects${target}. Redirects are not followed: have the partner check the URL, and set the final one`;
@@ -55,12 +57,12 @@ function ofAnswer(status: number, { location, retryAfter }: AttemptEnd): string 
   return 'The receiver rejects the request. Have the partner look at why it does not answer with a 2xx';
 }
 
-/** Returns what the partner has to mend after a failed attempt, without a full stop. */
+/** Returns advice for the partner after a failed attempt, without a full stop. */
 export function adviseReceiver(end: AttemptEnd): string {
-  return end.status === null ? withoutAnswer[end.error] : ofAnswer(end.status, end);
+  return end.status === null ? withoutAnswer[end.error] : adviseForStatus(end.status, end);
 }
 
-/** Returns what the partner has to mend so that a delivery arrives. Undefined if no attempt failed, or none will be sent. */
+/** Returns advice for the partner, so that a delivery arrives. Undefined if no attempt failed, or none will be sent. */
 export function adviseDelivery({
   status,
   attempts,
@@ -82,5 +84,5 @@ export function adviseAnswer(answer: string): string | undefined {
 /** Returns the advice for a status. Undefined for a status that acknowledges the event, and for an invalid status. */
 export function adviseStatus(status: number): string | undefined {
   if (status < 300 || status > 599) return undefined;
-  return ofAnswer(status, { error: 'http', status });
+  return adviseForStatus(status, { error: 'http', status });
 }

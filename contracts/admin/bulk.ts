@@ -61,7 +61,7 @@ export const BulkStatus = z.enum(['running', 'done', 'cancelled']);
 /** Why a job waits with a key: the deliveries of two seconds are due but not sent yet. */
 export const BulkWait = z.enum(['endpoint_behind']);
 
-/** The part of a job for one API key. `leftOut` counts deliveries that had arrived or ended meanwhile. */
+/** The part of a job for one API key. `leftOut` counts deliveries that had arrived or ended before the job reached them. */
 export const BulkPart = z.strictObject({
   keyId: z.string(),
   partnerId: z.string(),

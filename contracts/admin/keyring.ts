@@ -39,7 +39,7 @@ export type RotateKey = z.infer<typeof RotateKey>;
 export const RetireKey = z.strictObject({
   /** The id of the key as lists show it, such as `signing-1`. */
   id: z.string().max(64),
-  /** Whether to retire the key at once, so that tokens that it has signed are refused from now on. */
+  /** Whether to retire the key now, so that tokens that it has signed are refused from now on. */
   compromised: z.boolean().optional(),
 });
 

@@ -15,7 +15,7 @@ export const OldSecret = z.strictObject({
 });
 export type OldSecret = z.infer<typeof OldSecret>;
 
-/** How long the old secrets are still accepted, in seconds. With 0, they are invalid at once. */
+/** How long the old secrets are still accepted, in seconds. With 0, they are invalid now. */
 export const keepOldSeconds = z
   .number()
   .int()
@@ -85,7 +85,7 @@ export type EndpointView = z.infer<typeof EndpointView>;
 export const EndpointWithSecret = z.strictObject({ ...EndpointView.shape, signingSecret: z.string() });
 export type EndpointWithSecret = z.infer<typeof EndpointWithSecret>;
 
-/** Names the prepared secret by its last characters, so that the switch fails if another one was prepared meanwhile. */
+/** Names the prepared secret by its last characters, so that the switch fails if another one was prepared since. */
 export const SwitchSecret = z.strictObject({ keyId: reference('apiKey'), last4: z.string().length(4) });
 export type SwitchSecret = z.infer<typeof SwitchSecret>;
 

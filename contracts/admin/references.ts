@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type IdentifierKind, identifierKind, identifierPrefixes } from '../identifiers.ts';
 
 /** The names of the kinds of records in messages. */
-export const kindNames: Readonly<Record<IdentifierKind, string>> = {
+const kindNames: Readonly<Record<IdentifierKind, string>> = {
   partner: 'a partner',
   client: 'a client',
   apiKey: 'an API key',

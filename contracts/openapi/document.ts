@@ -1,9 +1,7 @@
 import { webhooks } from './events.ts';
 import { headers } from './headers.ts';
 import type { Operation } from './operation.ts';
-import { errorResponses, successResponse } from './responses.ts';
-
-type Json = Record<string, unknown>;
+import { errorResponses, type Json, successResponse } from './responses.ts';
 
 /** The parts of an OpenAPI document that this code changes. */
 export interface Document extends Json {

@@ -42,10 +42,7 @@ export function finishDocument(generated: Document): Document {
     if (!found) throw new Error(`${endpoint} is described, but no such route is registered`);
     paths[path] = { ...paths[path], [verb]: describeOperation(operation, found) };
   }
-  const untold = Object.keys(generated.paths ?? {}).filter(
-    (path) => path.startsWith('/api/') && !paths[path],
-  );
-  if (untold.length > 0) throw new Error(`not described: ${untold.join(', ')}`);
+  requireDescriptions(generated, paths);
   const schemas = generated.components?.schemas ?? {};
   const document = { ...generated, paths } as Document;
   const names = plainNames(usedSchemas(document, schemas));
@@ -56,9 +53,21 @@ export function finishDocument(generated: Document): Document {
     ...document,
     components: { ...generated.components, schemas: Object.fromEntries(kept) },
   };
-  return JSON.parse(JSON.stringify(finished), (key, value: unknown) =>
-    key === '$ref' && typeof value === 'string' && value.startsWith(prefix)
-      ? prefix + (names.get(value.slice(prefix.length)) ?? value.slice(prefix.length))
-      : value,
-  ) as Document;
+  return renameReferences(finished, names);
+}
+
+/** @throws if a route of the API has no row in the table */
+function requireDescriptions(generated: Document, paths: Record<string, unknown>): void {
+  const routes = Object.keys(generated.paths ?? {}).filter((path) => path.startsWith('/api/'));
+  const missing = routes.filter((path) => !paths[path]);
+  if (missing.length > 0) throw new Error(`not described: ${missing.join(', ')}`);
+}
+
+/** Replaces the names of schemas in all references. */
+function renameReferences(document: Document, names: ReadonlyMap<string, string>): Document {
+  return JSON.parse(JSON.stringify(document), (key, value: unknown) => {
+    if (key !== '$ref' || typeof value !== 'string' || !value.startsWith(prefix)) return value;
+    const name = value.slice(prefix.length);
+    return prefix + (names.get(name) ?? name);
+  });
 }

@@ -2,7 +2,7 @@ import { errorTable, generalText } from '../errors.ts';
 import { headerReference } from './headers.ts';
 import type { Operation, RefusedAnswer } from './operation.ts';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const schemaOf = { oauth: 'OAuthError', general: 'GeneralError' } as const;
 const requestId = { 'X-Request-Id': headerReference('RequestId') };
@@ -19,9 +19,9 @@ function exampleOf(refusal: RefusedAnswer, format: Operation['errorFormat']): Js
 /** Returns the schema of a refusal's body, with the values of `error` at this endpoint and status. */
 function schemaFor(refusals: readonly RefusedAnswer[], { errorFormat, exactTexts }: Operation): Json {
   const reference = { $ref: `#/components/schemas/${schemaOf[errorFormat]}` };
-  const isFixed = errorFormat === 'oauth' || exactTexts;
-  if (!isFixed) return reference;
-  const values = refusals.map((one) => (errorFormat === 'oauth' ? errorTable[one.code].oauth : textOf(one)));
+  const isOAuth = errorFormat === 'oauth';
+  if (!isOAuth && !exactTexts) return reference;
+  const values = refusals.map((refusal) => (isOAuth ? errorTable[refusal.code].oauth : textOf(refusal)));
   const error = { type: 'string', enum: [...new Set(values)] };
   return { allOf: [reference, { type: 'object', properties: { error } }] };
 }
@@ -44,53 +44,45 @@ function headersFor(refusals: readonly RefusedAnswer[], status: number, { challe
 
 function errorResponse(refusals: readonly RefusedAnswer[], status: number, operation: Operation): Json {
   const { errorFormat, pages } = operation;
-  const names = refusals.map(({ code }, index) =>
-    refusals.findIndex((other) => other.code === code) === index ? code : `${code}_${index + 1}`,
-  );
-  const examples = refusals.map((refusal, index) => [
-    names[index],
-    { value: exampleOf(refusal, errorFormat) },
-  ]);
+  const examples: Json = {};
+  for (const [index, refusal] of refusals.entries()) {
+    const { code } = refusal;
+    const name = code in examples ? `${code}_${index + 1}` : code;
+    examples[name] = { value: exampleOf(refusal, errorFormat) };
+  }
+  const codes = new Set(refusals.map(({ code }) => `\`${code}\``));
   return {
-    description: `${[...new Set(refusals.map(({ code }) => `\`${code}\``))].join(', ')}.`,
+    description: `${[...codes].join(', ')}.`,
     headers: headersFor(refusals, status, operation),
     content: {
-      'application/json': { schema: schemaFor(refusals, operation), examples: Object.fromEntries(examples) },
+      'application/json': { schema: schemaFor(refusals, operation), examples },
       ...(pages && { 'text/html': { schema: { type: 'string', description: 'A page for the user' } } }),
     },
   };
 }
 
 export function errorResponses(operation: Operation): Json {
-  const { errors } = operation;
+  const responses: Json = {};
   const statusOf = ({ code }: RefusedAnswer) => errorTable[code].status;
-  const statuses = [...new Set(errors.map(statusOf))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const refusals = errors.filter((one) => statusOf(one) === status);
-      return [String(status), errorResponse(refusals, status, operation)];
-    }),
-  );
+  for (const status of new Set(operation.errors.map(statusOf))) {
+    const refusals = operation.errors.filter((refusal) => statusOf(refusal) === status);
+    responses[status] = errorResponse(refusals, status, operation);
+  }
+  return responses;
 }
 
 /** Describes the success response of an endpoint. @param generated the response as generated from the route's schema */
 export function successResponse({ success }: Operation, generated: Json | undefined): Json {
-  const { description, headers, example } = success;
-  const content = generated?.['content'] as Record<string, Json> | undefined;
-  const described = Object.entries(headers ?? {}).map(([name, text]) => [
-    name,
-    { description: text, required: true, schema: { type: 'string' } },
-  ]);
-  return {
-    description,
-    headers: { ...requestId, ...Object.fromEntries(described) },
-    ...(content && {
-      content: Object.fromEntries(
-        Object.entries(content).map(([type, media]) => [
-          type,
-          example === undefined ? media : { ...media, example },
-        ]),
-      ),
-    }),
-  };
+  const { description, headers = {}, example } = success;
+  const describedHeaders: Json = { ...requestId };
+  for (const [name, text] of Object.entries(headers)) {
+    describedHeaders[name] = { description: text, required: true, schema: { type: 'string' } };
+  }
+  const generatedContent = generated?.['content'] as Record<string, Json> | undefined;
+  if (!generatedContent) return { description, headers: describedHeaders };
+  const content: Json = {};
+  for (const [type, media] of Object.entries(generatedContent)) {
+    content[type] = example === undefined ? media : { ...media, example };
+  }
+  return { description, headers: describedHeaders, content };
 }

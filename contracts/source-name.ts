@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+/** The name of a verification source. */
+export const SourceName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' });
+
+/** The label of a verification source that users see, for example `EU age verification app`. */
+export const SourceLabel = z.string().trim().min(1).max(60);
+
+/** Makes the schema of a list of sources, which must not share a name. */
+export const sourceList = <S extends z.ZodType<{ name: string }>>(source: S) =>
+  z.array(source).superRefine((sources, context) => {
+    const names = new Set<string>();
+    for (const { name } of sources) {
+      if (names.has(name)) context.addIssue({ code: 'custom', message: `${name} is there twice` });
+      names.add(name);
+    }
+  });
