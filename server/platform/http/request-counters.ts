@@ -136,9 +136,10 @@ export function createRequestCounters(db: Db) {
     const notAdded = await Promise.all([addWithin(known), insertNew(unknown, purgeAt).then(addWithin)]);
     const admitted = new Set(fitting);
     for (const group of notAdded.flat()) admitted.delete(group);
-    const results = groups.map((group) =>
-      admitted.has(group) ? 'admitted' : addOne(group, purgeAt).catch((error: Error) => error),
-    );
-    return Promise.all(results);
+    const resultOf = async (group: CountedGroup): Promise<Counted> => {
+      if (admitted.has(group)) return 'admitted';
+      return addOne(group, purgeAt).catch((error: Error) => error);
+    };
+    return Promise.all(groups.map(resultOf));
   };
 }
