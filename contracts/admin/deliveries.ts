@@ -106,7 +106,7 @@ export const ResendDeliveries = z.strictObject({
 });
 export type ResendDeliveries = z.infer<typeof ResendDeliveries>;
 
-/** The new deliveries. In a dry run, the deliveries that would be repeated. */
+/** The new deliveries. A dry run returns the deliveries that would be sent again. */
 export const ResentDeliveries = z.strictObject({
   dryRun: z.boolean(),
   deliveries: z.array(DeliveryView),

@@ -77,6 +77,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       );
       return leased ?? undefined;
     } catch (error) {
+      // A leased or finished migration does not match, and the upsert meets its `_id`.
       if (isDuplicateKey(error)) return undefined;
       throw error;
     }

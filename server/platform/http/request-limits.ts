@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { groupBy } from '../batching/group-by.ts';
 import { createGroupCommit } from '../batching/group-commit.ts';
 import { keyed } from '../ids.ts';
-import { type CountedGroup, createRequestCounters } from './request-counters.ts';
+import { type Counted, type CountedGroup, createRequestCounters } from './request-counters.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
 export interface Allowance {
@@ -67,19 +67,21 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     return { counter, size: requests.length, ahead: isNear ? 0 : Math.floor(max * partAhead), max };
   }
 
+  /** Notes the requests that were counted in advance. @param results the results of the groups, in their order */
+  function noteAhead(groups: readonly CountedGroup[], results: readonly Counted[]): void {
+    for (const [n, { counter, ahead: count }] of groups.entries()) {
+      if (results[n] === 'admitted' && count > 0) ahead.set(counter, (ahead.get(counter) ?? 0) + count);
+    }
+  }
+
   /** Whether each request is within its limit; an error if its counter could not be changed. */
   async function count(requests: readonly Request[]): Promise<(boolean | Error)[]> {
     const groups = [...groupBy(requests, ({ counter }) => counter)].map(([counter, all]) =>
       groupOf(counter, all),
     );
     const results = await countGroups(groups, new Date(clock.now() + windowRetentionMs));
+    noteAhead(groups, results);
     const resultOf = new Map(groups.map(({ counter }, n) => [counter, results[n] ?? 'admitted']));
-    for (const group of groups) {
-      const isAdmitted = resultOf.get(group.counter) === 'admitted';
-      if (isAdmitted && group.ahead > 0) {
-        ahead.set(group.counter, (ahead.get(group.counter) ?? 0) + group.ahead);
-      }
-    }
     return requests.map(({ counter, max }) => {
       const result = resultOf.get(counter);
       if (result instanceof Error) return result;

@@ -15,11 +15,11 @@ const declarations: IndexDeclaration[] = [
   },
 ];
 
-/** The indexes that the database reports, without those on `_id`. The order of a key's fields matters. */
+/** The indexes that the database reports, without those on `_id` and without defaults that only some servers report. */
 async function reportedIndexes(db: Db) {
   const indexes: unknown[] = [];
   for (const { name: collection } of await db.listCollections().toArray()) {
-    for (const { v: _version, key, ...index } of await db.collection(collection).indexes()) {
+    for (const { v, collation, key, ...index } of await db.collection(collection).indexes()) {
       if (index.name !== '_id_') indexes.push({ collection, key: Object.entries(key), ...index });
     }
   }
