@@ -1,16 +1,16 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RelyingPartyAccess } from './access.ts';
-import { asArray, asBytes, asMap, decodeCbor, encode } from './cbor.ts';
+import { asArray, asBytes, asMap, coseKeyOf, decodeCbor, encode } from './cbor.ts';
 import { deviceRequestOf } from './device-request.ts';
 import { type AskedSession, annexC, type DigitalRequest } from './digital-request.ts';
 import type { Handle, Handles } from './handles.ts';
 import { openSealed } from './hpke.ts';
 import { parseJson } from './json.ts';
 import { type CredentialQuery, queryFor } from './query.ts';
-import { demand, PresentationRefused } from './refused.ts';
+import { demand, PresentationRefused, unreadable } from './refused.ts';
 import { type Handover, transcriptOf } from './transcript.ts';
 
 interface Dependencies {
@@ -23,27 +23,12 @@ interface Dependencies {
 const label = 'dcapi';
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
-function coseKeyOf(key: KeyObject): Map<number, unknown> {
-  const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
-  const coordinate = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
-  return new Map<number, unknown>([
-    [1, 2],
-    [-1, 1],
-    [-2, coordinate(x)],
-    [-3, coordinate(y)],
-  ]);
-}
-
 /** Returns the nonce and the key for an answer, encoded. The transcript contains exactly this text. */
-export function encryptionInfoOf(nonce: Uint8Array, key: KeyObject): string {
+function encryptionInfoOf(nonce: Uint8Array, key: KeyObject): string {
   return base64url(encode([label, { nonce, recipientPublicKey: coseKeyOf(key) }]));
 }
 
 const Answer = z.object({ response: z.string().regex(/^[A-Za-z0-9_-]+$/) });
-
-/** Returns the error for an unreadable answer. It does not fail the session: the request stays open. */
-const unreadable = (why: string) =>
-  new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 
 /** Reads the `EncryptedResponse` from the JSON that the browser gave to the page. */
 function sealedIn(body: string) {
@@ -61,8 +46,10 @@ function sealedIn(body: string) {
 
 /** Makes device requests for the Digital Credentials API without OpenID4VP (ISO/IEC TS 18013-7, annex C). */
 export function createAnnexC({ settings, access, handles, origin }: Dependencies) {
-  const nonceOf = (handle: Handle) => new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
-  const infoOf = (handle: Handle) => encryptionInfoOf(nonceOf(handle), handles.hpkeKeyOf(handle));
+  function infoOf(handle: Handle): string {
+    const nonce = new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
+    return encryptionInfoOf(nonce, handles.hpkeKeyOf(handle));
+  }
   const reader = access && {
     key: access.key,
     certificates: access.certificates.map(({ x509 }) => new Uint8Array(x509.raw)),

@@ -77,6 +77,18 @@ export function publicKeyOf(coseKey: CborMap): KeyObject {
   }
 }
 
+/** Returns the COSE_Key of a key on P-256 (RFC 9053 7.1). */
+export function coseKeyOf(key: KeyObject): Map<number, unknown> {
+  const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
+  const coordinate = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
+  return new Map<number, unknown>([
+    [1, 2],
+    [-1, 1],
+    [-2, coordinate(x)],
+    [-3, coordinate(y)],
+  ]);
+}
+
 /** A COSE_Sign1 as it was sent (RFC 9052 4.2). */
 export interface Sign1 {
   protectedBytes: Uint8Array;
@@ -148,7 +160,7 @@ export function checkSign1(sign1: Sign1, { key, payload, refusal, algorithms = o
     `the key is not on ${curve === 'prime256v1' ? 'P-256' : curve}`,
   );
   const signed = encode(['Signature1', protectedBytes, new Uint8Array(), payload]);
-  const right =
+  const isValid =
     signature.length === length && verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
-  demand(right, refusal);
+  demand(isValid, refusal);
 }

@@ -46,7 +46,8 @@ const signatureAlgorithms = [
   '1.2.840.113549.1.1.12',
   '1.2.840.113549.1.1.13',
 ];
-const understood: readonly string[] = [
+/** The extensions that this code checks. */
+const knownExtensions: readonly string[] = [
   id_ce_basicConstraints,
   id_ce_keyUsage,
   id_ce_extKeyUsage,
@@ -85,7 +86,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
     keyIdentifier: identifier && new Uint8Array(AsnConvert.parse(identifier, SubjectKeyIdentifier).buffer),
     purposes: purposes ? [...AsnConvert.parse(purposes, ExtendedKeyUsage)] : [],
     unknownCritical: extensions
-      .filter(({ critical, extnID }) => critical && !understood.includes(extnID))
+      .filter(({ critical, extnID }) => critical && !knownExtensions.includes(extnID))
       .map(({ extnID }) => extnID),
   };
 }
@@ -151,6 +152,27 @@ function parsePath(path: readonly Uint8Array[]): Certificate[] {
   }
 }
 
+/** Returns the trust anchor that issued a certificate. */
+function anchorOf(subject: Certificate, { anchors, now }: Trust): Certificate {
+  const issuers = anchors.filter((anchor) => issues(anchor, subject));
+  // An authority that was renewed with the same key has two certificates for a while.
+  const anchor = issuers.find((issuer) => !authorityFault(issuer, now)) ?? issuers[0];
+  if (!anchor) throw new PresentationRefused('unknown issuer');
+  return anchor;
+}
+
+/** Checks the authorities above a signer. Each must have issued the certificate before it. */
+function checkAuthorities(signer: Certificate, authorities: readonly Certificate[], now: number): void {
+  let subject = signer;
+  for (const [index, authority] of authorities.entries()) {
+    const isTooLong = authority.pathLength !== undefined && authority.pathLength < index;
+    const fault = authorityFault(authority, now) ?? (isTooLong ? 'path too long' : undefined);
+    if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
+    if (!issues(authority, subject)) throw new PresentationRefused('unknown issuer', 'broken path');
+    subject = authority;
+  }
+}
+
 /**
  * Validates a path from the signer's certificate to one of the trust anchors (RFC 5280 6.1). Checks signatures, names,
  * validity, basic constraints, path length, key usage and extended key usage. The path must be complete and in order, because
@@ -166,20 +188,8 @@ export function validatePath(path: readonly Uint8Array[], trust: Trust): Certifi
   if (certificates.length > 1 && last && anchors.some((anchor) => same(anchor, last))) certificates.pop();
   const [signer, ...authorities] = certificates;
   if (!signer) throw new PresentationRefused('issuer certificate unusable', 'no certificate');
-  const top = authorities.at(-1) ?? signer;
-  const issuers = anchors.filter((candidate) => issues(candidate, top));
-  // An authority that was renewed with the same key has two certificates for a while.
-  const anchor = issuers.find((candidate) => !authorityFault(candidate, now)) ?? issuers[0];
-  if (!anchor) throw new PresentationRefused('unknown issuer');
-  const above = [...authorities, anchor];
-  let below = signer;
-  for (const [index, authority] of above.entries()) {
-    const isTooLong = authority.pathLength !== undefined && authority.pathLength < index;
-    const fault = authorityFault(authority, now) ?? (isTooLong ? 'path too long' : undefined);
-    if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
-    if (!issues(authority, below)) throw new PresentationRefused('unknown issuer', 'broken path');
-    below = authority;
-  }
+  const anchor = anchorOf(authorities.at(-1) ?? signer, trust);
+  checkAuthorities(signer, [...authorities, anchor], now);
   const fault = generalFault(signer, now) ?? signerFault(signer, trust);
   if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
   return signer;

@@ -41,7 +41,8 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
   const seen = new Set<string>();
   const disclosed: Path[] = [];
 
-  function take(digest: unknown, length: number): readonly unknown[] | undefined {
+  /** Returns the disclosure with a digest; undefined if the holder keeps the value hidden. Each digest is used once. */
+  function disclosureOf(digest: unknown, length: number): readonly unknown[] | undefined {
     demand(typeof digest === 'string' && !seen.has(digest), 'malformed', 'digest twice');
     seen.add(digest);
     const disclosure = unused.get(digest);
@@ -50,48 +51,49 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
     return disclosure;
   }
 
-  function unveil(value: unknown, path: Path): unknown {
+  function replaceDigests(value: unknown, path: Path): unknown {
     demand(path.length <= maxDepth, 'malformed', 'claims');
-    if (Array.isArray(value)) return unveilArray(value, path);
-    return isObject(value) ? unveilObject(value, path) : value;
+    if (Array.isArray(value)) return replaceInArray(value, path);
+    return isObject(value) ? replaceInObject(value, path) : value;
   }
 
-  function unveilArray(values: readonly unknown[], path: Path): unknown[] {
+  function replaceInArray(values: readonly unknown[], path: Path): unknown[] {
     const plain: unknown[] = [];
     for (const value of values) {
-      const at = [...path, plain.length];
+      const valuePath = [...path, plain.length];
       const isDigest = isObject(value) && Object.hasOwn(value, '...');
-      if (!isDigest) plain.push(unveil(value, at));
-      else {
-        demand(Object.keys(value).length === 1, 'malformed', 'disclosure');
-        const found = take(value['...'], 2);
-        if (!found) continue;
-        disclosed.push(at);
-        plain.push(unveil(found[1], at));
+      if (!isDigest) {
+        plain.push(replaceDigests(value, valuePath));
+        continue;
       }
+      demand(Object.keys(value).length === 1, 'malformed', 'disclosure');
+      const found = disclosureOf(value['...'], 2);
+      if (!found) continue;
+      disclosed.push(valuePath);
+      plain.push(replaceDigests(found[1], valuePath));
     }
     return plain;
   }
 
-  function unveilObject({ _sd: digests = [], ...open }: Json, path: Path): Json {
+  function replaceInObject({ _sd: digests = [], ...open }: Json, path: Path): Json {
     demand(Array.isArray(digests), 'malformed', 'digests');
     const plain = new Map<string, unknown>();
     for (const [name, value] of Object.entries(open)) {
-      if (name !== '_sd_alg' || path.length > 0) plain.set(name, unveil(value, [...path, name]));
+      if (name !== '_sd_alg' || path.length > 0) plain.set(name, replaceDigests(value, [...path, name]));
     }
     for (const digest of digests) {
-      const found = take(digest, 3);
+      const found = disclosureOf(digest, 3);
       if (!found) continue;
       const [, name, value] = found;
       const fits = typeof name === 'string' && name !== '_sd' && name !== '...' && !plain.has(name);
       demand(fits, 'malformed', 'disclosure');
       disclosed.push([...path, name]);
-      plain.set(name, unveil(value, [...path, name]));
+      plain.set(name, replaceDigests(value, [...path, name]));
     }
     return Object.fromEntries(plain);
   }
 
-  const claims = unveilObject(payload, []);
-  demand(unused.size === 0, 'malformed', 'a disclosure belongs nowhere');
+  const claims = replaceInObject(payload, []);
+  demand(unused.size === 0, 'malformed', 'a disclosure without a digest');
   return { claims, disclosed };
 }

@@ -15,7 +15,7 @@ export interface Handle {
 
 const shape = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.(\d{1,2})\.([A-Za-z0-9_-]{43})$/;
 
-/** Returns the session and the request that a token names. They are not verified: see `isTokenOf`. */
+/** Returns the session and the request that a token names. `isTokenOf` verifies them. */
 export function destinationOfToken(token: string) {
   const [, sessionId, device, number] = shape.exec(token) ?? [];
   return sessionId ? { sessionId, device: device as Device, number: Number(number) } : undefined;

@@ -54,8 +54,7 @@ function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
 }
 
 /**
- * The room's one entrance: a verifier for each source, and the test identity wallet. The rest of the server imports no other file
- * of this folder.
+ * Makes a verifier for each source, and the test identity wallet. The rest of the server imports no other file of this folder.
  */
 export function createIdentityWallets(dependencies: Dependencies) {
   const { settings, baseUrl, key, clock, logger, fetchStatusList } = dependencies;

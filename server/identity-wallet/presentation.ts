@@ -9,6 +9,7 @@ import {
   attestsSomeAges,
   type ClaimPath,
   type CredentialQuery,
+  hasValue,
   issuerAlgorithmsOf,
   namespaceOf,
   queryFor,
@@ -42,20 +43,13 @@ function overlaps(path: readonly (string | number | null)[], asked: ClaimPath): 
   return path.slice(0, length).every((part, index) => asked[index] === null || asked[index] === part);
 }
 
-function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
-  if (first === undefined) return true;
-  if (first === null) return Array.isArray(claims) && claims.length > 0;
-  const isThere = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
-  return isThere && hasValue((claims as Record<string, unknown>)[first], rest);
-}
-
 interface Shown {
   has: (path: ClaimPath) => boolean;
   disclosed: readonly (readonly (string | number | null)[])[];
 }
 
 /** Checks that a presentation is exactly one of the requested combinations. */
-function checkExtent({ options }: CredentialQuery, { has, disclosed }: Shown): void {
+function checkCompleteness({ options }: CredentialQuery, { has, disclosed }: Shown): void {
   const complete = options.filter((option) => option.every(has));
   demand(complete.length > 0, 'less than was asked for');
   const isExact = complete.some((option) =>
@@ -82,7 +76,7 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
     now,
   });
   const shown = pathsShown(elements, attestsSomeAges(settings) ? query.options.flat() : []);
-  checkExtent(query, {
+  checkCompleteness(query, {
     has: (path) => shown.some((shownPath) => overlaps(shownPath, path)),
     disclosed: shown,
   });
@@ -98,7 +92,7 @@ async function readSdJwt(presentation: string, query: CredentialQuery, expected:
     nonce: handover.nonce,
     now,
   });
-  checkExtent(query, { has: (path) => hasValue(claims, path), disclosed });
+  checkCompleteness(query, { has: (path) => hasValue(claims, path), disclosed });
   return { facts: factsOfSdJwt(claims), issuer, statuses };
 }
 
@@ -115,18 +109,26 @@ function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): vo
 }
 
 /** Reads a device response, which answers the request for the mdoc. */
-function readDeviceResponse(response: Uint8Array, expected: Expectation): Read {
-  const query = queryFor(expected.settings, expected.claims).find(({ format }) => format === 'mso_mdoc');
+function readDeviceResponse(
+  response: Uint8Array,
+  queries: readonly CredentialQuery[],
+  expected: Expectation,
+): Read {
+  const query = queries.find(({ format }) => format === 'mso_mdoc');
   demand(query, 'more than was asked for', 'an mdoc');
   return readMdoc(response, query, expected);
 }
 
-async function readPresented(presented: Presented, expected: Expectation): Promise<Read> {
-  if (presented instanceof Uint8Array) return readDeviceResponse(presented, expected);
-  const [entry, ...more] = Object.entries(presented);
+/** Reads a `vp_token`, which must have one credential with one presentation. */
+async function readToken(
+  token: object,
+  queries: readonly CredentialQuery[],
+  expected: Expectation,
+): Promise<Read> {
+  const [entry, ...more] = Object.entries(token);
   demand(entry, 'less than was asked for');
   demand(more.length === 0, 'more than was asked for', 'credentials');
-  const query = queryFor(expected.settings, expected.claims).find(({ id }) => id === entry[0]);
+  const query = queries.find(({ id }) => id === entry[0]);
   demand(query, 'more than was asked for', 'a credential that was not asked for');
   const parsed = Presentations.safeParse(entry[1]);
   demand(parsed.success, 'malformed', 'presentation');
@@ -144,10 +146,13 @@ export function createPresentationCheck(statusLists: StatusLists) {
    */
   return async function check(presented: Presented, expected: Expectation): Promise<Proven> {
     const { settings, claims: asked, anchors, now } = expected;
-    const read = await readPresented(presented, expected);
-    const { facts, issuer } = read;
+    const queries = queryFor(settings, asked);
+    const { facts, issuer, statuses } =
+      presented instanceof Uint8Array
+        ? readDeviceResponse(presented, queries, expected)
+        : await readToken(presented, queries, expected);
     checkIssuingCountry(facts, issuer);
-    for (const status of read.statuses) await statusLists.check(status, { anchors, now });
+    for (const status of statuses) await statusLists.check(status, { anchors, now });
     const isIdentity = settings.profile !== 'eu-age-verification';
     const identifier = settings.stableIdentifier ? facts.identifier : undefined;
     return {

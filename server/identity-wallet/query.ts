@@ -5,6 +5,14 @@ import { onAnyCurve, onP256 } from './cbor.ts';
 /** The path of a value in a credential. Null stands for every element of a list. */
 export type ClaimPath = readonly (string | null)[];
 
+/** Whether claims have a value at a path. */
+export function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
+  if (first === undefined) return true;
+  if (first === null) return Array.isArray(claims) && claims.length > 0;
+  const hasName = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
+  return hasName && hasValue((claims as Record<string, unknown>)[first], rest);
+}
+
 /** A credential that an identity wallet may present. The wallet shows the first of the `options` that it has. */
 export interface CredentialQuery {
   id: string;
@@ -23,7 +31,7 @@ type Choice = readonly (readonly ClaimPath[])[];
 /** Returns every combination of one alternative of each choice, the preferred ones first. */
 const combine = (choices: readonly Choice[]): Choice =>
   choices.reduce<Choice>(
-    (sofar, choice) => sofar.flatMap((before) => choice.map((after) => [...before, ...after])),
+    (combinations, choice) => combinations.flatMap((paths) => choice.map((more) => [...paths, ...more])),
     [[]],
   );
 
@@ -136,10 +144,7 @@ const idOf = (path: ClaimPath) =>
     .join('_')
     .replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
-/** The key identifiers of the authorities that trusted issuers have their certificates from, in base64url. */
-export type AuthorityKeys = readonly string[];
-
-function toDcqlCredential({ id, format, types, options }: CredentialQuery, authorities: AuthorityKeys) {
+function toDcqlCredential({ id, format, types, options }: CredentialQuery, authorities: readonly string[]) {
   const isMdoc = format === 'mso_mdoc';
   const paths = new Map(options.flat().map((path) => [idOf(path), path]));
   const meta = isMdoc ? { doctype_value: types[0] } : { vct_values: types };
@@ -162,9 +167,9 @@ function toDcqlCredential({ id, format, types, options }: CredentialQuery, autho
 
 /**
  * Returns the query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
- * @param authorities only credentials from these authorities are requested. If empty, from any
+ * @param authorities key identifiers in base64url. If there are any, only credentials of issuers under these authorities are requested
  */
-export function toDcql(query: CredentialQueries, authorities: AuthorityKeys) {
+export function toDcql(query: CredentialQueries, authorities: readonly string[]) {
   return {
     credentials: query.map((credential) => toDcqlCredential(credential, authorities)),
     ...(query.length > 1 ? { credential_sets: [{ options: query.map(({ id }) => [id]) }] } : {}),

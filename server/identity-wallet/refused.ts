@@ -1,4 +1,5 @@
 import type { FailureReason } from '../../contracts/verification.ts';
+import { ApiError } from '../platform/errors.ts';
 
 /** The reasons why a presentation proves nothing, each with the failure reason of the session. */
 const refusals = {
@@ -26,13 +27,11 @@ export type RefusalReason = keyof typeof refusals;
 /** A presentation that proves nothing. `detail` never holds a value of the credential. */
 export class PresentationRefused extends Error {
   readonly refusal: RefusalReason;
-  readonly detail: string | undefined;
 
   constructor(refusal: RefusalReason, detail?: string) {
     super(detail === undefined ? refusal : `${refusal}: ${detail}`);
     this.name = 'PresentationRefused';
     this.refusal = refusal;
-    this.detail = detail;
   }
 
   /** The failure reason of the session. */
@@ -40,6 +39,10 @@ export class PresentationRefused extends Error {
     return refusals[this.refusal];
   }
 }
+
+/** Returns the error for an unreadable answer. The request stays open, because anyone who knows its address can send one. */
+export const unreadable = (why: string): ApiError =>
+  new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 
 /** Refuses with `refusal` unless `condition` holds. */
 export function demand(condition: unknown, refusal: RefusalReason, detail?: string): asserts condition {

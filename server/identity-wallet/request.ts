@@ -7,7 +7,7 @@ import type { RelyingPartyAccess } from './access.ts';
 import { createAnnexC } from './annex-c.ts';
 import type { AskedSession, DigitalRequest } from './digital-request.ts';
 import type { Handle, Handles } from './handles.ts';
-import { type AuthorityKeys, attests, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
+import { attests, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
 import type { Handover } from './transcript.ts';
 
 interface Dependencies {
@@ -15,7 +15,7 @@ interface Dependencies {
   access: RelyingPartyAccess | undefined;
   handles: Handles;
   /** Returns the key identifiers of the authorities that are trusted in a mode. */
-  authorities: (mode: Mode) => AuthorityKeys;
+  authorities: (mode: Mode) => readonly string[];
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }
@@ -27,7 +27,7 @@ export type Channel = 'response-uri' | 'digital-credentials' | 'annex-c';
 export const requestObjectType = 'application/oauth-authz-req+jwt';
 
 const formats = {
-  mso_mdoc: { issuerauth_alg_values: [-7], deviceauth_alg_values: [-7] },
+  mso_mdoc: { deviceauth_alg_values: [-7] },
   'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] },
 };
 
@@ -35,9 +35,11 @@ const formats = {
 export function createRequests({ settings, access, handles, authorities, baseUrl }: Dependencies) {
   const { name, scheme } = settings;
   const { origin } = new URL(baseUrl);
-  const issuerauth = { issuerauth_alg_values: issuerAlgorithmsOf(settings) };
-  const supported = { ...formats, mso_mdoc: { ...formats.mso_mdoc, ...issuerauth } };
-  const iso = createAnnexC({ settings, access, handles, origin });
+  const supported = {
+    ...formats,
+    mso_mdoc: { ...formats.mso_mdoc, issuerauth_alg_values: issuerAlgorithmsOf(settings) },
+  };
+  const annexC = createAnnexC({ settings, access, handles, origin });
   const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
 
   async function encryptionKey(handle: Handle): Promise<JWK & { kid: string }> {
@@ -52,18 +54,18 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
 
   const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
 
-  const asked = (handle: Handle, { mode, claims }: AskedSession) => ({
+  const queryParameters = (handle: Handle, { mode, claims }: AskedSession) => ({
     response_type: 'vp_token',
     nonce: handles.nonceOf(handle),
     dcql_query: toDcql(queryFor(settings, claims), authorities(mode)),
   });
-  const common = (handle: Handle, session: AskedSession) => ({
-    ...asked(handle, session),
+  const postedParameters = (handle: Handle, session: AskedSession) => ({
+    ...queryParameters(handle, session),
     client_id: clientIdOf(handle),
     response_uri: responseUriOf(handle),
   });
   /** Metadata in the requests of a source that does not sign them. */
-  const openMetadata = { vp_formats_supported: { mso_mdoc: supported.mso_mdoc } };
+  const unsignedMetadata = { vp_formats_supported: { mso_mdoc: supported.mso_mdoc } };
 
   const formatsSupported = () =>
     Object.fromEntries(settings.formats.map((format) => [format, supported[format]]));
@@ -83,11 +85,15 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
   /** Returns the OpenID4VP request. It has no `response_uri`, because the browser delivers the answer. */
   async function openIdRequest(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
     if (!access) {
-      const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
+      const data = {
+        ...queryParameters(handle, session),
+        response_mode: 'dc_api',
+        client_metadata: unsignedMetadata,
+      };
       return { protocol: 'openid4vp-v1-unsigned', data };
     }
     const request = await sign(access, {
-      ...asked(handle, session),
+      ...queryParameters(handle, session),
       client_id: access.clientId,
       expected_origins: [origin],
       response_mode: 'dc_api.jwt',
@@ -98,10 +104,8 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
   }
 
   return {
-    openAnnexC: iso.open,
+    openAnnexC: annexC.open,
 
-    /** Whether the credential can answer any of these claims. */
-    suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
     /** Returns those of the claims that the credential attests. */
     answers: (claims: readonly ClaimName[]) => claims.filter((claim) => attests(settings, claim)),
 
@@ -116,12 +120,12 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
           client_metadata: JSON.stringify({ vp_formats_supported: formatsSupported() }),
         });
       }
-      const { dcql_query: query, ...parameters } = common(handle, session);
+      const { dcql_query: query, ...parameters } = postedParameters(handle, session);
       return link({
         ...parameters,
         response_mode: 'direct_post',
         dcql_query: JSON.stringify(query),
-        client_metadata: JSON.stringify(openMetadata),
+        client_metadata: JSON.stringify(unsignedMetadata),
       });
     },
 
@@ -129,7 +133,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     async signed(handle: Handle, session: AskedSession, walletNonce?: string) {
       if (!access) return undefined;
       return sign(access, {
-        ...common(handle, session),
+        ...postedParameters(handle, session),
         response_mode: 'direct_post.jwt',
         aud: 'https://self-issued.me/v2',
         client_metadata: await encryptedMetadata(handle),
@@ -140,14 +144,14 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     /** Returns the requests for the Digital Credentials API, the profile's preferred protocol first. */
     async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest[]> {
       const openId = await openIdRequest(handle, session);
-      const other = iso.request(handle, session);
+      const other = annexC.request(handle, session);
       if (!other) return [openId];
       return settings.profile === 'eudi-pid' ? [openId, other] : [other, openId];
     },
 
     /** Returns the handover that the holder's proof must cover. */
     async handoverOf(handle: Handle, channel: Channel): Promise<Handover> {
-      if (channel === 'annex-c') return iso.handoverOf(handle);
+      if (channel === 'annex-c') return annexC.handoverOf(handle);
       const { kid } = access ? await encryptionKey(handle) : { kid: undefined };
       const nonce = handles.nonceOf(handle);
       const thumbprint = kid === undefined ? undefined : Buffer.from(kid, 'base64url');

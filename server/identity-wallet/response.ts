@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { z } from 'zod';
-import { ApiError } from '../platform/errors.ts';
 import { parseJson } from './json.ts';
+import { unreadable } from './refused.ts';
 import type { Channel } from './request.ts';
 
 /** A raw answer: the fields that an identity wallet posted, or the JSON of the Digital Credentials API. */
@@ -21,10 +21,6 @@ const Fields = z.object({
   response: z.string().optional(),
   error: z.string().max(64).optional(),
 });
-
-/** Returns the error for an unreadable answer. The request stays open, because anyone who knows its address can send one. */
-const unreadable = (why: string) =>
-  new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 
 function parsed(text: string, what: string): unknown {
   try {
@@ -50,7 +46,7 @@ async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
   } catch {
     throw unreadable('it cannot be decrypted');
   }
-  return parsed(Buffer.from(plaintext).toString(), 'what was encrypted');
+  return parsed(Buffer.from(plaintext).toString(), 'the decrypted answer');
 }
 
 /** Returns an error answer whose text is safe to store and to show. */

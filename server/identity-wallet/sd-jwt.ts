@@ -50,10 +50,10 @@ const KeyBinding = z.looseObject({
   sd_hash: z.string(),
 });
 
-function shaped<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
-  const parsed = schema.safeParse(value);
-  demand(parsed.success, 'malformed', what);
-  return parsed.data;
+function parsed<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
+  const result = schema.safeParse(value);
+  demand(result.success, 'malformed', what);
+  return result.data;
 }
 
 async function checkKeyBinding(
@@ -68,17 +68,21 @@ async function checkKeyBinding(
   } catch {
     throw new PresentationRefused('malformed', 'holder key');
   }
-  const said = await readJwt(jwt, { type: 'kb+jwt', key, refusal: 'holder proof wrong' });
-  const { aud, nonce, iat, exp, nbf, sd_hash: hash } = shaped(KeyBinding, said, 'key binding');
+  const payload = await readJwt(jwt, { type: 'kb+jwt', key, refusal: 'holder proof wrong' });
+  const { aud, nonce, iat, exp, nbf, sd_hash: hash } = parsed(KeyBinding, payload, 'key binding');
   demand(nonce === expected.nonce, 'wrong nonce');
   demand(aud === expected.audience, 'wrong audience');
   const time = expected.now / 1000;
   demand(exp === undefined || time < exp, 'holder proof wrong', 'expired');
   demand(nbf === undefined || time >= nbf, 'holder proof wrong', 'not yet valid');
   const age = time - iat;
-  demand(age >= -clockSkewSeconds && age <= freshnessSeconds, 'holder proof wrong', 'not made just now');
+  demand(
+    age >= -clockSkewSeconds && age <= freshnessSeconds,
+    'holder proof wrong',
+    'too old or from the future',
+  );
   const digest = createHash('sha256').update(signedOver).digest('base64url');
-  demand(hash === digest, 'holder proof wrong', 'made over something else');
+  demand(hash === digest, 'holder proof wrong', 'wrong digest');
 }
 
 function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number): void {
@@ -86,6 +90,14 @@ function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number):
   demand(exp === undefined || time < exp, 'attestation expired');
   demand(nbf === undefined || time >= nbf, 'attestation not yet valid');
   demand(iat === undefined || iat <= time + clockSkewSeconds, 'attestation not yet valid');
+}
+
+function statusesOf({ status }: z.infer<typeof Payload>): StatusReference[] {
+  if (!status) return [];
+  const { success, data } = Status.safeParse(status);
+  demand(success, 'status unknown', 'no status list');
+  const { idx: index, uri } = data.status_list;
+  return [{ kind: 'index', index, uri }];
 }
 
 /**
@@ -103,18 +115,13 @@ export async function verifySigned(
   const binding = disclosures.pop();
   demand(binding, 'holder proof wrong', 'no key binding');
   const signed = await readJwt(issued, { type: 'dc+sd-jwt', key, refusal: 'issuer signature wrong' });
-  const payload = shaped(Payload, signed, 'claims');
+  const payload = parsed(Payload, signed, 'claims');
   demand(expected.types.includes(payload.vct), 'wrong type');
   checkValidity(payload, expected.now);
   const { claims, disclosed } = applyDisclosures(payload, disclosures);
   const signedOver = `${[issued, ...disclosures].join('~')}~`;
   await checkKeyBinding(binding, payload.cnf.jwk, signedOver, expected);
-  const { status } = payload;
-  const list = status && Status.safeParse(status);
-  demand(!list || list.success, 'status unknown', 'no status list');
-  const { idx: index, uri } = list?.data?.status_list ?? {};
-  const known = index !== undefined && uri !== undefined;
-  return { claims, disclosed, statuses: known ? [{ kind: 'index', index, uri }] : [] };
+  return { claims, disclosed, statuses: statusesOf(payload) };
 }
 
 /**

@@ -54,13 +54,13 @@ export type List = {
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** The claims of a token, and the list in it. */
-interface Said {
+/** The unchecked content of a token. */
+interface TokenContent {
   claims: unknown;
   list: unknown;
 }
 
-async function readJwtList(body: Uint8Array, trust: Trust): Promise<Said> {
+async function readJwtList(body: Uint8Array, trust: Trust): Promise<TokenContent> {
   const jwt = Buffer.from(body).toString('latin1').trim();
   const { publicKey: key } = validatePath(certificatesOfJwt(jwt), trust).x509;
   const claims = await readJwt(jwt, { type: 'statuslist+jwt', key, refusal: 'status unknown' });
@@ -72,18 +72,19 @@ const labels = { sub: 2, exp: 4, nbf: 5, iat: 6, ttl: 65534 };
 const listLabels = { index: 65533, identifier: 65530 } as const;
 const typeLabel = 16;
 
-function readCwtList(body: Uint8Array, kind: ListKind, trust: Trust): Said {
+function readCwtList(body: Uint8Array, kind: ListKind, trust: Trust): TokenContent {
   const sign1 = parseSign1(decodeCbor(body), 'status list');
   const type = kind === 'index' ? statusListTypes.cwt : statusListTypes.identifiers;
   demand(sign1.protectedHeaders.get(typeLabel) === type, 'status unknown', 'type');
   const { publicKey: key } = validatePath(certificatesOf(sign1), trust).x509;
   const payload = asBytes(sign1.payload, 'status list');
   checkSign1(sign1, { key, payload, refusal: 'status unknown' });
-  const said = asMap(decodeCbor(payload), 'status list');
-  const claims = Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, said.get(label)]));
+  const content = asMap(decodeCbor(payload), 'status list');
+  const claims: Record<string, unknown> = {};
+  for (const [name, label] of Object.entries(labels)) claims[name] = content.get(label);
   const other = kind === 'index' ? listLabels.identifier : listLabels.index;
-  demand(!said.has(other), 'status unknown', 'two lists in one');
-  return { claims, list: said.get(listLabels[kind]) };
+  demand(!content.has(other), 'status unknown', 'two lists in one');
+  return { claims, list: content.get(listLabels[kind]) };
 }
 
 async function statusesOf(list: unknown): Promise<Pick<Extract<List, { kind: 'index' }>, 'bits' | 'bytes'>> {

@@ -24,11 +24,11 @@ export interface VerifierDependencies {
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;
   check: PresentationCheck;
-  /** Trusted besides, for sessions in test mode: issues what the test identity wallet holds. */
+  /** Returns the additional anchors of sessions in test mode, for attestations of the test identity wallet. */
   testAnchors: () => readonly Certificate[];
 }
 
-/** What a presentation proves: the claims, and the user if the attestation has a number for the person. */
+/** The result of a valid presentation. `subject` is undefined if the attestation has no number for the person. */
 export interface Proof {
   claims: Claims;
   subject: string | undefined;
@@ -38,8 +38,6 @@ export interface Proof {
 export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' | 'modes' | 'profile'> {
   /** Whether the verifier asks for a personal number, by which it recognises the user. */
   asksNumber: boolean;
-  /** Whether the credential can answer any of these claims. */
-  suits(claims: readonly ClaimName[]): boolean;
   /** Returns those of the claims that the credential attests. */
   answers(claims: readonly ClaimName[]): ClaimName[];
   /** Returns the link that opens the identity wallet, and the requests for the Digital Credentials API. */
@@ -64,16 +62,19 @@ export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' 
   fault(now: number): string | undefined;
 }
 
-/** Makes the verifier of one source from its configuration. */
+/**
+ * Makes the verifier of one source from its configuration.
+ * @param trustAnchors undefined for the sources of the test identity wallet
+ */
 export function createVerifier(
   settings: IdentityWalletSettings,
   dependencies: VerifierDependencies,
-  own: { trustAnchors: TrustAnchors | undefined } = settings,
+  { trustAnchors }: { trustAnchors: TrustAnchors | undefined } = settings,
 ): Verifier {
   const { name, label, modes, profile } = settings;
   const { baseUrl, key, clock, logger, check, testAnchors } = dependencies;
   const trust = createTrust({
-    given: own.trustAnchors,
+    given: trustAnchors,
     docType: settings.docType,
     source: name,
     logger,
@@ -89,7 +90,6 @@ export function createVerifier(
   return {
     ...{ name, label, modes, profile },
     asksNumber: settings.stableIdentifier,
-    suits: requests.suits,
     answers: requests.answers,
     tokenMatches: handles.isTokenOf,
     signedRequest: requests.signed,
@@ -125,6 +125,6 @@ export function createVerifier(
       ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
       ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
     ],
-    fault: (now) => (own.trustAnchors === undefined ? undefined : trust.fault(now)),
+    fault: (now) => (trustAnchors === undefined ? undefined : trust.fault(now)),
   };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decode, encode, Tagged } from 'cborg';
-import { coseKeyOf, type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { coseKeyOf } from '../../server/identity-wallet/cbor.ts';
+import { type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
 import { transcriptOf } from '../../server/identity-wallet/transcript.ts';
 import { context, issuer, now } from './attested.ts';
 

@@ -89,7 +89,7 @@ describe('the response URI', () => {
       [{ vp_token: right }, 'it is not encrypted'],
       [{ response: `${await encrypt(right, key)}x` }, 'it cannot be decrypted'],
       [{ response: await encrypt(right, other.jwks?.keys[0] ?? {}) }, 'it cannot be decrypted'],
-      [{ response: await encrypt(nested, key) }, `what was encrypted is ${deep}`],
+      [{ response: await encrypt(nested, key) }, `the decrypted answer is ${deep}`],
       [{ response: await encrypt('{"vp_token":"text"}', key) }, 'vp_token is not an object'],
     ] as const;
     for (const [fields, fault] of faults) {

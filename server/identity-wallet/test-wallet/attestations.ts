@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { encode, Tagged } from 'cborg';
+import { coseKeyOf } from '../cbor.ts';
 
 /** A key with its certificates, the signer's first. */
 export interface Signer {
@@ -39,17 +40,6 @@ export const signEs256 = (key: KeyObject, data: Uint8Array): Buffer =>
 const embedded = (value: unknown) => new Tagged(24, encode(value));
 /** Returns a time as a text date without fractions of a second (ISO/IEC 18013-5, 9.1.2.4). */
 const textDate = (time: number) => new Tagged(0, `${new Date(time).toISOString().slice(0, 19)}Z`);
-
-export function coseKeyOf(key: KeyObject): Map<number, unknown> {
-  const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
-  const [first, second] = [x, y].map((part) => new Uint8Array(Buffer.from(part, 'base64url')));
-  return new Map<number, unknown>([
-    [1, 2],
-    [-1, 1],
-    [-2, first],
-    [-3, second],
-  ]);
-}
 
 /** Issues an attestation as an ISO mdoc. Returns the encoded `IssuerSigned`. */
 export function issueMdoc(content: MdocContent): Uint8Array {

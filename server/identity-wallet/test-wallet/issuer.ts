@@ -27,6 +27,9 @@ function personOf(name: HolderName, now: number) {
   return { born, nationality, number, reached: agesAttested.map((years) => [years, age >= years] as const) };
 }
 
+const ageElements = (reached: ReturnType<typeof personOf>['reached']): Record<string, boolean> =>
+  Object.fromEntries(reached.map(([years, isReached]) => [`age_over_${years}`, isReached]));
+
 /** Derives the certificates and keys of an issuer from its name. There is a trusted and an untrusted test issuer. */
 function authority(key: Uint8Array, name: string, now: number) {
   const root = deriveKeyPair(key, ['test issuer', name, 'root']);
@@ -46,8 +49,8 @@ function authority(key: Uint8Array, name: string, now: number) {
 }
 
 /**
- * The access certificate that the sources of the test identity wallet show, in PEM: it names no organisation. Its authority is not
- * in it, as identity wallets demand (HAIP 1.0, 5).
+ * Makes the access certificate, in PEM, for the sources of the test identity wallet. The certificate of its authority is left
+ * out, because identity wallets refuse requests with a root (HAIP 1.0, 5).
  */
 export function accessCertificate(key: Uint8Array, now: number) {
   const accessKey = deriveKeyPair(key, ['test wallet', 'access']);
@@ -73,14 +76,14 @@ export const statusIndexes = { valid: 7, revoked: 11 };
 
 interface Order {
   holder: HolderName;
-  /** The fault of the attestation, if it is to have one. */
+  /** The fault that the attestation must have. */
   flaw?: 'expired' | 'not-yet-valid' | 'unknown-issuer' | 'revoked' | undefined;
   now: number;
 }
 
 /**
- * The issuer of the test identity wallet. All that it is follows from the key of the installation: every process has the same
- * one, and nothing is stored. Trusted for sessions in test mode only.
+ * Makes the issuer of the test identity wallet. Its keys are derived from `key`, so every process has the same issuer and
+ * nothing is stored. Only sessions in test mode trust it.
  */
 export function createTestIssuer({
   key,
@@ -95,14 +98,14 @@ export function createTestIssuer({
   const foreign = authority(key, 'Unknown test issuer', now);
   const holderKey = deriveKeyPair(key, ['test wallet', 'holder']);
 
-  function common({ flaw, now: at }: Order) {
+  function common({ flaw, now }: Order) {
     const idx = flaw === 'revoked' ? statusIndexes.revoked : statusIndexes.valid;
     return {
       signer: flaw === 'unknown-issuer' ? foreign.signer : trusted.signer,
       holderKey,
-      signed: at - 20 * day,
-      validFrom: flaw === 'not-yet-valid' ? at + day : at - 20 * day,
-      validUntil: flaw === 'expired' ? at - day : at + 90 * day,
+      signed: now - 20 * day,
+      validFrom: flaw === 'not-yet-valid' ? now + day : now - 20 * day,
+      validUntil: flaw === 'expired' ? now - day : now + 90 * day,
       status: { status_list: { idx, uri: statusUri } },
     };
   }
@@ -113,10 +116,7 @@ export function createTestIssuer({
     holderKey,
 
     proofOfAge(order: Order): Uint8Array {
-      const { reached } = personOf(order.holder, order.now);
-      const elements = Object.fromEntries(
-        reached.map(([years, isReached]) => [`age_over_${years}`, isReached]),
-      );
+      const elements = ageElements(personOf(order.holder, order.now).reached);
       return issueMdoc({ ...common(order), docType: 'eu.europa.ec.av.1', elements });
     },
 
@@ -132,7 +132,7 @@ export function createTestIssuer({
         issuing_authority: 'SVC test issuer',
         personal_administrative_number: number,
         document_number: number,
-        ...Object.fromEntries(reached.map(([years, isReached]) => [`age_over_${years}`, isReached])),
+        ...ageElements(reached),
       };
       return issueMdoc({ ...common(order), docType, namespace, elements });
     },

@@ -1,4 +1,5 @@
 import { CompactEncrypt } from 'jose';
+import { hasValue } from '../query.ts';
 import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
 import type { PresentationContext } from './holder.ts';
@@ -36,7 +37,7 @@ interface Dependencies {
   origin: string;
 }
 
-/** Returns the request that the holder signs: the real one, or a different one if the act is a wrong one. */
+/** Returns the request that the holder signs. Some acts replace its nonce, audience or response URI by wrong ones. */
 function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): PresentationContext {
   const context = {
     clientId: asked.client_id,
@@ -44,7 +45,7 @@ function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): 
     responseUri: asked.response_uri,
     thumbprint,
   };
-  if (act === 'wrong-nonce') return { ...context, nonce: 'a-nonce-of-its-own' };
+  if (act === 'wrong-nonce') return { ...context, nonce: 'another-nonce' };
   if (act === 'wrong-audience') return { ...context, clientId: 'redirect_uri:https://other.example/answer' };
   // Repeats the presentation for an earlier request.
   if (act === 'replay')
@@ -52,14 +53,7 @@ function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): 
   return context;
 }
 
-function has(claims: unknown, [first, ...rest]: readonly (string | null)[]): boolean {
-  if (first === undefined) return true;
-  if (first === null) return Array.isArray(claims);
-  const isThere = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
-  return isThere && has((claims as Record<string, unknown>)[first], rest);
-}
-
-/** Returns the request of a page that the holder signs: the real one, or a different one if the act is a wrong one. */
+/** Returns the request of a page that the holder signs. Some acts replace its origin or encryption info by wrong ones. */
 function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): PresentationContext {
   const isOther = act === 'wrong-nonce' || act === 'replay';
   return {
@@ -94,7 +88,7 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
       return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, context });
     }
     const { credential: issued, claims } = await issuer.personSdJwt(order, type);
-    const paths = pathsToShow(credential, (each) => has(claims, each)) ?? [];
+    const paths = pathsToShow(credential, (path) => hasValue(claims, path)) ?? [];
     const shown = act === 'too-much' ? [...paths, ['family_name']] : paths;
     return presentSdJwt({ credential: issued, claims, key, paths: shown, context, now: clock.now() });
   }

@@ -28,7 +28,7 @@ export function createIdentityWalletSource(
     isDown: (now) => verifier.fault(now) !== undefined,
 
     async begin({ id, mode, carried, claims, language }, { device, binding }) {
-      if (!verifier.suits(claims)) {
+      if (answers(claims).length === 0) {
         logger.warn({ source: name, claims }, 'the credential of this source supports none of these claims');
         return { kind: 'down' };
       }
