@@ -32,19 +32,19 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
   });
 
   return async ({ kind, id }: { kind: string; id: string }): Promise<Remembered<RecordPage>> => {
-    const read = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
-    if (!read) throw new ApiError('not_found', { description: `No page for ${kind}` });
+    const makePage = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
+    if (!makePage) throw new ApiError('not_found', { description: `No page for ${kind}` });
+    /** Returns undefined if the record does not exist. */
+    const read = async () => {
+      try {
+        return await makePage(api, id);
+      } catch (error) {
+        if (isUnknown(error)) return undefined;
+        throw error;
+      }
+    };
     const name = `${kind}/${id}`;
-    const readPage =
-      reads.get(name) ??
-      createRememberedRead({
-        ...dependencies,
-        read: () =>
-          read(api, id).catch((error: unknown) => {
-            if (isUnknown(error)) return undefined;
-            throw error;
-          }),
-      });
+    const readPage = reads.get(name) ?? createRememberedRead({ ...dependencies, read });
     reads.set(name, readPage);
     const { last, away } = await readPage();
     if (last && !last.value) throw new ApiError('not_found', { description: `No ${kind} ${id}` });

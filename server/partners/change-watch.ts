@@ -43,7 +43,7 @@ export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Se
       reading = undefined;
     });
     if (age >= lifetimeMs) return reading;
-    // If this background read fails, a caller after the lifetime reads again and gets the error.
+    // The known changes may still be used, so this read runs in the background. If it fails, a later caller reads again.
     reading.catch(() => undefined);
   };
 }

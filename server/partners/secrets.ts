@@ -62,9 +62,8 @@ export function createClientSecrets({ clock, used }: Dependencies): ClientSecret
       const hash = sha256(secret);
       const now = clock.now();
       // All secrets are compared, also after a match, so that the time reveals nothing.
-      const [matching] = secrets
-        .filter((known) => sameText(known.hash, hash))
-        .filter((known) => isLive(known, now));
+      const equal = secrets.filter((known) => sameText(known.hash, hash));
+      const matching = equal.find((known) => isLive(known, now));
       if (!matching || !isWellFormedSecret('clientSecret', secret)) return false;
       used(_id, hash, matching.lastUsedAt);
       return true;

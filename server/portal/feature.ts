@@ -109,7 +109,7 @@ const pages = [
 ];
 const documents = [...clientDocuments, ...walletDocuments];
 
-/** The most requests of members in flight. They do not share places with programs of partners and with users. */
+/** The most requests of members in flight. Members take no capacity from programs of partners and from users. */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
 
 /** An action of a member that is not a procedure. `name`: the member's name in the audit log. */
@@ -124,8 +124,7 @@ interface NotedAction {
 /** The portal of members, to be mounted at `/portal` of the public listener. */
 export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
   const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
-  const { previewConsent, about } = dependencies;
-  const { environment, showPartner } = dependencies;
+  const { previewConsent, about, environment, showPartner } = dependencies;
   const browser = createBrowser(baseUrl);
   const { hostname, origin } = new URL(baseUrl);
   const signIn = createSignIn({

@@ -36,7 +36,7 @@ export function createMemberCalls(dependencies: Dependencies) {
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
-  /** Counts a request against the limit of its member. If it has no member, against the limit of its address. */
+  /** Counts a request against the limit of its member, or against the limit of its address if no member sent it. */
   async function countRequest(request: FastifyRequest, signedIn: SignedIn | undefined): Promise<void> {
     if (!signedIn) return count('portal address', subscriberOf(request.ip), requestsPerMinute.address);
     notePartner(request, signedIn.member.partnerId);

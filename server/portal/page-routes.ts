@@ -141,7 +141,7 @@ export function pageRoutes({
     });
   }
 
-  /** The address to show after an action. With the parameter `done`, its page says that the change was made. */
+  /** The address to show after an action. The parameter `done` makes the page say that the change was made. */
   function addressAfter({ to, quiet }: Done, request: FastifyRequest): string {
     const address = to === undefined ? (request.url.split('?', 1)[0] ?? root) : `${root}${to}`;
     if (quiet) return address;

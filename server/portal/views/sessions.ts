@@ -7,7 +7,7 @@ type Wanted = Parameters<PageContext['api']['sessions']['list']>[0];
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const { id = '', reference = '', status = '', client = '', after = '' } = query;
-  const mode = modeOf({ mode: query['mode'] ?? '' });
+  const mode = modeOf(query);
   const wanted = filled({ clientReferenceId: reference.trim(), clientId: client, after, mode });
   const { rows, stoppedAfter } = id
     ? { rows: [await api.sessions.show({ sessionId: id.trim() })], stoppedAfter: null }

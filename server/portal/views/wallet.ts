@@ -131,7 +131,7 @@ async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promis
 
 async function view(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
-  const mode = modeOf({ mode: query['mode'] ?? '' }) ?? 'live';
+  const mode = modeOf(query) ?? 'live';
   const [wallet, usageSection, statementSection, capsSection] = await Promise.all([
     api.wallets.show({ partnerId, mode }),
     usage(context, mode),
@@ -174,7 +174,7 @@ const setCaps: Action = async ({ api, partnerId }, given) => {
 /** Makes the same file as `svc statement --csv`. */
 async function csv(context: PageContext): Promise<Document> {
   const { partnerId, query } = context;
-  const mode = modeOf({ mode: query['mode'] ?? '' }) ?? 'live';
+  const mode = modeOf(query) ?? 'live';
   const statement = await readStatement(context, { partnerId, mode, ...periodOf(query) });
   if (statement.more)
     throw new ApiError('refused', {
