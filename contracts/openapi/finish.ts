@@ -29,22 +29,29 @@ function plainNames(used: ReadonlySet<string>): Map<string, string> {
   return new Map(names);
 }
 
+/** Describes the endpoints of the table. @throws if an endpoint has no route, or a route of the API has no row */
+function describePaths(generated: Document): NonNullable<Document['paths']> {
+  const paths: NonNullable<Document['paths']> = {};
+  for (const [endpoint, operation] of Object.entries(operations)) {
+    const [method = '', path = ''] = endpoint.split(' ');
+    const verb = method.toLowerCase();
+    const route = generated.paths?.[path]?.[verb];
+    if (!route) throw new Error(`${endpoint} is described, but no such route is registered`);
+    paths[path] = { ...paths[path], [verb]: describeOperation(operation, route) };
+  }
+  const routes = Object.keys(generated.paths ?? {}).filter((path) => path.startsWith('/api/'));
+  const missing = routes.filter((path) => !paths[path]);
+  if (missing.length > 0) throw new Error(`not described: ${missing.join(', ')}`);
+  return paths;
+}
+
 /**
  * Returns the published document. It has the endpoints of the table with their texts, and the schemas that they use. All are
  * sorted, so that every run gives the same bytes.
  */
 export function finishDocument(generated: Document): Document {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const [endpoint, operation] of Object.entries(operations)) {
-    const [method = '', path = ''] = endpoint.split(' ');
-    const verb = method.toLowerCase();
-    const found = generated.paths?.[path]?.[verb];
-    if (!found) throw new Error(`${endpoint} is described, but no such route is registered`);
-    paths[path] = { ...paths[path], [verb]: describeOperation(operation, found) };
-  }
-  requireDescriptions(generated, paths);
   const schemas = generated.components?.schemas ?? {};
-  const document = { ...generated, paths } as Document;
+  const document: Document = { ...generated, paths: describePaths(generated) };
   const names = plainNames(usedSchemas(document, schemas));
   const kept = [...names]
     .map(([name, plain]): [string, unknown] => [plain, schemas[name]])
@@ -54,13 +61,6 @@ export function finishDocument(generated: Document): Document {
     components: { ...generated.components, schemas: Object.fromEntries(kept) },
   };
   return renameReferences(finished, names);
-}
-
-/** @throws if a route of the API has no row in the table */
-function requireDescriptions(generated: Document, paths: Record<string, unknown>): void {
-  const routes = Object.keys(generated.paths ?? {}).filter((path) => path.startsWith('/api/'));
-  const missing = routes.filter((path) => !paths[path]);
-  if (missing.length > 0) throw new Error(`not described: ${missing.join(', ')}`);
 }
 
 /** Replaces the names of schemas in all references. */

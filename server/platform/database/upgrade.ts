@@ -75,6 +75,7 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
       migrator.states(migrations),
     ]);
     const bothUntil = raisedAt && forms === 'both' && new Date(raisedAt.getTime() + oldFormLifetime);
+    // A database that never had the old form has no record of its migrations.
     const migrated = forms === 'new' ? states.map((state) => ({ ...state, done: true })) : states;
     return {
       version,
