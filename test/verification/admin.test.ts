@@ -16,7 +16,7 @@ async function listedCodes(clientId: string) {
 }
 
 describe('sessions list', () => {
-  it('states whether each code was exchanged', async () => {
+  it("returns the state of each session's code: used, unused, locked, or null if there is none", async () => {
     const partner = await onboard(hosted);
     const { answer, sessionId: first } = await verifyAs(hosted, partner.clientId, 'adult');
     await exchange(hosted, partner, returned(answer.location)['code'] ?? '');
@@ -32,7 +32,7 @@ describe('sessions list', () => {
 });
 
 describe('sessions show', () => {
-  it('returns the last step of a session and the state of its code', async () => {
+  it('returns the timeline of a session and the state of its code, without secrets', async () => {
     const partner = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, partner.clientId, 'adult');
     const shown = await hosted.admin.sessions.show.query({ sessionId });
@@ -54,7 +54,7 @@ describe('sessions show', () => {
     });
   });
 
-  it('reports failure, expiry and a code with five wrong verifiers', async () => {
+  it('returns the failure reason, the expiry, and the code state locked after five wrong verifiers', async () => {
     const { clientId } = await onboard(hosted);
     const { sessionId: rejected } = await verifyAs(hosted, clientId, 'rejected');
     expect(await hosted.admin.sessions.show.query({ sessionId: rejected })).toMatchObject({
@@ -84,7 +84,7 @@ describe('sessions show', () => {
     });
   });
 
-  it('refuses an unknown session and other ids', async () => {
+  it('refuses an unknown session id, and the id of a client', async () => {
     await expect(hosted.admin.sessions.show.query({ sessionId: 'ses_1' })).rejects.toThrow(
       'No session ses_1',
     );
@@ -120,7 +120,7 @@ describe('enrollments', () => {
     expect(await hosted.admin.enrollments.list.query({ partnerId: other.partnerId, sub })).toEqual([]);
   });
 
-  it('can be blocked and unblocked with an audit entry each, and exchanges follow the status', async () => {
+  it('can be blocked and unblocked with an audit entry each, but not unblocked by an ops operator', async () => {
     const { clientId } = await onboard(hosted);
     const { answer } = await verifyAs(hosted, clientId, 'adult');
     const code = returned(answer.location)['code'] ?? '';

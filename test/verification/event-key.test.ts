@@ -57,7 +57,7 @@ describe('the events of a session', () => {
   });
 });
 
-describe('the delivery for a key without a URL', () => {
+describe('a delivery for a key without a webhook URL', () => {
   it('is stored as skipped, without an attempt', async () => {
     const { finish, sessionId } = await movedClient();
     await finish();

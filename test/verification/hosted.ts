@@ -58,7 +58,7 @@ export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' 
     ...server,
     ...parts,
     clock,
-    /** The fates of the next group writes of the hosted flow. */
+    /** Says for each of the next group writes of the hosted flow whether its command or its reply is lost. */
     losses,
     grants: server.services.verification.grants,
     /** Published events of the flow. */
@@ -91,7 +91,7 @@ const shop = {
   claims: ['age_18_plus', 'country'] satisfies CreateClient['claims'],
 };
 
-/** One more client of a key. @returns its id */
+/** Creates one more client of a key. @returns the client's id */
 export async function addClient(
   { admin }: Hosted,
   { partnerId, keyId }: Pick<TestPartner, 'partnerId' | 'keyId'>,
@@ -99,7 +99,7 @@ export async function addClient(
   return (await admin.clients.create.mutate({ partnerId, keyId, ...shop })).id;
 }
 
-/** The answer to an exchange by the code's partner, whose wallet has money. */
+/** Funds the partner's wallet, and exchanges the code. @returns the answer of the token endpoint */
 export async function sendCode({ admin, send }: Hosted, partner: TestPartner, code = '') {
   const { partnerId } = partner;
   await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'opening' });
@@ -109,12 +109,12 @@ export async function sendCode({ admin, send }: Hosted, partner: TestPartner, co
   return { status: answer.status, body: JSON.parse(answer.body) as Record<string, string> };
 }
 
-/** An exchange by the code's partner, whose wallet has money. */
+/** Funds the partner's wallet, and exchanges the code with success. */
 export async function exchange(hosted: Hosted, partner: TestPartner, code = ''): Promise<void> {
   expect((await sendCode(hosted, partner, code)).status).toBe(200);
 }
 
-/** A valid query of `/verify/start`. `changes` replace parameters; undefined removes one. */
+/** Returns a valid query of `/verify/start`. `changes` replace parameters; undefined removes one. */
 export function startQuery(clientId: string, changes: Record<string, string | undefined> = {}): string {
   const parameters: Record<string, string | undefined> = {
     client_id: clientId,

@@ -26,7 +26,7 @@ async function usersInFlight(): Promise<number> {
 }
 
 describe('requests of users in flight', () => {
-  it('are limited: one more gets a 503 page with Retry-After, while style sheets are served', async () => {
+  it('are limited to 256: the next one gets 503 with Retry-After, and style sheets are still served', async () => {
     const home = await (await get(page)).text();
     const [style = ''] = /\/verify\/assets\/[^"]+\.css/.exec(home) ?? [];
     await site.proxy.hang();

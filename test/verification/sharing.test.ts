@@ -27,7 +27,7 @@ async function statusForPartner(sessionId: string) {
   return (JSON.parse(body) as { session: { status: string } }).session.status;
 }
 
-/** A computer that waits for its phone, and the phone after its user has authenticated. */
+/** Starts a hand-off and authenticates on the phone, which then asks whether the computer belongs to the user. */
 async function atQuestion(person = 'adult', clientId = own.clientId) {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
@@ -49,8 +49,8 @@ const refusals: [string, (pair: Pair) => Promise<unknown>][] = [
   ['a cancel at the computer', ({ computer }) => computer.press({ decision: 'cancel' })],
 ];
 
-describe('a hand-off before "this is my computer"', () => {
-  it('sends and stores nothing about the user for the partner', async () => {
+describe('a hand-off before the user confirms the computer', () => {
+  it('creates no event, enrollment, claim or subject for the partner', async () => {
     const { sessionId } = await atQuestion();
     expect(await created()).toEqual([]);
     expect(await enrollments()).toEqual([]);
@@ -59,7 +59,7 @@ describe('a hand-off before "this is my computer"', () => {
     expect(await sessionOf(sessionId)).not.toHaveProperty('sub');
   });
 
-  it('reports no failure for a document that will be rejected', async () => {
+  it('reports no failure for a rejected document, until the user confirms', async () => {
     const { computer, phone, sessionId } = await atQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();
@@ -68,7 +68,7 @@ describe('a hand-off before "this is my computer"', () => {
     expect(returned(end.location)['error_description']).toMatch(/^document_rejected/);
   });
 
-  it.each(refusals)('shares nothing permanently if %s', async (_what, refuse) => {
+  it.each(refusals)('shares nothing about the user if it ends with %s', async (_what, refuse) => {
     const pair = await atQuestion();
     await refuse(pair);
     const end = await pair.computer.open(`/verify/session/${pair.sessionId}`);
@@ -83,17 +83,25 @@ describe('a hand-off before "this is my computer"', () => {
     expect(JSON.stringify(sent.map(({ body }) => body as unknown))).not.toMatch(/user_id|enr_/);
   });
 
-  it('enrolls no erased user at the confirmation', async () => {
+  it('enrolls no user who is erased before the confirmation', async () => {
     const { phone, sessionId } = await atQuestion();
     const { userId = '' } = await sessionOf(sessionId);
     await hosted.admin.users.erase.mutate({ userId });
     expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
     expect(await enrollments()).toEqual([]);
   });
+
+  it('does not make a user who denied it a returning user', async () => {
+    const first = await atQuestion();
+    await first.phone.press({ decision: 'deny' });
+    const { sessionId } = await verifyAs(hosted, own.clientId, 'adult');
+    expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
+    await expect.poll(created).toHaveLength(1);
+  });
 });
 
-describe('a hand-off after "this is my computer"', () => {
-  it('enrolls the user, and consent is recorded when the session completes', async () => {
+describe('a hand-off after the user has confirmed the computer', () => {
+  it('enrolls the user, and records the consent when the session completes', async () => {
     const { computer, phone, sessionId } = await atQuestion();
     await phone.press({ decision: 'confirm' });
     await expect.poll(created).toHaveLength(1);
@@ -104,14 +112,6 @@ describe('a hand-off after "this is my computer"', () => {
     expect(await consents()).toEqual([['age_18_plus', 'country']]);
     expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
   });
-
-  it('treats a user who refused before as a new user', async () => {
-    const first = await atQuestion();
-    await first.phone.press({ decision: 'deny' });
-    const { sessionId } = await verifyAs(hosted, own.clientId, 'adult');
-    expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
-    await expect.poll(created).toHaveLength(1);
-  });
 });
 
 describe('consent to share claims', () => {
@@ -121,7 +121,7 @@ describe('consent to share claims', () => {
     expect(await consents()).toEqual([[]]);
   });
 
-  it('covers more claims after a session with them completes', async () => {
+  it('covers further claims only after a session that asks for them completes', async () => {
     const adult = openBrowser(hosted);
     await adult.start(own.clientId, { scope: 'age_18_plus' });
     await adult.press({ decision: 'accept' });
@@ -136,7 +136,7 @@ describe('consent to share claims', () => {
     expect(await consents()).toEqual([['age_18_plus', 'country']]);
   });
 
-  it('is recorded by the next request or the sweep if a crash interrupted it', async () => {
+  it('is recorded by the next request or the sweep if a crash prevented its recording', async () => {
     const { browser, sessionId, answer } = await verifyAs(hosted, own.clientId, 'adult');
     const sessions = hosted.db.collection<{ _id: string }>('sessions');
     const isSettled = () => expect.poll(() => sessionOf(sessionId)).not.toHaveProperty('enrollmentDueAt');
@@ -161,7 +161,7 @@ describe('consent to share claims', () => {
     }
   });
 
-  it('an interrupted authentication becomes an enrollment and an event at the next sweep', async () => {
+  it('is not part of an enrollment that the sweep creates after an interrupted authentication', async () => {
     const { sessionId, phone } = await atQuestion();
     const enroll = hosted.stores.enrollments.enroll;
     hosted.stores.enrollments.enroll = async () => Promise.reject(new Error('cut off'));
@@ -178,11 +178,11 @@ describe('consent to share claims', () => {
   });
 });
 
-describe('the page about a session that ended without a code', () => {
+describe('the page of a session that ended without a code', () => {
   it.each([
-    ['before the user authenticated', 'decline', 'Nothing about you was shared.'],
-    ['after', 'accept', 'None of the answers was shared.'],
-  ])('says for a session that ended %s: %s', async (_when, decision, text) => {
+    ['before authentication', 'decline', 'Nothing about you was shared.'],
+    ['after authentication', 'accept', 'None of the answers was shared.'],
+  ])('for a session that ended %s says: %s', async (_when, decision, text) => {
     const browser = openBrowser(hosted);
     await browser.start(own.clientId);
     const sessionId = browser.sessionId();
@@ -194,7 +194,7 @@ describe('the page about a session that ended without a code', () => {
 });
 
 describe('a cancel that is sent with the authentication form', () => {
-  it('enrolls the user only if the session has authenticated the user', async () => {
+  it('enrolls the user only if the authentication form was processed first', async () => {
     const partners = await Promise.all(Array.from({ length: 12 }, () => onboard(hosted)));
     for (const [round, partner] of partners.entries()) {
       own = partner;
@@ -215,7 +215,7 @@ describe('a cancel that is sent with the authentication form', () => {
 });
 
 describe('a duplicate identity', () => {
-  it('is blocked at each client of the partner, until an operator unblocks the enrollment', async () => {
+  it('blocks the enrollment at each client of the partner, until an operator unblocks it', async () => {
     const second = await addClient(hosted, own);
     await verifyAs(hosted, own.clientId, 'duplicate');
     await verifyAs(hosted, second, 'duplicate');

@@ -25,8 +25,8 @@ async function statuses(clientId: string, addresses: readonly string[]): Promise
 
 const sessions = () => hosted.db.collection('sessions');
 
-describe('429 for too many starts', () => {
-  it('has the formats of the 400 and Retry-After, and stores nothing', async () => {
+describe('the limit of starts per minute', () => {
+  it('answers 429 with Retry-After, as JSON or as a page, and stores no session', async () => {
     const { clientId } = await onboard(hosted);
     expect(await statuses(clientId, Array(3).fill('192.0.2.1'))).toEqual([302, 302, 302]);
 
@@ -69,7 +69,7 @@ describe('429 for too many starts', () => {
   });
 });
 
-it('simultaneous starts are stored together', async () => {
+it('100 simultaneous starts are stored in fewer than 50 writes', async () => {
   const { clientId } = await onboard(hosted);
   const addresses = Array.from({ length: 100 }, (_, n) => `192.0.2.${n + 1}`);
   const spies = [vi.spyOn(Collection.prototype, 'insertOne'), vi.spyOn(Collection.prototype, 'insertMany')];
@@ -91,10 +91,10 @@ describe('a user whom the sandbox creates', () => {
     await browser.press({ person });
   }
   const count = async (name: string) => hosted.db.collection(name).countDocuments();
-  /** A user and the user's identity have one document each. */
+  /** Counts documents. A user has two in `users`, one of them for the identity. */
   const people = async () => [await count('users'), await count('enrollments')];
 
-  it('is deleted after a day with the enrollment, while other users stay', async () => {
+  it('is deleted with the enrollment after a day, while other users stay', async () => {
     const { clientId } = await onboard(hosted);
     await verify('adult', clientId);
     const [users = 0, enrollments = 0] = await people();
@@ -110,7 +110,7 @@ describe('a user whom the sandbox creates', () => {
   });
 });
 
-describe('the network of an address', () => {
+describe('the network of a client address', () => {
   const prefixes = { ipv4: 24, ipv6: 48 };
   it.each([
     ['192.0.2.77', '192.0.2.0/24'],
@@ -119,7 +119,7 @@ describe('the network of an address', () => {
     ['fe80::1%eth0', 'fe80::/48'],
     ['nonsense', 'unknown'],
     ['', 'unknown'],
-  ])('contains %s: %s', (address, network) => {
+  ])('for %s is %s', (address, network) => {
     expect(networkOf(address, prefixes)).toBe(network);
   });
 });

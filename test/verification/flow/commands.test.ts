@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../../harness/server.ts';
 
 /** Commands from the server to its database, by collection and name. */
 const commands = new Map<string, number>();
-/** Reads of caches, timers and the request log, which are not made for each flow. */
+/** The collections of caches, timers and the request log. Commands to them are not sent for each flow. */
 const periodic = ['clients', 'partners', 'integrations', 'jobs', 'requestLog'];
 let server: TestServer;
 let partner: TestPartner;
@@ -17,7 +17,7 @@ beforeAll(async () => {
     replacements: { sweepsByHand: true, pace: defaultPace },
     onCommand({ commandName, command }) {
       const collection: string = command[commandName];
-      // A minute's first count is an insert, and the others are updates.
+      // The first count of a minute is an insert and the others are updates, so one name counts them all.
       const name = collection === 'requestWindows' ? collection : `${collection}.${commandName}`;
       commands.set(name, (commands.get(name) ?? 0) + 1);
     },
@@ -38,7 +38,7 @@ async function allSettled(): Promise<void> {
   await expect.poll(left).toBe(0);
 }
 
-/** Commands per flow, in total and by name. Those below one per flow are only in the total. */
+/** Counts commands per flow, in total and by name. A name with less than one per flow is only in the total. */
 async function measure(person: string, { flows, inFlight }: { flows: number; inFlight: number }) {
   let left = flows;
   const client = async (): Promise<void> => {
@@ -74,17 +74,17 @@ const common = {
 };
 
 describe('database commands of a hosted flow', () => {
-  it('are 19 for a single new user', async () => {
+  it('are 19 for the flow of a new user', async () => {
     const { each } = await measure('new-adult', { flows: 10, inFlight: 1 });
     expect(each).toEqual({ ...common, 'users.insert': 1, 'enrollments.insert': 1 });
   });
 
-  it('are 17 for a returning user, without a write to the user or the enrollment', async () => {
+  it('are 17 for the flow of a returning user, without a write to the user or the enrollment', async () => {
     const { each } = await measure('adult', { flows: 10, inFlight: 1 });
     expect(each).toEqual(common);
   });
 
-  it('are at most 4 for each flow with 32 concurrent flows', async () => {
+  it('are fewer than 4 per flow with 32 concurrent flows', async () => {
     const { all } = await measure('new-adult', { flows: 320, inFlight: 32 });
     expect(all).toBeLessThan(4);
   });

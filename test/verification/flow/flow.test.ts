@@ -43,7 +43,7 @@ async function atPeople() {
 }
 
 describe('the pages of the hosted flow', () => {
-  it('ask for consent in plain words: to whom, which answers, and what is not shared', async () => {
+  it('begin with a consent page that names the partner, the requested claims, and what is not shared', async () => {
     const { page } = await started();
     expect(page.status).toBe(200);
     expect(page.body).toContain('Weinhaus &lt;Grün&gt;');
@@ -54,7 +54,7 @@ describe('the pages of the hosted flow', () => {
     expect(page.body).not.toContain('shoe_size');
   });
 
-  it('follow each other, with a new cookie after authentication', async () => {
+  it('lead from consent to the redirect, with a new session cookie after authentication', async () => {
     const browser = await started();
     const sessionId = browser.sessionId();
     const first = browser.jar.get(`svc_${sessionId}`)?.value;
@@ -68,7 +68,7 @@ describe('the pages of the hosted flow', () => {
     expect(await statusOf(sessionId)).toBe('complete');
   });
 
-  it('refuse a decision or a sandbox user that they did not offer', async () => {
+  it('answer 400 to a decision or a sandbox user that they do not offer', async () => {
     const browser = await started();
     expect((await browser.press({ decision: 'perhaps' })).status).toBe(400);
     await browser.open(browser.at);
@@ -79,8 +79,8 @@ describe('the pages of the hosted flow', () => {
   });
 });
 
-describe('a cancel or decline', () => {
-  it('ends with access_denied if the user declines', async () => {
+describe('a hosted flow that the user stops', () => {
+  it('ends with access_denied if the user declines consent', async () => {
     const browser = await started();
     const answer = await browser.press({ decision: 'decline' });
     expect(answer.status).toBe(303);
@@ -104,7 +104,7 @@ describe('a cancel or decline', () => {
     expect(await statusOf(browser.sessionId())).toBe('pending');
   });
 
-  it('has one effect if two requests are sent simultaneously', async () => {
+  it('ends once if a decline and a cancel are sent simultaneously', async () => {
     const browser = await started();
     const { action, fields } = browser.form();
     const [declined, cancelled] = await Promise.all([
@@ -116,8 +116,8 @@ describe('a cancel or decline', () => {
   });
 });
 
-describe('forms sent again, late or from elsewhere', () => {
-  it('a double click on consent is one consent', async () => {
+describe('the page of a session', () => {
+  it('records consent once if the form is sent twice simultaneously', async () => {
     const browser = await started();
     const { action, fields } = browser.form();
     const twice = [1, 2].map(() => browser.request(action, { ...fields, decision: 'accept' }));
@@ -127,7 +127,7 @@ describe('forms sent again, late or from elsewhere', () => {
     expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(2);
   });
 
-  it('a double click on a sandbox user yields one code, and the old cookie cannot be used otherwise', async () => {
+  it('yields one code if the sandbox user is sent twice, and the old cookie gets 401 for other requests', async () => {
     const browser = await atPeople();
     const sessionId = browser.sessionId();
     const { action, fields } = browser.form();
@@ -140,7 +140,7 @@ describe('forms sent again, late or from elsewhere', () => {
     expect((await browser.request(action, planted, { cookie })).status).toBe(401);
   });
 
-  it("a second accept after the back button leads to the session's present page", async () => {
+  it("shows the session's present step after an earlier consent form is sent again", async () => {
     const browser = await started();
     const consent = browser.form();
     await browser.press({ decision: 'accept' });
@@ -152,7 +152,7 @@ describe('forms sent again, late or from elsewhere', () => {
     expect(returned(answer.location)['code']).toMatch(/^svc_code_/);
   });
 
-  it('a reload after the end sends the same redirect until the code is used or expires', async () => {
+  it('repeats the redirect on a reload until the code is used or expires, and then answers 409', async () => {
     const { browser, answer, sessionId } = await verifyAs(hosted, clientId, 'adult');
     const page = `/verify/session/${sessionId}`;
     expect((await browser.request(page)).location).toBe(answer.location);
@@ -165,25 +165,28 @@ describe('forms sent again, late or from elsewhere', () => {
   });
 
   it.each([
-    ['without a token', { csrf: '' }, {}],
-    ['with the token of another session', { csrf: 'other' }, {}],
+    ['without a CSRF token', { csrf: '' }, {}],
+    ['with the CSRF token of another session', { csrf: 'other' }, {}],
     ['from another origin', {}, { origin: 'https://evil.example' }],
     ['from an opaque origin', {}, { origin: 'null' }],
     ['cross-site', {}, { 'sec-fetch-site': 'cross-site' }],
     ['from a sibling site', {}, { 'sec-fetch-site': 'same-site' }],
-  ])('a form %s is a 403 and changes nothing', async (_how, changes: Record<string, string>, headers) => {
-    const browser = await started();
-    const csrf =
-      changes['csrf'] === 'other' ? { csrf: (await started()).form().fields['csrf'] ?? '' } : changes;
-    const { action, fields } = browser.form();
-    for (const decision of ['accept', 'cancel']) {
-      const answer = await browser.request(action, { ...fields, decision, ...csrf }, headers);
-      expect(answer.status).toBe(403);
-    }
-    expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(1);
-  });
+  ])(
+    'answers 403 to a form that is sent %s, and the session does not change',
+    async (_how, changes: Record<string, string>, headers) => {
+      const browser = await started();
+      const csrf =
+        changes['csrf'] === 'other' ? { csrf: (await started()).form().fields['csrf'] ?? '' } : changes;
+      const { action, fields } = browser.form();
+      for (const decision of ['accept', 'cancel']) {
+        const answer = await browser.request(action, { ...fields, decision, ...csrf }, headers);
+        expect(answer.status).toBe(403);
+      }
+      expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(1);
+    },
+  );
 
-  it('a form or page in another browser is a 401', async () => {
+  it('answers 401 to pages and forms of another browser', async () => {
     const browser = await started();
     const otherBrowser = openBrowser(hosted);
     expect((await otherBrowser.open(browser.at)).status).toBe(401);
@@ -194,15 +197,15 @@ describe('forms sent again, late or from elsewhere', () => {
     expect(JSON.parse(body)).toEqual({ success: false, error: 'Unauthorized' });
   });
 
-  it('a form or page of an unknown session is a 404', async () => {
+  it('is a 404 for an unknown session, and for an unknown path', async () => {
     const browser = openBrowser(hosted);
     expect((await browser.open('/verify/session/ses_0000000000000000000000')).status).toBe(404);
     expect((await browser.open('/verify/nowhere')).status).toBe(404);
   });
 });
 
-describe('an expired session, or one with a removed redirect URI', () => {
-  it('redirects the browser with session_expired after 30 minutes', async () => {
+describe('a session that cannot continue', () => {
+  it('redirects the browser with session_expired 30 minutes after its start', async () => {
     const browser = await atPeople();
     const { action, fields } = browser.form();
     hosted.clock.advance(30 * 60_000);
@@ -214,7 +217,7 @@ describe('an expired session, or one with a removed redirect URI', () => {
     expect((await openBrowser(hosted).open(browser.at)).status).toBe(401);
   });
 
-  it('redirects to the first registered URI with invalid_redirect_uri if its own was removed', async () => {
+  it('redirects to the first registered URI with invalid_redirect_uri if its own URI was removed', async () => {
     const own = await onboard(hosted);
     const clients = hosted.db.collection<{ _id: string }>('clients');
     const browser = openBrowser(hosted);

@@ -23,9 +23,9 @@ interface Side {
 const clock = manualClock();
 const collections = ['users', 'enrollments', 'sessions'];
 const step = inject('thorough') ? 1 : 3;
-/** More commands than any of them sends. */
+/** No server sends more commands than this during one run. */
 const mostCommands = 40;
-/** Milliseconds. */
+/** Milliseconds after an erasure until its second pass is due. */
 const secondLook = 61_000;
 
 let flows: Side;
@@ -91,7 +91,7 @@ async function pausedAt<T, O>(
   }
 }
 
-/** Waits until no outbox has work of the flows. */
+/** Waits until no session or enrollment has follow-up work. */
 async function settled(): Promise<void> {
   const due = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const left = async () => {
@@ -131,7 +131,7 @@ async function enrolled(partner: TestPartner): Promise<Person> {
   return { userId: enrollment.userId, enrollmentId: enrollment._id, sub: enrollment.sub };
 }
 
-/** Broken references and duplicates. */
+/** Returns the broken references and the duplicates among the partner's records. */
 async function inconsistencies({ partnerId }: TestPartner): Promise<string[]> {
   const of = <T extends { _id: string }>(name: string) =>
     db()
@@ -164,7 +164,7 @@ async function inconsistencies({ partnerId }: TestPartner): Promise<string[]> {
   ];
 }
 
-/** Collections that contain the user's data. The audit log names erased users by their id. */
+/** Returns the collections that contain the user's id or subject. The audit log keeps the id, so it is left out. */
 async function tracesOf({ userId, sub }: Person): Promise<string[]> {
   const names = (await db().listCollections().toArray())
     .map(({ name }) => name)
@@ -219,8 +219,8 @@ async function eachInterleaving(command: Command, check: (run: Run) => Promise<v
   return runs;
 }
 
-describe('a hosted flow interleaved with a command of support', () => {
-  it('leaves no trace, no valid code and no broken reference of an erased user', {
+describe("a hosted flow interleaved with an operator's command", () => {
+  it('leaves no data, no valid code and no broken reference of a user whom the command erases', {
     timeout: within(240_000),
   }, async () => {
     const runs = await eachInterleaving(erase, async ({ partner, person, visited }) => {
@@ -237,7 +237,7 @@ describe('a hosted flow interleaved with a command of support', () => {
     expect(runs.command * step).toBeGreaterThanOrEqual(5);
   });
 
-  it('completes for a blocked enrollment, and the exchange is refused', {
+  it('completes if the command blocks the enrollment, and the exchange is refused with access_denied', {
     timeout: within(240_000),
   }, async () => {
     const runs = await eachInterleaving(block, async ({ partner, visited }) => {

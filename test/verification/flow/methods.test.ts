@@ -39,7 +39,7 @@ const throughProvider = async (link: string) =>
 const leftTo = ({ location, headers }: Answer) =>
   location || (/^0; url=(.*)$/.exec(String(headers['refresh'] ?? ''))?.[1] ?? '');
 
-/** A browser after consent. */
+/** Starts a session in a new browser, and consents. */
 async function atList(client = clientId, scope = 'age_18_plus') {
   const browser = openBrowser(hosted);
   await browser.start(client, { scope });
@@ -49,7 +49,7 @@ async function atList(client = clientId, scope = 'age_18_plus') {
 }
 
 describe('the list of methods', () => {
-  it("contains the methods that can answer a claim, in the client's order", async () => {
+  it("contains the methods that can verify a requested claim, in the client's order", async () => {
     const { browser } = await atList();
     expect(browser.page.body).toContain('How do you want to prove it?');
     expect(offeredIn(browser.page.body)).toEqual(['bank', 'sandbox', 'test-wallet-age']);
@@ -65,7 +65,7 @@ describe('the list of methods', () => {
     expect((await sessionOf(sessionId)).methods).toBeUndefined();
   });
 
-  it('shows an unreachable provider last', async () => {
+  it('shows a provider last after it could not be reached', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['gone', 'sandbox'] });
     const { browser, sessionId } = await atList(two);
     expect(offeredIn(browser.page.body)).toEqual(['gone', 'sandbox']);
@@ -87,7 +87,7 @@ describe('the list of methods', () => {
     ]);
   });
 
-  it('refuses a method that it does not contain, and a form of another page', async () => {
+  it('answers 400 to a method that it does not contain, and to a form of another page', async () => {
     const { browser, sessionId } = await atList();
     for (const fields of [{ method: 'country-only' }, { method: '' }, { person: 'adult' }, {}]) {
       const form = browser.form();
@@ -98,7 +98,7 @@ describe('the list of methods', () => {
     expect(await timelineOf(sessionId)).toEqual(['started', 'consented']);
   });
 
-  it('is not shown for a client with one source, and refuses the choice of another source', async () => {
+  it('is not shown for a client with one source, and the choice of another source is a 400', async () => {
     const { clientId: one } = await onboard(hosted);
     const { browser, sessionId } = await atList(one);
     expect(browser.page.body).toContain('Choose who to be');
@@ -110,7 +110,7 @@ describe('the list of methods', () => {
 });
 
 describe('a verification method', () => {
-  it('is not offered again after it fails, and the list is shown', async () => {
+  it('is removed from the list after it has rejected the user, and the session continues', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'rejected' });
@@ -121,12 +121,12 @@ describe('a verification method', () => {
     expect(await hosted.events({ sessionId })).toEqual([]);
   });
 
-  it('fails the session with its reason if it was the last one', async () => {
+  it('fails the session with source_error if it was the last one and its source fails', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['sandbox', 'test-wallet-age'] });
     const { browser, sessionId } = await atList(two);
     const { expiresAt, methods } = await sessionOf(sessionId);
     expect(expiresAt).toBeInstanceOf(Date);
-    // Acts as a permanently failed wallet.
+    // The wallet has already rejected the user.
     await hosted.db.collection<{ _id: string }>('sessions').updateOne(
       { _id: sessionId },
       {
@@ -143,7 +143,7 @@ describe('a verification method', () => {
     expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'source_error' } });
   });
 
-  it('can be chosen again after the user has left it, and accepts no late answer', async () => {
+  it('can be chosen again after the user has left it, and late answers of its provider are ignored', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'bank' });
     expect(browser.page.body).toContain('Use another method');
@@ -172,7 +172,7 @@ describe('a verification method', () => {
     expect(browser.page.body).toContain('Choose who to be');
   });
 
-  it('accepts no form from an earlier tab after the user has left it', async () => {
+  it('ignores a form from before the user left it and chose it again', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
@@ -197,7 +197,7 @@ describe('a verification method', () => {
     expect(await timelineOf(sessionId)).toEqual(ended);
   });
 
-  it('is chosen once if two tabs choose simultaneously', async () => {
+  it('is chosen once if three tabs choose different methods simultaneously', async () => {
     const { browser, sessionId } = await atList();
     const { action, fields } = browser.form();
     const answers = await Promise.all(
@@ -208,7 +208,7 @@ describe('a verification method', () => {
     expect(chosen).toHaveLength(1);
   });
 
-  it('can be changed only a limited number of times', async () => {
+  it('fails the session as abandoned if the user changes it too often', async () => {
     const { browser, sessionId } = await atList();
     for (let turn = 0; turn < 30 && leftTo(browser.page) === ''; turn += 1) {
       await browser.press({ method: 'sandbox' });
@@ -220,7 +220,7 @@ describe('a verification method', () => {
     expect(timeline.length).toBeLessThan(50);
   });
 
-  it('ends the session where the user cancels', async () => {
+  it('fails the session as abandoned if the user cancels after choosing it', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'bank' });
     await browser.press({ decision: 'cancel' });
@@ -228,7 +228,7 @@ describe('a verification method', () => {
   });
 });
 
-it('operators see the outcome of methods in session, sources and metrics', async () => {
+it('operators see the outcome of each method in sessions show and sources list', async () => {
   const { browser, sessionId } = await atList();
   await browser.press({ method: 'sandbox' });
   await browser.press({ person: 'rejected' });

@@ -16,7 +16,7 @@ async function begun() {
   return { browser, sessionId: browser.sessionId() };
 }
 
-/** Sessions at the step that their name states. @returns their ids */
+/** Each function creates a session, and brings it to the step that its name states. @returns the session's id */
 const progress: Record<string, () => Promise<string>> = {
   begun: async () => (await begun()).sessionId,
   async declined() {
@@ -48,21 +48,21 @@ const posted = (body: string, headers: Record<string, string> = {}): Sent => ({
 
 /** Requests that a caller with the id but without the cookie can send. */
 const requests: Record<string, readonly [path: string, sent?: Sent]> = {
-  'a page': [''],
-  'the state': ['/state'],
+  'the page of the session': [''],
+  'the state of the session': ['/state'],
   'a form': ['', posted('decision=accept')],
   'a form with an unknown decision': ['', posted('decision=nonsense')],
   'a form from another site': ['', posted('decision=accept', { origin: 'https://evil.example' })],
-  'a form of another type': ['', posted('{}', { 'content-type': 'text/plain' })],
+  'a form of another content type': ['', posted('{}', { 'content-type': 'text/plain' })],
   'a form that is too large': ['', posted(`csrf=${'x'.repeat(70_000)}`)],
-  'a return': ['/return/bank?state=x&code=y'],
-  'a return of an impossible source': [`/return/${'x'.repeat(65)}`],
-  'a wallet that is back': ['/wallet?response_code=x'],
-  'a wallet that is back without a code': ['/wallet'],
+  'a return from a provider': ['/return/bank?state=x&code=y'],
+  'a return from an impossible source': [`/return/${'x'.repeat(65)}`],
+  'a return from a wallet': ['/wallet?response_code=x'],
+  'a return from a wallet without a code': ['/wallet'],
   "a wallet's answer": ['/wallet', posted('csrf=x&token=x&data=x')],
   "a wallet's answer from another site": ['/wallet', posted('', { origin: 'https://evil.example' })],
   "a wallet's answer without its parts": ['/wallet', posted('csrf=x')],
-  'another method': ['', { method: 'PUT' }],
+  'the method PUT': ['', { method: 'PUT' }],
 };
 
 describe('a caller with the id of a session but without its cookie', () => {
@@ -82,27 +82,30 @@ describe('a caller with the id of a session but without its cookie', () => {
   }
 
   describe.each(['session', 'phone'])('at /verify/%s', (device) => {
-    it.each(Object.keys(requests))("learns nothing about the session's progress from %s", async (request) => {
-      const answers = [];
-      for (const id of sessions.values()) {
-        const suffix = device === 'phone' ? '_phone' : '';
-        answers.push(
-          await ask(id, device, request, ''),
-          await ask(id, device, request, `svc_${id}${suffix}=x`),
-        );
-      }
-      const [first] = answers;
-      expect(first?.status).toBeGreaterThanOrEqual(400);
-      for (const answer of answers) expect(answer).toEqual(first);
-      expect(first?.body).not.toContain('Weinhaus');
-      expect(first?.body).not.toContain('shop.example');
-      expect(first?.body).not.toContain('Nothing was shared.');
-      expect(first?.body).toContain('lang="en"');
-    });
+    it.each(Object.keys(requests))(
+      'gets the same error at every step of the session for %s',
+      async (request) => {
+        const answers = [];
+        for (const id of sessions.values()) {
+          const suffix = device === 'phone' ? '_phone' : '';
+          answers.push(
+            await ask(id, device, request, ''),
+            await ask(id, device, request, `svc_${id}${suffix}=x`),
+          );
+        }
+        const [first] = answers;
+        expect(first?.status).toBeGreaterThanOrEqual(400);
+        for (const answer of answers) expect(answer).toEqual(first);
+        expect(first?.body).not.toContain('Weinhaus');
+        expect(first?.body).not.toContain('shop.example');
+        expect(first?.body).not.toContain('Nothing was shared.');
+        expect(first?.body).toContain('lang="en"');
+      },
+    );
   });
 });
 
-it('the browser of a session sees on an error page for which partner the session is', async () => {
+it("an error page in the session's own browser names the partner, in the session's language", async () => {
   const { browser, sessionId } = await begun();
   await browser.press({ decision: 'accept' });
   await browser.press({ person: 'adult' });

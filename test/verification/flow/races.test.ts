@@ -9,7 +9,7 @@ beforeAll(async () => {
   hosted = await startHosted();
 });
 beforeEach(async () => {
-  // Each user of a test has a separate creation time.
+  // The tests count users by creation time, so each test needs its own time.
   hosted.clock.advance(1_000);
   own = await onboard(hosted);
 });
@@ -30,7 +30,7 @@ const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) 
 const eventsOf = async () =>
   (await hosted.events({ partnerId: own.partnerId })).map(({ type }) => String(type)).sort();
 
-/** Checks for one user, one enrollment with consent, one event of each kind, and no unfinished work. */
+/** Checks that there is one user, one enrollment with consent, one event of each type, and no unfinished work. */
 async function expectOneOfEach(sessionId: string) {
   const session = await sessionOf(sessionId);
   expect(session).toMatchObject({ status: 'complete', returning: false });
@@ -56,7 +56,7 @@ async function expectOneOfEach(sessionId: string) {
 
 describe('a form that is sent twice simultaneously', () => {
   it.each(['new-adult', 'adult'])(
-    'causes one code, one enrollment and one event of each kind: %s',
+    'yields one code, one enrollment and one event of each type for the user %s',
     async (person) => {
       const { sessionId, choose } = await atPeople();
       const [one, two] = await Promise.all([choose(person), choose(person)]);
@@ -68,7 +68,7 @@ describe('a form that is sent twice simultaneously', () => {
 });
 
 describe('two simultaneous sessions of the same new user', () => {
-  it('create one user and one enrollment: one session is the first, and the other is a return', async () => {
+  it('create one user and one enrollment, and exactly one session counts as a return', async () => {
     for (const partner of await Promise.all(Array.from({ length: 6 }, () => onboard(hosted)))) {
       own = partner;
       const pair = [await atPeople(), await atPeople()];
@@ -89,7 +89,7 @@ describe('a write of the hosted flow', () => {
   const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
   const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
 
-  it.each(cases)('changes nothing for the user if the $loss of $of is lost', async ({ loss, at }) => {
+  it.each(cases)('that stores $of has its normal result if its $loss is lost', async ({ loss, at }) => {
     const { sessionId, choose } = await atPeople();
     const passing = Array.from({ length: at }, () => undefined);
     hosted.losses.push(...passing, loss);
@@ -101,7 +101,7 @@ describe('a write of the hosted flow', () => {
 
   const twice: Loss[] = ['reply', 'reply'];
   it.each(writes.map((of, at) => ({ of, at })))(
-    'answers 503 if two replies of $of are lost, and the next request completes the session',
+    'that stores $of ends in 503 if two replies are lost, and the next request completes the session',
     async ({ at }) => {
       const { browser, sessionId, action, choose } = await atPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);

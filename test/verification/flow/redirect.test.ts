@@ -21,7 +21,7 @@ const uris = fc.constantFrom(
 const states = fc.string({ unit: 'grapheme', minLength: 16, maxLength: 64 });
 
 describe('the redirect to the partner', () => {
-  it('keeps the registered bytes, and returns the state unchanged', () => {
+  it('begins with the registered redirect URI, and contains the state unchanged', () => {
     fc.assert(
       fc.property(uris, states, (redirectUri, state) => {
         const location = successRedirect({ redirectUri, state, issuer, sessionId }, 'svc_code_x');
@@ -36,7 +36,7 @@ describe('the redirect to the partner', () => {
     );
   });
 
-  it('has the error in place of the code', () => {
+  it('contains an error and its description in place of a code after a failure', () => {
     const location = errorRedirect(
       { redirectUri: 'https://a.example/?x=1', state: 's&t', issuer, sessionId },
       'consent_declined',
@@ -60,7 +60,7 @@ describe('the redirect to the partner', () => {
   });
 
   it.each(Object.keys(reasons) as Reason[])(
-    'has a code and a readable description for the failure %s',
+    'contains the error code of the failure %s, and a description that begins with its name',
     (reason) => {
       const location = errorRedirect(
         { redirectUri: 'https://a.example', state: 's', issuer, sessionId },
@@ -74,7 +74,7 @@ describe('the redirect to the partner', () => {
     },
   );
 
-  it('distinguishes declined consent from every other failure', () => {
+  it('contains access_denied for declined consent, and verification_failed for every other failure', () => {
     const ofFailures = FailureReason.options.map((reason) => [reason, reasons[reason].error]);
     expect(Object.fromEntries(ofFailures)).toEqual({
       abandoned: 'verification_failed',

@@ -31,32 +31,38 @@ const facts = (mode: Mode, source?: string): StartFacts => ({
   ]),
 });
 
-describe('the source of a session', () => {
+describe('the check of a start', () => {
   it.each([
     ['test', undefined, 'sandbox'],
     ['test', 'ministry', 'ministry'],
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
-  ] as const)('is chosen: a %s client that names %s gets %s', (mode, named, source) => {
-    expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
-  });
+  ] as const)(
+    'admits a %s client with the configured source %s, and chooses the source %s',
+    (mode, named, source) => {
+      expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
+    },
+  );
 
   it.each([
     ['live', undefined, /no verification source/],
     ['live', 'sandbox', /the sandbox serves test clients only/],
     ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
     ['live', 'ghost', /ghost of this client does not exist/],
-  ] as const)('is refused for a %s client that names %s', (mode, named, because) => {
+  ] as const)('refuses a %s client with the configured source %s', (mode, named, because) => {
     const verdict = checkStart(query, facts(mode, named));
     expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
   });
 });
 
-it.each(['pending', 'suspended'] as const)('a client of a %s partner is refused', (status) => {
-  const known = facts('test');
-  const partner = { _id: 'ptr_1', name: 'Shop', status };
-  expect(checkStart(query, { ...known, partner })).toEqual({
-    admitted: false,
-    because: 'client_id: the partner account is not active',
-  });
-});
+it.each(['pending', 'suspended'] as const)(
+  'the check of a start refuses a client whose partner is %s',
+  (status) => {
+    const known = facts('test');
+    const partner = { _id: 'ptr_1', name: 'Shop', status };
+    expect(checkStart(query, { ...known, partner })).toEqual({
+      admitted: false,
+      because: 'client_id: the partner account is not active',
+    });
+  },
+);

@@ -17,8 +17,8 @@ async function start(query: string, accept = '*/*') {
   return { response, error };
 }
 
-describe('302', () => {
-  it("redirects to the session, and binds the browser with the session's cookie", async () => {
+describe('a valid GET /verify/start', () => {
+  it("redirects with 302 to the session's page, and sets a cookie that binds the session to the browser", async () => {
     const { clientId, keyId, partnerId } = await onboard(hosted);
     const { response } = await start(startQuery(clientId));
     expect(response.status).toBe(302);
@@ -37,7 +37,7 @@ describe('302', () => {
   });
 
   it.each(['a', 'Order_17.34:b-2', 'x'.repeat(200)])(
-    'keeps the client_reference_id %s',
+    'stores the client_reference_id %s, and operators find the session by it',
     async (reference) => {
       const { response } = await start(startQuery(clientId, { client_reference_id: reference }));
       const sessionId = String(response.headers['location']).split('/').at(-1) ?? '';
@@ -56,14 +56,14 @@ describe('302', () => {
     },
   );
 
-  it('ignores unknown parameters', async () => {
+  it('ignores unknown query parameters', async () => {
     const { response } = await start(startQuery(clientId, { utm_source: 'x', prompt: 'login' }));
     expect(response.status).toBe(302);
   });
 });
 
-describe('a parameter without a value counts as absent (RFC 6749 3.1)', () => {
-  it('is allowed if it is optional, and counts as missing if it is required', async () => {
+describe('a parameter of /verify/start without a value (RFC 6749 3.1)', () => {
+  it('is ignored if it is optional, and refused as missing if it is required', async () => {
     const optional = startQuery(clientId, { response_type: '', response_mode: '', ui_locales: '' });
     expect((await start(optional)).response.status).toBe(302);
     for (const name of ['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge']) {
@@ -73,7 +73,7 @@ describe('a parameter without a value counts as absent (RFC 6749 3.1)', () => {
   });
 });
 
-describe('400 for a malformed query', () => {
+describe('GET /verify/start with a malformed query', () => {
   const challenge = 'a'.repeat(43);
   it.each([
     ['client_id', undefined, 'client_id is required'],
@@ -109,7 +109,7 @@ describe('400 for a malformed query', () => {
     ['redirect_uri', `${redirectUri}/`, expect.stringContaining('not registered')],
     ['redirect_uri', redirectUri.toUpperCase(), expect.stringContaining('not registered')],
     ['client_id', 'cli_0000000000000000000000', 'client_id: unknown client'],
-  ])('refuses %s = %s', async (name, value, message) => {
+  ])('answers 400 for %s = %s, and sets no cookie', async (name, value, message) => {
     const { response, error } = await start(startQuery(clientId, { [name]: value }));
     expect(response.status).toBe(400);
     expect(error).toEqual({ success: false, error: message });
@@ -117,7 +117,7 @@ describe('400 for a malformed query', () => {
   });
 
   it.each(['ui_locales', 'response_mode', 'utm_source', 'client_reference_id'])(
-    'refuses a repeated %s, an optional parameter',
+    'answers 400 for a repeated %s, although the parameter is optional',
     async (name) => {
       const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
       expect(error).toEqual({ success: false, error: `${name} must be given once` });
@@ -125,7 +125,7 @@ describe('400 for a malformed query', () => {
   );
 
   it.each(['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'])(
-    'refuses a repeated %s',
+    'answers 400 for a repeated %s, which is required',
     async (name) => {
       const query = startQuery(clientId);
       const value = new URLSearchParams(query).get(name) ?? '';
@@ -134,7 +134,7 @@ describe('400 for a malformed query', () => {
     },
   );
 
-  it('refuses a query that is not UTF-8', async () => {
+  it('answers 400 if the query is not percent-encoded UTF-8', async () => {
     const { error } = await start(startQuery(clientId).replace('state=', 'state=%FF'));
     expect(error).toEqual({ success: false, error: 'The query is not percent-encoded UTF-8' });
   });
@@ -150,7 +150,7 @@ describe('GET /verify/start', () => {
   const integrate = (of: { partnerId: string; clientId: string }) =>
     hosted.admin.integrations.create.mutate({ ...of, shops: ['wine.example'] });
 
-  it('refuses a client whose partner is not active', async () => {
+  it('refuses a client whose partner is suspended', async () => {
     const { clientId, partnerId } = await onboard(hosted);
     await hosted.admin.partners.suspend.mutate({ partnerId });
     expect(await refused(clientId)).toBe('client_id: the partner account is not active');
@@ -168,17 +168,17 @@ describe('GET /verify/start', () => {
     expect(await refused(clientId)).toBe('client_id: the API key of this client is revoked');
   });
 
-  it('refuses a storefront client without an integration', async () => {
+  it('refuses a storefront client until it has an integration', async () => {
     const { clientId, partnerId } = await onboard(hosted, { kind: 'storefront' });
     expect(await refused(clientId)).toBe('client_id: this storefront client has no integration');
     await integrate({ clientId, partnerId });
     expect((await start(startQuery(clientId))).response.status).toBe(302);
   });
 
-  it('refuses a storefront client none of whose claims can be true', async () => {
+  it('refuses a storefront client that has no claim that can be true', async () => {
     const { clientId, partnerId } = await onboard(hosted, { kind: 'storefront' });
     await integrate({ clientId, partnerId });
-    // A client that an older build made without this check.
+    // An older build could create such a client, because it did not check the claims.
     await hosted.db
       .collection<{ _id: string }>('clients')
       .updateOne({ _id: clientId }, { $set: { claims: ['country', 'assurance_level'] } });
@@ -194,8 +194,8 @@ describe('GET /verify/start', () => {
   });
 });
 
-describe('the answer with 400', () => {
-  it('is an HTML page for browsers, which tells the developer the fault and echoes no input', async () => {
+describe('the 400 answer of /verify/start', () => {
+  it('is an HTML page for browsers that names the fault and the request id, and repeats no input', async () => {
     const { response } = await start('state=<script>', 'text/html,*/*;q=0.8');
     expect(response.status).toBe(400);
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -209,13 +209,13 @@ describe('the answer with 400', () => {
     ['javascript:alert(1)', undefined],
     ['no address', undefined],
     ['https://verify.example/verify/start', undefined],
-  ])('links back to the site that the browser names as %s', async (referer, back) => {
+  ])('to a browser with the Referer %s has this link back: %s', async (referer, back) => {
     const headers = { accept: 'text/html', referer };
     const { body } = await hosted.send('/verify/start?state=1', { headers });
     expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);
   });
 
-  it('cannot be stored by a cache longer than its reason lasts', async () => {
+  it('is replaced by a 302 as soon as the disabled client is enabled', async () => {
     const { clientId } = await onboard(hosted);
     await hosted.admin.clients.disable.mutate({ clientId });
     expect((await start(startQuery(clientId))).response.status).toBe(400);
@@ -229,7 +229,7 @@ describe('the answer with 400', () => {
   });
 
   it.each(['HEAD', 'PUT', 'POST'] as const)(
-    'is not sent for the method %s, which gets 405',
+    'is not sent for the method %s, which is answered with 405',
     async (method) => {
       const response = await hosted.send('/verify/start', { method });
       expect(response.status).toBe(405);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-/** A phone on which a user has verified, at the question whether the computer belongs to the user. */
+/** Verifies on a phone, which then asks whether the computer belongs to the user. */
 async function asked() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
@@ -26,7 +26,7 @@ async function asked() {
   return { computer, phone, sessionId };
 }
 
-describe('the question on the phone whether the computer belongs to the user', () => {
+describe('the question on the phone "Is this your computer?"', () => {
   it.each([{}, { decision: 'accept' }, { decision: 'phone' }, { decision: 'stay' }, { person: 'adult' }])(
     'stays open after a form with %j',
     async (fields) => {
@@ -43,7 +43,7 @@ describe('the question on the phone whether the computer belongs to the user', (
     },
   );
 
-  it.each(['deny', 'cancel'])('fails the session if the answer is %s', async (decision) => {
+  it.each(['deny', 'cancel'])('fails the session if the user answers %s', async (decision) => {
     const { computer, phone } = await asked();
     await phone.press({ decision });
     const end = returned((await computer.open(computer.at)).location);

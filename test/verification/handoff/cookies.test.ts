@@ -22,7 +22,7 @@ async function consented() {
   return { computer, sessionId, page, cookie };
 }
 
-/** The answer to another browser with this cookie. */
+/** Opens the address in another browser with this cookie. */
 const withCookie = (url: string, cookie: string) => openBrowser(hosted).request(url, undefined, { cookie });
 
 async function atPhone(body: string) {
@@ -34,7 +34,7 @@ async function atPhone(body: string) {
 }
 
 describe("the computer's cookie", () => {
-  it('is replaced when it asks for the phone, so that a planted cookie stops working', async () => {
+  it('is replaced when the computer asks for the phone, so that a planted cookie stops working', async () => {
     const { computer, page, cookie } = await consented();
     const planted = cookie();
     expect((await withCookie(page, planted)).status).toBe(200);
@@ -49,7 +49,7 @@ describe("the computer's cookie", () => {
     expect((await withCookie(page, planted)).status).toBe(401);
   });
 
-  it('is replaced again at the confirmation, and the previous cookie stops working once the code is issued', async () => {
+  it('is replaced again when the code is issued, and the previous cookie then gets 401', async () => {
     const { computer, page, cookie } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const before = cookie();
@@ -61,7 +61,7 @@ describe("the computer's cookie", () => {
     expect((await computer.open(page)).location).toBe(end.location);
   });
 
-  it('gets no code if it is from before the confirmation', async () => {
+  it('from before the confirmation gets no code, and no code is issued for it', async () => {
     const { computer, page, cookie, sessionId } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const before = cookie();
@@ -73,19 +73,19 @@ describe("the computer's cookie", () => {
     expect((await hosted.stores.sessions.find(sessionId))?.code).toBeUndefined();
   });
 
-  it('stays valid if two tabs continue simultaneously, and if answers are lost', async () => {
+  it('yields the code to two simultaneous tabs, even if earlier answers were lost', async () => {
     const { computer, page, cookie } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     await phone.press({ decision: 'confirm' });
     const before = cookie();
-    // These answers are lost.
+    // The browser does not receive these two answers.
     for (const _lost of [1, 2]) expect((await withCookie(page, before)).status).toBe(303);
     const ends = await Promise.all([computer.open(page), computer.open(page)]);
     for (const { location } of ends) expect(returned(location)).toHaveProperty('code');
     expect(new Set(ends.map(({ location }) => location)).size).toBe(1);
   });
 
-  it('is replaced once by a double click on the phone button, which makes one link', async () => {
+  it('stays usable after a double click on the phone button', async () => {
     const { computer, page, cookie } = await consented();
     const old = cookie();
     const { action, fields } = computer.form();
@@ -97,7 +97,7 @@ describe("the computer's cookie", () => {
   });
 
   it.each([{ decision: 'phone' }, { person: 'adult' }, { decision: 'stay' }])(
-    'a form of an earlier page from another tab or the back button has no effect with %j',
+    'does not let a form of an earlier page change the hand-off with %j',
     async (fields) => {
       const { computer, page, sessionId } = await consented();
       const other = computer.form();

@@ -22,7 +22,7 @@ const shown = ({ body }: Answer) => ({
   code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '',
 });
 
-/** A computer at the page with a link and a code. */
+/** Asks for the phone. @returns the computer at the page with a link and a code */
 async function offered() {
   const computer = openBrowser(hosted, desktop);
   await computer.start(clientId);
@@ -32,7 +32,7 @@ async function offered() {
   return { computer, sessionId, ...shown(page) };
 }
 
-/** A phone after its user has entered the code. */
+/** Opens the link on a phone, and enters the code. */
 async function joined() {
   const offer = await offered();
   const phone = openBrowser(hosted, iphone);
@@ -52,7 +52,7 @@ it('a choice to stay at the computer is recorded once, even if it is sent three 
 });
 
 describe('a verification on a phone', () => {
-  it('continues at the phone, and ends at the computer after "yes, this is my computer"', async () => {
+  it('continues at the phone, and ends at the computer after the user has confirmed the computer', async () => {
     const { computer, phone, sessionId } = await joined();
     expect(phone.page.body).toContain('Choose who to be');
     expect((await computer.open(computer.at)).body).toContain('Safari on iPhone');
@@ -77,7 +77,7 @@ describe('a verification on a phone', () => {
     expect((await phone.open(phone.at)).body).toContain('Continue on your computer');
   });
 
-  it('needs "yes, this is my computer" as its confirmation, and no other form', async () => {
+  it('is not confirmed by the consent form, which gets 403', async () => {
     const { phone, sessionId } = await joined();
     await phone.press({ person: 'adult' });
     const { action, fields } = phone.form();
@@ -97,7 +97,7 @@ describe('a verification on a phone', () => {
   it.each([
     ['says no', { decision: 'deny' }],
     ['cancels', { decision: 'cancel' }],
-  ])('shares nothing if the user at the phone %s', async (_what, fields) => {
+  ])('ends without a code if the user at the phone %s', async (_what, fields) => {
     const { computer, phone, sessionId } = await joined();
     await phone.press({ person: 'adult' });
     expect((await phone.press(fields)).body).toContain('This verification has ended');
@@ -107,7 +107,7 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).code).toBeUndefined();
   });
 
-  it('can be cancelled at the computer', async () => {
+  it('can be cancelled at the computer, where the user then verifies', async () => {
     const { computer, phone } = await joined();
     await computer.open(computer.at);
     expect((await computer.press({ decision: 'stay' })).body).toContain('Choose who to be');
@@ -127,14 +127,14 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('is not accessible to the computer until the confirmation', async () => {
+  it("does not accept a sandbox user from the computer's page with the link", async () => {
     const { computer, sessionId } = await joined();
     const { action, fields } = computer.form();
     await computer.request(action, { ...fields, person: 'adult' });
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('is not accessible to the page that the computer shows until the confirmation', async () => {
+  it("does not accept a sandbox user from the computer's waiting page, and the phone continues", async () => {
     const { computer, phone, sessionId } = await joined();
     await computer.open(computer.at);
     expect((await computer.press({ person: 'adult' })).body).toContain('Now continue on your phone');
@@ -143,7 +143,7 @@ describe('a verification on a phone', () => {
     expect((await phone.press({ person: 'teen' })).body).toContain('Is this your computer?');
   });
 
-  it("updates the computer's page within a second", async () => {
+  it("changes the state that the computer's page polls, and another browser gets 401", async () => {
     const { computer, phone, sessionId } = await joined();
     const at = `/verify/session/${sessionId}/state`;
     const before = (await computer.request(at)).body;
@@ -155,7 +155,7 @@ describe('a verification on a phone', () => {
 });
 
 describe('a hand-off link', () => {
-  it('works once', async () => {
+  it('is a 404 in a second browser after its code was entered', async () => {
     const { link, code } = await joined();
     const second = openBrowser(hosted, iphone);
     expect((await second.open(link)).body).toContain('This link no longer works');
@@ -163,7 +163,7 @@ describe('a hand-off link', () => {
     expect(code).toMatch(/^\d{3} \d{3}$/);
   });
 
-  it('works for two minutes', async () => {
+  it('expires after two minutes, and the computer can show a new one', async () => {
     const { computer, link, code } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -178,7 +178,7 @@ describe('a hand-off link', () => {
     expect((await phone.press({ code: renewed.code })).body).toContain('Choose who to be');
   });
 
-  it('is invalid after three wrong codes', async () => {
+  it('is a 404 after three wrong codes', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -196,7 +196,7 @@ describe('a hand-off link', () => {
     ]);
   });
 
-  it('counts simultaneous wrong codes as exactly as sequential ones', async () => {
+  it('counts simultaneous wrong codes exactly', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -208,7 +208,7 @@ describe('a hand-off link', () => {
     expect(told.length).toBeLessThanOrEqual(3);
   });
 
-  it('is used once if one form is sent twice with its code', async () => {
+  it('is claimed once if the form with its code is sent several times', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -220,13 +220,13 @@ describe('a hand-off link', () => {
     expect((await events(sessionId)).filter((event) => event === 'handoff_claimed')).toHaveLength(1);
   });
 
-  it('can be issued ten times in a session', async () => {
+  it('can be issued at most ten times in a session', async () => {
     const { computer, sessionId } = await offered();
     for (let times = 0; times < 12; times += 1) await computer.press({ decision: 'phone' });
     expect((await session(sessionId)).handoff?.number).toBe(10);
   });
 
-  it('is refused after the computer has continued alone', async () => {
+  it('is a 404 after the user has verified at the computer', async () => {
     const { computer, link } = await offered();
     await computer.press({ decision: 'stay' });
     await computer.press({ person: 'adult' });
@@ -235,18 +235,21 @@ describe('a hand-off link', () => {
 
   it.each([
     ['from another site', { origin: 'https://evil.example' }],
-    ['from another site that hides itself', { 'sec-fetch-site': 'cross-site' }],
-    ['without the cookie that came with it', { cookie: '' }],
-  ])('is refused with the malformed code %s', async (_how, headers: Record<string, string>) => {
-    const { link, code, sessionId } = await offered();
-    const phone = openBrowser(hosted, iphone);
-    await phone.open(link);
-    const { action, fields } = phone.form();
-    expect((await phone.request(action, { ...fields, code }, headers)).status).toBe(403);
-    expect((await session(sessionId)).handoff?.state).toBe('offered');
-  });
+    ['from another site with a false Origin', { 'sec-fetch-site': 'cross-site' }],
+    ['without the cookie that came with the form', { cookie: '' }],
+  ])(
+    'answers 403 to the right code in a form that is sent %s',
+    async (_how, headers: Record<string, string>) => {
+      const { link, code, sessionId } = await offered();
+      const phone = openBrowser(hosted, iphone);
+      await phone.open(link);
+      const { action, fields } = phone.form();
+      expect((await phone.request(action, { ...fields, code }, headers)).status).toBe(403);
+      expect((await session(sessionId)).handoff?.state).toBe('offered');
+    },
+  );
 
-  it('gets the same answer when it has ended as a link that never existed', async () => {
+  it('shows the same page after its use as a link that never existed', async () => {
     const { link } = await joined();
     const { link: open } = await offered();
     const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);
@@ -270,13 +273,13 @@ describe('a hand-off link', () => {
 });
 
 describe('the devices of a hand-off', () => {
-  it('are two at most: a phone is not offered another one', async () => {
+  it('are two at most: a phone does not offer a further phone', async () => {
     const phone = openBrowser(hosted, iphone);
     await phone.start(clientId);
     expect((await phone.press({ decision: 'accept' })).body).not.toContain('Continue on my phone');
   });
 
-  it("have separate cookies: a phone's is refused at the computer, and vice versa", async () => {
+  it("have separate cookies: the phone's cookie gets 401 at the computer's page, and vice versa", async () => {
     const { computer, phone, sessionId } = await joined();
     const swap = (browser: typeof phone, from: string) => browser.jar.get(from)?.value ?? '';
     const ofPhone = swap(phone, `svc_${sessionId}_phone`);

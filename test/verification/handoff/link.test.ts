@@ -6,8 +6,8 @@ import { linkOf, presentedLink } from '../../../server/verification/handoff/link
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const ids = bytes(16).map((id) => idOfBytes('session', Buffer.from(id)));
 
-describe('the end of a hand-off link', () => {
-  it('identifies its session, with letters that cannot be confused', () => {
+describe('the last part of a hand-off link', () => {
+  it('identifies its session, and contains no letter that looks like another character', () => {
     fc.assert(
       fc.property(ids, bytes(10), (id, secret) => {
         const link = linkOf(id, secret);

@@ -22,14 +22,14 @@ afterAll(async () => {
 
 const events = async (id: string) =>
   (await hosted.stores.sessions.find(id))?.timeline.map(({ event }) => event) ?? expect.fail('no session');
-/** The page's link to the provider. */
+/** Returns the page's link to the provider. */
 const linkOf = ({ body }: Answer) =>
   /<a class="button primary" href="([^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
-/** The address to which the provider returns a browser with this link, with a code. */
+/** Follows the link to the provider. @returns the callback address with a code, to which the provider redirects */
 const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
-/** A computer at the hand-off page, and the link of its earlier page. */
+/** Starts a hand-off. @returns the computer, and the link to the provider from its page before the hand-off */
 async function offered() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
@@ -39,7 +39,7 @@ async function offered() {
   return { computer, sessionId, before, body };
 }
 
-/** A computer whose session a phone has taken over. */
+/** Starts a hand-off, and enters its code on a phone. */
 async function joined() {
   const { computer, sessionId, before, body } = await offered();
   const phone = openBrowser(hosted);
@@ -49,7 +49,7 @@ async function joined() {
   return { computer, phone, sessionId, before };
 }
 
-/** The link that this service would make for the computer's present cookie. */
+/** Returns the link that this service would make for the computer's present cookie. */
 async function ownLink(sessionId: string, secret: string, like: string): Promise<string> {
   const keyring = await loadKeyring(hosted.db, createSealing([new Uint8Array(32).fill(7)]));
   const request = createAuthorizationRequests(keyring.id).begin({ sessionId, device: 'computer', secret });
@@ -59,7 +59,7 @@ async function ownLink(sessionId: string, secret: string, like: string): Promise
   return link.href;
 }
 
-it('a form with an answer is refused if the source uses its own site, and the session continues', async () => {
+it('a posted sandbox user is a 400 if users verify at a provider, and the session stays consented', async () => {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   await computer.press({ decision: 'accept' });
@@ -67,7 +67,7 @@ it('a form with an answer is refused if the source uses its own site, and the se
   expect((await events(computer.sessionId())).at(-1)).toBe('consented');
 });
 
-it('a computer that left for the provider before the hand-off returns to the hand-off page', async () => {
+it('a computer that returns from the provider during a hand-off sees the hand-off page', async () => {
   const { computer, sessionId, before, body } = await offered();
   const back = await computer.open(await throughProvider(before));
   expect([back.status, back.body.includes(/<p class="code"[^>]*>[\d ]+</.exec(body)?.[0] ?? '?')]).toEqual([
@@ -77,7 +77,7 @@ it('a computer that left for the provider before the hand-off returns to the han
   expect((await events(sessionId)).at(-1)).toBe('handoff_offered');
 });
 
-it('a computer that left for the provider before a phone took over returns to the waiting page', async () => {
+it('a computer that returns from the provider after a phone claimed the hand-off sees the waiting page', async () => {
   const { computer, phone, sessionId, before } = await joined();
   const exchanges = provider.exchanges();
   const back = await computer.open(await throughProvider(before));
@@ -88,7 +88,7 @@ it('a computer that left for the provider before a phone took over returns to th
   );
 });
 
-it("a computer's own answer is refused after a phone has taken over", async () => {
+it("a provider's answer for the computer is ignored after a phone claimed the hand-off", async () => {
   const { computer, sessionId, before } = await joined();
   const { value } = computer.jar.get(`svc_${sessionId}`) ?? expect.fail('no cookie');
   const exchanges = provider.exchanges();

@@ -44,7 +44,7 @@ describe("a partner's colour", () => {
     expect(paletteOf(parseColor('#ffd166'), 'dark').accent).toEqual(parseColor('#ffd166'));
   });
 
-  it('becomes a style sheet that contains only colours', () => {
+  it('is sent as a style sheet that contains only colours', () => {
     fc.assert(
       fc.property(anyColor, (color) => {
         expect(brandStyle(color)).toMatch(
@@ -54,7 +54,7 @@ describe("a partner's colour", () => {
     );
   });
 
-  it('has its contrast computed as in WCAG', () => {
+  it('has the contrast to another colour that WCAG defines', () => {
     expect(contrast(parseColor('#000000'), parseColor('#ffffff'))).toBeCloseTo(21);
     expect(contrast(parseColor('#777777'), parseColor('#ffffff'))).toBeCloseTo(4.48, 2);
   });

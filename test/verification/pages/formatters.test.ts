@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { minutesAgoInWords, timeInWords } from '../../../server/verification/pages/formatters.ts';
 
-describe('times in words', () => {
-  it('are in the requested language and unit', () => {
+describe('timeInWords', () => {
+  it('returns the time in the requested language and unit', () => {
     expect(timeInWords('en', 1, 'minute')).toBe('1 minute');
     expect(timeInWords('de', 12, 'minute')).toBe('12 Minuten');
     expect(timeInWords('fr', 365, 'day')).toBe('365\u00a0jours');
@@ -10,7 +10,7 @@ describe('times in words', () => {
     expect(minutesAgoInWords('es', 3)).toBe('hace 3 minutos');
   });
 
-  it('create one formatter for each language', () => {
+  it('creates one formatter for each language', () => {
     let made = 0;
     class Counted extends Intl.NumberFormat {
       constructor(...given: ConstructorParameters<typeof Intl.NumberFormat>) {

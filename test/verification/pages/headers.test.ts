@@ -5,13 +5,13 @@ import { type Hosted, onboard, startHosted } from '../hosted.ts';
 let hosted: Hosted;
 let clientId: string;
 beforeAll(async () => {
-  // Pages that offer passkeys have a script of their own.
+  // Pages that offer passkeys allow a script, so they have another policy.
   hosted = await startHosted({ env: { SVC_PASSKEYS: 'off' } });
   ({ clientId } = await onboard(hosted));
 });
 afterAll(() => hosted.close());
 
-describe('security headers', () => {
+describe('the security headers of the hosted flow', () => {
   const policyOf = (headers: Record<string, unknown>) =>
     Object.fromEntries(
       String(headers['content-security-policy'])
@@ -19,7 +19,7 @@ describe('security headers', () => {
         .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]),
     ) as Record<string, string[]>;
 
-  it('allow a form to redirect to the partner, and to the next address of its callback', async () => {
+  it('allow a form to redirect to the partner, and from there to any https address', async () => {
     const browser = openBrowser(hosted);
     const { headers } = await browser.start(clientId);
     expect(policyOf(headers)['form-action']).toEqual(["'self'", 'https://shop.example', 'https:']);
@@ -48,7 +48,7 @@ describe('security headers', () => {
     });
   });
 
-  it('allow no script and no inline style, and loaded files are immutable', async () => {
+  it('are on pages without script or inline style, whose files may be cached as immutable', async () => {
     const browser = openBrowser(hosted);
     const { body } = await browser.start(clientId);
     expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);

@@ -30,7 +30,7 @@ async function choose(browser: ReturnType<typeof openBrowser>, code: string): Pr
 }
 
 describe('the choice of a language', () => {
-  it('is offered by each language’s own name, and marks the present one', async () => {
+  it('offers each language by its own name, and marks the present language', async () => {
     const { body } = await openBrowser(hosted).start(clientId, { ui_locales: 'fr' });
     for (const { code } of languageNames) expect(body).toContain(`hreflang="${code}"`);
     for (const { name } of languageNames) expect(body).toContain(`>${name}</a>`);
@@ -38,7 +38,7 @@ describe('the choice of a language', () => {
     expect(body.match(/aria-current="true"/g)).toHaveLength(1);
   });
 
-  it("keeps the session at its step, overrides the partner's request, and lasts to the end", async () => {
+  it("overrides the partner's ui_locales, and does not change the session", async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId, { ui_locales: 'fr' });
     await browser.press({ decision: 'accept' });
@@ -52,7 +52,7 @@ describe('the choice of a language', () => {
     expect((await browser.press({ person: 'adult' })).location).toContain('code=');
   });
 
-  it('applies to the next session too, and to error pages', async () => {
+  it('also applies to the next session, and to error pages', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     await choose(browser, 'de');
@@ -65,7 +65,7 @@ describe('the choice of a language', () => {
     expect(headers['set-cookie']).toBe('svc_language=es; Path=/verify; HttpOnly; Secure; SameSite=Lax');
   });
 
-  it('repeats the request of a refused start, so that the page has the same fault', async () => {
+  it('repeats a refused start, and the page shows the same error', async () => {
     const browser = openBrowser(hosted);
     const query = startQuery(clientId, { redirect_uri: 'https://other.example/' });
     const refused = await browser.open(`/verify/start?${query}`);
@@ -78,7 +78,7 @@ describe('the choice of a language', () => {
     expect(`${(await browser.open(`/verify/start?x=${'a'.repeat(5000)}`)).body.length}`).toMatch(/^\d{4}$/);
   });
 
-  it('never copies state or code from a partner or a provider', async () => {
+  it('uses links without the state or the code of the request', async () => {
     const browser = openBrowser(hosted);
     const page = await browser.start(clientId);
     expect(Object.values(choices(page))).toContain('?lang=de');
@@ -95,12 +95,12 @@ describe('the choice of a language', () => {
   });
 
   it.each([
-    ['a language that we do not speak', '?lang=ja', {}],
-    ['a name of something else', '?lang=__proto__', {}],
-    ['one given twice, of which the first is none', '?lang=x&lang=de', {}],
+    ['a language that the service does not have', '?lang=ja', {}],
+    ['an inherited property name', '?lang=__proto__', {}],
+    ['a repeated parameter whose first value is no language', '?lang=x&lang=de', {}],
     ['a link on another site', '?lang=de', { 'sec-fetch-site': 'cross-site' }],
     ['a request of another site', '?lang=de', { origin: 'https://evil.example' }],
-  ])('is not changed by %s', async (_what, query, headers) => {
+  ])('is not stored for %s', async (_what, query, headers) => {
     const answer = await openBrowser(hosted).request(`/verify/session/x${query}`, undefined, headers);
     expect(answer.status).toBe(404);
     expect(answer.headers['set-cookie']).toBeUndefined();
@@ -127,7 +127,7 @@ describe('the choice of a language', () => {
       fc.asyncProperty(fc.array(part, { maxLength: 6 }), query, async (parts, rest) => {
         const address = `/verify/${parts.join('')}?lang=de${rest}`;
         const { location } = await request(address);
-        // The link may leave its prefix by `..`; then it is not followed.
+        // A path with `..` can leave `/verify`, and then gets no redirect.
         if (location !== '') expect(new URL(location, baseUrl + address).host).toBe('verify.example');
       }),
       { numRuns: 150 },

@@ -16,7 +16,7 @@ describe('the language of the pages', () => {
     ['', undefined],
     ['constructor __proto__', undefined],
     [undefined, undefined],
-  ])('follows ui_locales=%s: %s', (uiLocales, language) => {
+  ])('for ui_locales=%s is %s', (uiLocales, language) => {
     expect(languageAsked(uiLocales)).toBe(language);
   });
 
@@ -28,12 +28,12 @@ describe('the language of the pages', () => {
     ['*', 'en'],
     [';;;,,q=', 'en'],
     [undefined, 'en'],
-  ])('follows Accept-Language %s: %s', (header, language) => {
+  ])('for Accept-Language %s is %s', (header, language) => {
     expect(languageAccepted(header)).toBe(language);
   });
 });
 
-/** All texts of a language by path. Functions get arguments with marks. */
+/** Returns all texts of a language by path. Functions are called with marked arguments. */
 function texts(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') return [[path, String(value('«1»', '«2»'))]];
@@ -43,7 +43,7 @@ function texts(value: unknown, path = ''): [string, string][] {
 describe.each(Object.entries(languages))('the texts in %s', (code, messages) => {
   const english = new Map(texts(languages.en));
 
-  it('are complete, and have the same placeholders as the English ones', () => {
+  it('are complete, and have the same placeholders as the English texts', () => {
     const own = new Map(texts(messages));
     expect([...own.keys()]).toEqual([...english.keys()]);
     for (const [path, text] of own) {
@@ -54,9 +54,9 @@ describe.each(Object.entries(languages))('the texts in %s', (code, messages) => 
     expect(messages.language).toBe(code);
   });
 
-  it('differ from the English ones', () => {
+  it('differ from the English texts, with fewer than six exceptions', () => {
     const same = texts(messages).filter(([path, text]) => code !== 'en' && english.get(path) === text);
-    // Words that are the same in both languages.
+    // A few words are the same in both languages.
     expect(same.map(([path]) => path)).toEqual(
       same.length === 0 ? [] : expect.arrayContaining(['.direction']),
     );
@@ -64,13 +64,13 @@ describe.each(Object.entries(languages))('the texts in %s', (code, messages) => 
   });
 });
 
-it('names in the other text direction are isolated', () => {
+it('a name is isolated by control characters on a right-to-left page, or if it is written right to left', () => {
   expect(isolated('Acme', { direction: 'ltr' })).toBe('Acme');
   expect(isolated('Acme', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
   expect(isolated('مقهى', { direction: 'ltr' })).toBe('\u2068مقهى\u2069');
 });
 
-it('names cannot change the text direction around them', () => {
+it('a name cannot change the text direction of its page, because its control characters are removed', () => {
   expect(isolated('Acme\u202E moc.live\u202C', { direction: 'ltr' })).toBe('Acme moc.live');
   expect(isolated('Acme\u2069\u202E', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
 });

@@ -43,7 +43,7 @@ const ours = [
   ['mailto:help@svc.example', 'Help'],
 ];
 
-/** Pages of every kind: flow, phone, and errors. */
+/** Each function opens a page of the flow for a client. @returns the page's HTML */
 const pages: Record<string, (clientId: string) => Promise<string>> = {
   consent: async (clientId) => (await openBrowser(hosted).start(clientId)).body,
   async people(clientId) {
@@ -71,17 +71,17 @@ const openPages: Record<string, string> = {
   'a refused start': '/verify/start',
   'an unknown session': '/verify/session/x',
   'an unknown path': '/verify/nowhere',
-  'a dead link': '/verify/p/0123456789',
+  'an unknown hand-off link': '/verify/p/0123456789',
 };
 
 describe('every page of the hosted flow', () => {
-  it.each(Object.entries(pages))('%s names the operator of the service', async (_name, open) => {
+  it.each(Object.entries(pages))('such as %s names the operator of the service', async (_name, open) => {
     const html = footer(await open(plain));
     expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
     expect(links(html)).toEqual(ours);
   });
 
-  it.each(Object.entries(openPages))('%s names the operator of the service', async (_name, path) => {
+  it.each(Object.entries(openPages))('such as %s names the operator of the service', async (_name, path) => {
     const html = footer((await openBrowser(hosted).open(path)).body);
     expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
     expect(links(html)).toEqual(ours);
@@ -89,7 +89,7 @@ describe('every page of the hosted flow', () => {
 
   // Another browser must not learn the session's client.
   const ofClient = Object.entries(pages).filter(([name]) => name !== 'another browser');
-  it.each(ofClient)("%s also links to the client's privacy notice", async (_name, open) => {
+  it.each(ofClient)("such as %s also links to the client's privacy notice", async (_name, open) => {
     const html = footer(await open(own));
     const [privacy, ...others] = ours;
     expect(links(html)).toEqual([
@@ -103,7 +103,7 @@ describe('every page of the hosted flow', () => {
 describe('the consent page', () => {
   const textOf = (body: string) => body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
-  it('states how long answers are kept, that they are used again, and how to withdraw', async () => {
+  it('states how long answers are kept, that they are used again, and how to withdraw consent', async () => {
     const { body } = await openBrowser(hosted).start(plain);
     const text = textOf(body);
     expect(text).toContain('We keep the answers for up to 90 days,');
@@ -114,12 +114,15 @@ describe('the consent page', () => {
     expect(links(body)).toContainEqual(['mailto:help@svc.example', 'help@svc.example']);
   });
 
-  it.each(Object.entries(languages))('states the same in %s', async (language, { consent, code }) => {
-    const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
-    const text = textOf(body);
-    const said = [code.title, consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help];
-    for (const part of said) expect(text).toContain(part.replace(/\s+/g, ' '));
-  });
+  it.each(Object.entries(languages))(
+    'states in %s how long answers are kept',
+    async (language, { consent, code }) => {
+      const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
+      const text = textOf(body);
+      const said = [code.title, consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help];
+      for (const part of said) expect(text).toContain(part.replace(/\s+/g, ' '));
+    },
+  );
 });
 
 it.each([
@@ -131,7 +134,7 @@ it.each([
   expect(spanInWords(ms, language).replace('\u00a0', ' ')).toBe(words);
 });
 
-it('a page without an imprint has a footer without links', async () => {
+it('a page has a footer without links if the service has no imprint configured', async () => {
   const bare = await startHosted();
   const { clientId } = await onboard(bare);
   const { body } = await openBrowser(bare).start(clientId);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => hosted.close());
 
 describe('the purpose on the consent page', () => {
-  it('is quoted as the partner’s own words, and escaped', async () => {
+  it("is quoted as the partner's words, with HTML escaped", async () => {
     const { clientId } = await onboard(hosted);
     const purpose = 'To sell <b>wine</b> & "beer"\u202E';
     const clients = hosted.db.collection<{ _id: string }>('clients');
@@ -23,7 +23,7 @@ describe('the purpose on the consent page', () => {
     );
   });
 
-  it('is derived from the claims if the partner set none', async () => {
+  it('is derived from the requested claims if the client has no purpose', async () => {
     const { clientId } = await onboard(hosted, { claims: ['age_18_plus', 'age_21_plus', 'country'] });
     const { body } = await openBrowser(hosted).start(clientId, { scope: 'age_18_plus age_21_plus country' });
     expect(body).not.toContain('blockquote');

@@ -25,18 +25,21 @@ const steps = (body: string) =>
   ].map(([, attributes = '', name = '']) => (attributes.includes('aria-current') ? `[${name}]` : name));
 
 describe('the consent page', () => {
-  it.each(Object.keys(languages))('offers one way to accept and one to refuse, in %s', async (language) => {
-    const { body } = await openBrowser(hosted).start(clientId, { ui_locales: language });
-    expect(decisions(body)).toEqual(['accept', 'decline']);
-  });
+  it.each(Object.keys(languages))(
+    'offers one button to accept and one to decline, in %s',
+    async (language) => {
+      const { body } = await openBrowser(hosted).start(clientId, { ui_locales: language });
+      expect(decisions(body)).toEqual(['accept', 'decline']);
+    },
+  );
 
-  it('ends with access_denied if the user refuses', async () => {
+  it('ends with access_denied if the user declines', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     expect(returned((await browser.press({ decision: 'decline' })).location)['error']).toBe('access_denied');
   });
 
-  it('accepts a cancel, as every page does', async () => {
+  it('accepts a cancel, which ends with verification_failed', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     expect(returned((await browser.press({ decision: 'cancel' })).location)['error']).toBe(
@@ -44,7 +47,7 @@ describe('the consent page', () => {
     );
   });
 
-  it('is the only page without a cancel button', async () => {
+  it('is followed by a page with a cancel button', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     expect(decisions((await browser.press({ decision: 'accept' })).body)).toContain('cancel');
@@ -57,7 +60,7 @@ describe('the time left in a session', () => {
     [24, undefined],
     [26, '4 minutes'],
     [28.5, '2 minutes'],
-  ])('is shown after %f minutes as: %s', async (passed, left) => {
+  ])('is shown %f minutes after the start as: %s', async (passed, left) => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     hosted.clock.advance(passed * minute);
@@ -66,7 +69,7 @@ describe('the time left in a session', () => {
     expect(/(?:About|Less than) ([^.<]+) left/.exec(body)?.[1]).toBe(left);
   });
 
-  it('reloads the page when the warning is due', async () => {
+  it('makes the page reload when the warning is due', async () => {
     const { headers } = await openBrowser(hosted).start(clientId);
     const seconds = Number(headers['refresh']);
     expect(seconds).toBeGreaterThan(24 * 60);
@@ -75,7 +78,7 @@ describe('the time left in a session', () => {
 });
 
 describe('the steps on the phone', () => {
-  it('end with Confirm, which is the present step while the question is open', async () => {
+  it('end with Confirm, which is the present step while the phone asks for the confirmation', async () => {
     const computer = openBrowser(hosted);
     expect(steps((await computer.start(clientId)).body)).toEqual(['[Consent]', 'Verify', 'Done']);
     await computer.press({ decision: 'accept' });

@@ -12,11 +12,14 @@ it.each([
   [1.5, { minutes: 2, ending: true, refreshAfter: 91 }],
   [0, { minutes: 0, ending: true, refreshAfter: 1 }],
   [-3, { minutes: 0, ending: true, refreshAfter: 1 }],
-])('the page shows the time left at %f minutes before the end', (left, expected) => {
-  expect(timeLeft(left * minute, 0)).toEqual(expected);
-});
+])(
+  'timeLeft returns the minutes shown, the warning and the next refresh, %f minutes before the end',
+  (left, expected) => {
+    expect(timeLeft(left * minute, 0)).toEqual(expected);
+  },
+);
 
-it('an open page warns five minutes before the end, and is never three minutes wrong', () => {
+it('a page refreshes when the warning is due, and later shows at most three minutes too many', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 * minute }), (left) => {
       const { minutes, ending, refreshAfter } = timeLeft(left, 0);

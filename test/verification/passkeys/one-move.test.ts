@@ -17,7 +17,7 @@ async function withPasskey(client: Parameters<typeof onboard>[1] = {}) {
 }
 type WithPasskey = Awaited<ReturnType<typeof withPasskey>>;
 
-/** A return by the passkey, up to the redirect. */
+/** Runs a return by passkey, up to the redirect to the partner. */
 async function comeBack({ authenticator }: Pick<WithPasskey, 'authenticator'>, clientId: string) {
   const browser = openPasskeyBrowser(hosted);
   await browser.start(clientId);
@@ -26,7 +26,7 @@ async function comeBack({ authenticator }: Pick<WithPasskey, 'authenticator'>, c
   return { browser, answer, session, parameters: returned(answer.location) };
 }
 
-/** Does `change` once, when a return has read its user and enrollment and not yet moved its session. */
+/** Runs `change` once, after a return has read the enrollment and before it writes the session. */
 function afterTheRead(change: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
   const { findAll } = enrollments;
@@ -37,7 +37,7 @@ function afterTheRead(change: (enrollmentId: string) => Promise<unknown>): void 
   });
 }
 
-/** How many writes made the session: the last entry of each has a nonce. */
+/** Counts the writes to a session. Each write adds a nonce to its last timeline entry. */
 const movesOf = ({ timeline }: { timeline: readonly object[] }) =>
   timeline.filter((entry) => 'nonce' in entry).length;
 
@@ -46,7 +46,7 @@ const blocked = (enrollmentId: string) =>
   hosted.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
 
 describe('a return by passkey whose claims are fresh', () => {
-  it('moves its session once, from the consent to the code', async () => {
+  it('changes its session in one write, from consent to the code', async () => {
     const user = await withPasskey();
     const { session, parameters } = await comeBack(user, user.partner.clientId);
     expect(movesOf(session)).toBe(1);
@@ -55,7 +55,7 @@ describe('a return by passkey whose claims are fresh', () => {
     expect((await sendCode(hosted, user.partner, parameters['code'])).status).toBe(200);
   });
 
-  it('sends the event of the session, and none of an enrollment', async () => {
+  it('publishes verification.session.completed, and no enrollment.created', async () => {
     const user = await withPasskey();
     const { session } = await comeBack(user, user.partner.clientId);
     const types = async () =>
@@ -65,7 +65,7 @@ describe('a return by passkey whose claims are fresh', () => {
     await expect.poll(outbox).toEqual([]);
   });
 
-  it('enrols the user at another partner before the code is sent', async () => {
+  it('enrolls the user at another partner, and its code can be exchanged', async () => {
     const user = await withPasskey();
     const other = await onboard(hosted);
     const { session, parameters } = await comeBack(user, other.clientId);
@@ -77,7 +77,7 @@ describe('a return by passkey whose claims are fresh', () => {
     expect((await sendCode(hosted, other, parameters['code'])).status).toBe(200);
   });
 
-  it('gives a code that is refused where the enrollment was blocked at the same moment', async () => {
+  it('yields a code that is refused with access_denied if the enrollment is blocked simultaneously', async () => {
     const user = await withPasskey();
     afterTheRead(blocked);
     const { parameters } = await comeBack(user, user.partner.clientId);
@@ -87,7 +87,7 @@ describe('a return by passkey whose claims are fresh', () => {
     });
   });
 
-  it('is refused where the user was erased at the same moment', async () => {
+  it('is refused with passkey_refused if the user is erased simultaneously', async () => {
     const user = await withPasskey();
     afterTheRead(() => erased(user.userId));
     const browser = openPasskeyBrowser(hosted);
@@ -96,7 +96,7 @@ describe('a return by passkey whose claims are fresh', () => {
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('gives a code with the claims that were kept at the same moment', async () => {
+  it('yields a code with the new claims if new claims are stored simultaneously', async () => {
     const user = await withPasskey();
     const changed = { claims: { age_18_plus: false, country: 'FR' }, duplicate: false };
     afterTheRead(() => hosted.stores.users.keepClaims(user.userId, changed, new Date(hosted.clock.now())));
@@ -105,7 +105,7 @@ describe('a return by passkey whose claims are fresh', () => {
     expect(grant?.evaluatedClaims).toMatchObject(changed.claims);
   });
 
-  it('has no code where the redirect URI was removed since the start', async () => {
+  it('yields an error in place of a code if the redirect URI was removed after the start', async () => {
     const user = await withPasskey();
     const { clientId } = user.partner;
     const browser = openPasskeyBrowser(hosted);
@@ -118,7 +118,7 @@ describe('a return by passkey whose claims are fresh', () => {
 });
 
 describe('a return by passkey whose claims expire before its code', () => {
-  it('keeps the claims with the code', async () => {
+  it('stores a snapshot of the claims, which the code returns after the claims have expired', async () => {
     const quarter = 15 * 60;
     const user = await withPasskey({ maxVerificationAgeSeconds: quarter });
     hosted.clock.advance((quarter - 300) * 1_000);
@@ -143,7 +143,7 @@ describe('a passkey that does not count its uses', () => {
     return { partner, authenticator, userId: session?.userId ?? '' };
   }
 
-  it('is noted as used', async () => {
+  it('gets the time of its last use', async () => {
     const user = await withSynced();
     hosted.clock.advance(1_000);
     const { parameters } = await comeBack(user, user.partner.clientId);
@@ -152,7 +152,7 @@ describe('a passkey that does not count its uses', () => {
     expect(passkey).toMatchObject({ counter: 0, synced: true, lastUsedAt: new Date(hosted.clock.now()) });
   });
 
-  it('is refused once it has counted and does so no more', async () => {
+  it('is refused with passkey_refused if its stored counter is above zero', async () => {
     const user = await withSynced();
     const passkeys = hosted.db.collection('passkeys');
     await passkeys.updateOne({ userId: user.userId }, { $set: { counter: 1 } });
@@ -162,7 +162,7 @@ describe('a passkey that does not count its uses', () => {
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('gives a code that is refused where the consent was withdrawn at the same moment', async () => {
+  it('yields a code that is refused with invalid_grant if the user withdraws consent simultaneously', async () => {
     const user = await withSynced();
     const yourData = await signedIn(hosted, user.authenticator);
     afterTheRead(() => yourData.confirm(`/stop/${user.partner.partnerId}`));
@@ -173,7 +173,7 @@ describe('a passkey that does not count its uses', () => {
     });
   });
 
-  it('gives a code that is refused where the user was erased at the same moment', async () => {
+  it('yields a code that is refused with invalid_grant if the user is erased simultaneously', async () => {
     const user = await withSynced();
     afterTheRead(() => erased(user.userId));
     const { parameters, session } = await comeBack(user, user.partner.clientId);

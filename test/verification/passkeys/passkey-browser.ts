@@ -15,7 +15,7 @@ type Options = Parameters<TestAuthenticator['create']>[0] & Parameters<TestAuthe
 
 export const newAuthenticator = () => new TestAuthenticator(baseUrl);
 
-/** As those whose passkeys are on several devices. */
+/** Creates an authenticator that counts no uses, as if its passkeys were synchronised between devices. */
 export const newCounterlessAuthenticator = () => new TestAuthenticator(baseUrl, { counts: false });
 
 /** A browser with scripts and a platform authenticator. */
@@ -68,7 +68,7 @@ export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
   };
 }
 
-/** Verifies, and saves a passkey. */
+/** Verifies as `person`, and saves a passkey. */
 export async function saved(hosted: Hosted, clientId: string, person = 'new-adult') {
   const authenticator = newAuthenticator();
   const browser = openPasskeyBrowser(hosted);

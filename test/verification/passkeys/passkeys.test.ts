@@ -28,7 +28,7 @@ const ceremonies = async () => {
 };
 
 describe('the offer of a passkey', () => {
-  it('is shown once, after the verification and before the code', async () => {
+  it('is shown between the verification and the code, and not again after the user has declined it', async () => {
     const browser = openPasskeyBrowser(hosted);
     const page = await browser.verify(clientId);
     expect(page.status).toBe(200);
@@ -149,7 +149,7 @@ describe('a return by passkey', () => {
     ]);
   });
 
-  it('gets a new challenge for a page that is older than two minutes', async () => {
+  it('succeeds with a new challenge on a page that is older than two minutes', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     const page = await browser.start(clientId);
@@ -169,14 +169,14 @@ describe("a user's passkey", () => {
     ['from another site', { origin: 'https://verify.example.evil.example' }],
     ['for another relying party', { rpId: 'evil.example' }],
     ['in a frame of another site', { crossOrigin: true }],
-    ['without the check of the user', { verified: false }],
+    ['without user verification', { verified: false }],
     ['with a counter that goes back', { counter: 0 }],
     ['with a wrong signature', { signature: Buffer.alloc(70) }],
     ['for another user', { userHandle: 'AAAA' }],
     ['with an answer of a creation', { type: 'webauthn.create' }],
   ];
 
-  it.each(forged)('is refused %s', async (_what, forgery) => {
+  it.each(forged)('is refused with 401 if it is used %s', async (_what, forgery) => {
     const { authenticator } = await saved(hosted, clientId);
     const first = openPasskeyBrowser(hosted);
     await first.start(clientId);
@@ -205,7 +205,7 @@ describe("a user's passkey", () => {
     expect(await used((_own, other) => authenticator.get(other))).toBe('passkey_refused');
   });
 
-  it('is refused after two minutes', async () => {
+  it('is refused if it answers a page that is older than two minutes', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const answer = used((own) => {
       hosted.clock.advance(121_000);
@@ -255,7 +255,7 @@ describe("a user's passkey", () => {
     expect(await used((own) => authenticator.get(own))).toBe('passkey_unknown');
   });
 
-  it('verifies no user with a duplicate identity, and the page shows the list of methods', async () => {
+  it('does not complete the session of a user with a duplicate identity', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.db
       .collection<{ _id: string }>('users')
@@ -266,7 +266,7 @@ describe("a user's passkey", () => {
     expect(answer.location).toBe(`${baseUrl}/verify/session/${browser.sessionId()}`);
   });
 
-  it('is refused if no user has it', async () => {
+  it('is refused with passkey_unknown if no user has saved it', async () => {
     expect(await used((own) => newAuthenticator().get(own))).toBe('passkey_unknown');
   });
 
@@ -275,14 +275,14 @@ describe("a user's passkey", () => {
       expect(await used(() => text)).toBe('passkey_refused');
   });
 
-  it('is refused in the other mode, and the page explains it', async () => {
+  it('is refused with passkey_other_mode if it belongs to the other mode', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const passkeys = hosted.db.collection('passkeys');
     await passkeys.updateMany({ userId }, { $set: { mode: 'live' } });
     expect(await used((own) => authenticator.get(own))).toBe('passkey_other_mode');
   });
 
-  it('is refused in another browser, and from a form without its token', async () => {
+  it('is refused in another browser, from another site, and in a form without its CSRF token', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
@@ -330,9 +330,9 @@ it('a client that no longer allows passkeys refuses an answer to an earlier page
 describe('a new passkey', () => {
   it.each([
     ['from another site', { origin: 'https://evil.example' }],
-    ['without the check of the user', { verified: false }],
+    ['without user verification', { verified: false }],
     ['for another relying party', { rpId: 'evil.example' }],
-  ])('is refused %s, and the user continues without it', async (_what, forgery) => {
+  ])('is refused if it is created %s, and the user continues without it', async (_what, forgery) => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'new-adult');
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
@@ -341,7 +341,7 @@ describe('a new passkey', () => {
     expect((await browser.decline()).location).toContain('code=');
   });
 
-  it('is refused and not offered if the user has ten', async () => {
+  it('is refused, and no longer offered, if the user has ten passkeys', async () => {
     const { userId } = await saved(hosted, clientId, 'teen');
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'teen');
@@ -355,7 +355,7 @@ describe('a new passkey', () => {
     await passkeys.deleteMany({ userId });
   });
 
-  it('is refused if another user has it', async () => {
+  it('is refused if it belongs to another user', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'child');
@@ -374,7 +374,7 @@ describe('a new passkey', () => {
   });
 });
 
-describe('support, for passkeys', () => {
+describe('an operator', () => {
   it('sees the passkeys of a user, and can remove one', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const { passkeys } = await hosted.admin.users.show.query({ user: userId });
@@ -397,7 +397,7 @@ describe('support, for passkeys', () => {
     expect(await hosted.db.collection('auditLog').countDocuments(entry)).toBeGreaterThan(0);
   });
 
-  it('sees passkey ceremonies counted by outcome', async () => {
+  it('sees the number of passkey ceremonies by outcome in the metrics', async () => {
     await saved(hosted, clientId);
     expect(await ceremonies()).toEqual(
       expect.arrayContaining([
@@ -410,7 +410,7 @@ describe('support, for passkeys', () => {
 });
 
 describe('an erased user', () => {
-  it('has no passkeys, and returns as a new user', async () => {
+  it('has no passkeys, and an old passkey is refused with passkey_unknown', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.admin.users.erase.mutate({ userId });
     expect(await hosted.db.collection('passkeys').countDocuments({ userId })).toBe(0);
@@ -433,7 +433,7 @@ describe('a user without a stable identity', () => {
     };
   };
 
-  it('is deleted as usual if the passkey is refused', async () => {
+  it('is deleted within a day if the new passkey is refused', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'new-adult');

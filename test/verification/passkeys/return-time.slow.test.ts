@@ -29,8 +29,8 @@ async function measured(flow: (send: Hosted['send']) => Promise<{ location: stri
   return { ms, requests };
 }
 
-// The two kinds alternate, so that a busy machine slows both.
-it('a return by passkey needs 3 requests instead of 5, and less time', {
+// The two kinds of return alternate, so that a busy machine slows both.
+it('a return by passkey needs 3 requests and less time than a return by a method, which needs 5', {
   timeout: within(120_000),
 }, async () => {
   const { clientId } = await onboard(hosted);

@@ -15,7 +15,7 @@ const block = (enrollmentId: string) =>
   hosted.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
 const erase = (userId: string) => hosted.admin.users.erase.mutate({ userId });
 
-/** The process that changes a user stops before it invalidates the snapshots. */
+/** Runs `change`, which fails before it invalidates the snapshots, as in a process that loses the database. */
 async function cutShort(change: () => Promise<unknown>): Promise<void> {
   const invalidate = vi
     .spyOn(hosted.stores.sessions, 'invalidateSnapshots')
@@ -24,7 +24,7 @@ async function cutShort(change: () => Promise<unknown>): Promise<void> {
   invalidate.mockRestore();
 }
 
-/** Verifies as `person` up to the redirect. */
+/** Verifies as `person`, up to the redirect to the partner. */
 async function visitAs(person: string, client?: string) {
   const clientId = client ?? (await onboard(hosted)).clientId;
   const { answer, sessionId } = await verifyAs(hosted, clientId, person);
@@ -37,7 +37,7 @@ async function visitAs(person: string, client?: string) {
   return { clientId, answer, stored, grant };
 }
 
-/** Runs `change` once, when a session in completion has read its enrollment and not yet used it. */
+/** Runs `change` once, after a session that completes has read its enrollment and before it uses it. */
 function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
   const { findAll } = enrollments;
@@ -69,7 +69,7 @@ describe('the exchange of a code', () => {
 });
 
 describe('a block of an enrollment', () => {
-  it('invalidates issued codes, and is in their sessions for support', async () => {
+  it('changes the status for issued codes, and is noted in the timelines of their sessions', async () => {
     const first = await visitAs('adult');
     const second = await visitAs('adult', first.clientId);
     const { enrollmentId } = await first.stored();
@@ -82,14 +82,14 @@ describe('a block of an enrollment', () => {
     }
   });
 
-  it('does not affect other users and other clients', async () => {
+  it('does not affect other users, or the same user at other partners', async () => {
     const one = await visitAs('adult');
     const [teen, elsewhere] = [await visitAs('teen', one.clientId), await visitAs('adult')];
     await block((await one.stored()).enrollmentId);
     for (const { grant } of [teen, elsewhere]) expect((await grant())?.enrollment.status).toBe('active');
   });
 
-  it('ends with an unblock', async () => {
+  it('ends for an issued code when an operator unblocks the enrollment', async () => {
     const { stored, grant } = await visitAs('adult');
     const { enrollmentId } = await stored();
     await block(enrollmentId);
@@ -97,7 +97,7 @@ describe('a block of an enrollment', () => {
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment: { status: 'active' } });
   });
 
-  it('takes effect in a session that is being completed', async () => {
+  it('takes effect for a session that completes simultaneously', async () => {
     const { clientId } = await visitAs('adult');
     whileCompleting(block);
     const { grant, stored } = await visitAs('adult', clientId);
@@ -107,14 +107,14 @@ describe('a block of an enrollment', () => {
 });
 
 describe('an erasure of a user', () => {
-  it('leaves no claims in sessions, and no usable code', async () => {
+  it("removes the claims from the user's session, and invalidates its code", async () => {
     const { stored, grant } = await visitAs('adult');
     await erase((await stored()).userId);
     expect((await stored()).snapshot).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
 
-  it('takes effect in a session that is being completed, which then ends without a code', async () => {
+  it('makes a session that completes simultaneously fail without a code', async () => {
     const { clientId, stored } = await visitAs('adult');
     const { userId } = await stored();
     whileCompleting(() => erase(userId));
@@ -125,8 +125,8 @@ describe('an erasure of a user', () => {
   });
 });
 
-describe('claims that are evaluated again', () => {
-  it('are returned for a code that was issued before', async () => {
+describe('a new evaluation of claims', () => {
+  it('invalidates the older snapshots, and an earlier code returns the new claims', async () => {
     const { clientId, stored, grant } = await visitAs('adult');
     const { userId, snapshot } = await stored();
     const longAgo = { value: false, evaluatedAt: new Date(0) };
@@ -144,7 +144,7 @@ describe('claims that are evaluated again', () => {
 describe('the sweep of claims snapshots', () => {
   const sweep = () => hosted.sweepFlow();
 
-  it('invalidates the snapshots after a block if the blocking process could not', async () => {
+  it('invalidates the snapshots after a block that was interrupted', async () => {
     const { stored, grant } = await visitAs('adult');
     const { enrollmentId } = await stored();
     await cutShort(() => block(enrollmentId));
@@ -155,7 +155,7 @@ describe('the sweep of claims snapshots', () => {
     expect((await grant())?.enrollment.status).toBe('blocked');
   });
 
-  it('invalidates the snapshots after an erasure if the erasing process could not', async () => {
+  it('invalidates the snapshots after an erasure that was interrupted', async () => {
     const { stored, grant } = await visitAs('adult');
     const { userId } = await stored();
     await cutShort(() => erase(userId));
@@ -165,7 +165,7 @@ describe('the sweep of claims snapshots', () => {
     expect(await grant()).toBeUndefined();
   });
 
-  it('invalidates the snapshots only once', async () => {
+  it('adds no second timeline entry if the snapshots are already invalidated', async () => {
     const { stored } = await visitAs('adult');
     await block((await stored()).enrollmentId);
     const { timeline } = await stored();

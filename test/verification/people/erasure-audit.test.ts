@@ -60,7 +60,7 @@ async function expectGone(userId: string): Promise<void> {
 }
 
 describe('the audit log', () => {
-  it('contains an erasure that was interrupted and answered with 503', async () => {
+  it('contains one entry for an erasure that was interrupted and answered with 503', async () => {
     const { userId } = await enrolledUser();
     away = true;
     await expect(service.admin.users.erase.mutate({ userId })).rejects.toThrow('temporarily unavailable');
@@ -69,7 +69,7 @@ describe('the audit log', () => {
     expect(await logged('users.erase', userId)).toBe(1);
   });
 
-  it('contains a block that was answered with 503, even if its user is erased afterwards', async () => {
+  it('contains one entry for a block that was answered with 503, even if its user is erased afterwards', async () => {
     const { userId, enrollmentId } = await enrolledUser();
     away = true;
     const block = service.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });

@@ -14,7 +14,7 @@ afterAll(() => service.stop());
 const userinfo = async (token: string) =>
   fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
-/** One visit of the sandbox user `adult`, with its exchange. */
+/** Verifies the sandbox user `adult`, and exchanges the code. */
 async function exchanged(partner: TestPartner) {
   const visited = await verifyUser(service, partner);
   const answer = await exchangeCode(service, partner, visited);
@@ -23,7 +23,7 @@ async function exchanged(partner: TestPartner) {
   return { token, sub };
 }
 
-/** Everything in the database, as text. */
+/** Returns all documents of the database as text. */
 async function everything(): Promise<string> {
   const collections = await service.db.listCollections().toArray();
   const found = await Promise.all(
@@ -41,7 +41,7 @@ const published = async ({ partnerId }: TestPartner) =>
     .toBe(0);
 
 describe('users erase', () => {
-  it("removes a user from all data except the ledger's entries", async () => {
+  it('removes the id and subject of a user from all data except the audit log', async () => {
     const partner = await createPartner(service);
     const first = await exchanged(partner);
     const { token, sub } = await exchanged(partner);
@@ -91,7 +91,7 @@ describe('users erase', () => {
     expect(left.split(user.id)).toHaveLength(1 + noted('users.show') + 2 * noted('users.erase'));
   });
 
-  it('makes the same person a new user with a new sub', async () => {
+  it('makes the same person a new user with a new subject', async () => {
     const partner = await createPartner(service);
     const before = await exchanged(partner);
     const { id } = await service.admin.users.show.query({ user: before.sub });
@@ -102,7 +102,7 @@ describe('users erase', () => {
     await expect.poll(told).toEqual(['enrollment.created', 'verification.session.completed']);
   });
 
-  it('invalidates a code that was issued and not yet exchanged', async () => {
+  it('makes an unused code fail with invalid_grant', async () => {
     const partner = await createPartner(service);
     const { sub } = await exchanged(partner);
     const pending = await verifyUser(service, partner);
@@ -113,7 +113,7 @@ describe('users erase', () => {
     await published(partner);
   });
 
-  it('removes the access of a concurrent exchange in its second pass', async () => {
+  it('removes the subject from the ledger page of a concurrent exchange in its second pass', async () => {
     const partner = await createPartner(service);
     const { sub } = await exchanged(partner);
     await published(partner);
@@ -121,7 +121,7 @@ describe('users erase', () => {
     const pages = service.db.collection<LedgerPage>('ledger');
     const written = (await soundLedger(service.db, `${partner.partnerId}:test`)).pages;
     await service.admin.users.erase.mutate({ userId: id });
-    // Acts as an exchange that read the user before the erasure and wrote its page only now.
+    // This has the effect of an exchange that read the user before the erasure and writes its page after it.
     for (const page of written) await pages.replaceOne({ _id: page._id }, page);
     expect(await pages.countDocuments({ 'entries.grant.sub': sub })).toBeGreaterThan(0);
     clock.advance(61_000);

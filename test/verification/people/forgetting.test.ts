@@ -19,7 +19,7 @@ async function verified(): Promise<string> {
   return session?.userId ?? expect.fail('no user');
 }
 
-/** Names of the claims that remain after this many more milliseconds. */
+/** Returns the names of the claims that remain `ms` milliseconds later. */
 async function keptAfter(userId: string, ms: number): Promise<string[]> {
   hosted.clock.advance(ms);
   await hosted.sweepFlow();
@@ -36,7 +36,7 @@ describe('claims of a user', () => {
     expect(await hosted.stores.users.find(userId)).not.toHaveProperty('keptSince');
   });
 
-  it('are kept for the full time again after a new evaluation', async () => {
+  it('are kept for the full time after a new evaluation, while older claims are deleted', async () => {
     const userId = await verified();
     const later = new Date(hosted.clock.now() + 100 * 24 * hour);
     await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);

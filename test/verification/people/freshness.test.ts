@@ -14,12 +14,12 @@ describe('a claim', () => {
     ['country', null, 364, true],
     ['age_18_plus', true, 364, true],
     ['age_18_plus', true, 365, false],
-    // Age claims can change at every birthday.
+    // A user who is too young today may be old enough tomorrow.
     ['age_18_plus', false, 0.9, true],
     ['age_18_plus', false, 1, false],
     ['age_18_plus', null, 364, true],
     ['identity_verified', false, 364, true],
-  ] as const)('%s = %s after %f days is fresh: %s', (name, value, days, fresh) => {
+  ] as const)('%s with the value %s is fresh after %f days: %s', (name, value, days, fresh) => {
     expect(createFreshness()(name, { value, evaluatedAt }, at(days))).toBe(fresh);
   });
 
@@ -27,7 +27,7 @@ describe('a claim', () => {
     expect(createFreshness()('country', undefined, 0)).toBe(false);
   });
 
-  it('is fresh for its own configured time, or else for the common one', () => {
+  it('is fresh for the time configured for its name, or else for the default time', () => {
     const isFresh = createFreshness({ default: at(30), country: at(400) });
     const holds = (name: 'country' | 'identity_verified', days: number) =>
       isFresh(name, { value: true, evaluatedAt }, at(days));
@@ -35,7 +35,7 @@ describe('a claim', () => {
     expect([holds('identity_verified', 29), holds('identity_verified', 30)]).toEqual([true, false]);
   });
 
-  it('is fresh no longer than the client allows', () => {
+  it('is fresh for the maximum age that the client sets, if that is shorter', () => {
     const isFresh = createFreshness({ country: at(400) });
     const holds = (days: number, maxAge: number) =>
       isFresh('country', { value: 'DE', evaluatedAt }, at(days), maxAge);

@@ -73,7 +73,7 @@ describe('an identity', () => {
     },
   );
 
-  it('gets its user later if the process crashed before the user was created', async () => {
+  it('gets its user from the next process if a crash prevented the creation of the user', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
     const met = await Promise.all(
@@ -92,7 +92,7 @@ describe('an identity', () => {
 });
 
 describe('an erased user', () => {
-  it('has no identity, and the same person becomes another user', async () => {
+  it('has no identity, and the same person becomes a new user', async () => {
     const process = processOf();
     const { user } = await process.findOrCreate(someone('ada'));
     expect(await process.erase(user._id, at, entry(user._id))).toBe(true);
@@ -107,7 +107,7 @@ describe('an erased user', () => {
     await expectOneEach(['ada']);
   });
 
-  it('keeps no identity after a crash during the erasure: the second pass or the next session removes it', async () => {
+  it('loses an identity that a crash left, in the second pass or when the person returns', async () => {
     const process = processOf();
     for (const person of ['ada', 'bob']) {
       const { user } = await process.findOrCreate(someone(person));

@@ -28,47 +28,53 @@ describe('a sandbox user who succeeds', () => {
     ['minute-cap', adult, { status: 'active', rehearse: 'minute-cap' }],
     ['hour-cap', adult, { status: 'active', rehearse: 'hour-cap' }],
     ['unavailable', adult, { status: 'active', rehearse: 'unavailable' }],
-  ])('named %s is redirected with a code', async (person, evaluatedClaims, enrollment) => {
-    const { clientId } = await onboard(hosted);
-    const { answer, sessionId } = await verifyAs(hosted, clientId, person);
-    expect(answer.status).toBe(303);
-    const { code, ...rest } = returned(answer.location);
-    const session_id = expect.stringMatching(/^ses_\w{22}$/) as unknown;
-    expect(rest).toEqual({ tenant: 'a/b', state, iss: baseUrl, session_id });
-    expect(code).toMatch(/^svc_code_/);
-    const grant = await grantOf(answer.location);
-    expect(grant).toMatchObject({ sessionId, clientId, returning: false });
-    expect(grant).toMatchObject({ scope: ['age_18_plus', 'shoe_size', 'country'], evaluatedClaims });
-    expect(grant?.enrollment).toEqual({ id: expect.stringMatching(/^enr_/), ...enrollment });
-    const enrolled = await hosted.stores.enrollments.find(grant?.enrollment.id ?? '');
-    expect(enrolled?.consentedClaims).toEqual(['age_18_plus', 'country']);
-  });
+  ])(
+    'named %s is redirected with a code, and the code has the claims and status of the user',
+    async (person, evaluatedClaims, enrollment) => {
+      const { clientId } = await onboard(hosted);
+      const { answer, sessionId } = await verifyAs(hosted, clientId, person);
+      expect(answer.status).toBe(303);
+      const { code, ...rest } = returned(answer.location);
+      const session_id = expect.stringMatching(/^ses_\w{22}$/) as unknown;
+      expect(rest).toEqual({ tenant: 'a/b', state, iss: baseUrl, session_id });
+      expect(code).toMatch(/^svc_code_/);
+      const grant = await grantOf(answer.location);
+      expect(grant).toMatchObject({ sessionId, clientId, returning: false });
+      expect(grant).toMatchObject({ scope: ['age_18_plus', 'shoe_size', 'country'], evaluatedClaims });
+      expect(grant?.enrollment).toEqual({ id: expect.stringMatching(/^enr_/), ...enrollment });
+      const enrolled = await hosted.stores.enrollments.find(grant?.enrollment.id ?? '');
+      expect(enrolled?.consentedClaims).toEqual(['age_18_plus', 'country']);
+    },
+  );
 });
 
 describe('a sandbox user who fails', () => {
   it.each([
     ['rejected', 'document_rejected'],
     ['source-down', 'source_error'],
-  ])('named %s is redirected with verification_failed', async (person, reason) => {
-    const { clientId, partnerId } = await onboard(hosted);
-    const { answer, sessionId } = await verifyAs(hosted, clientId, person);
-    expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
-    expect(returned(answer.location)['code']).toBeUndefined();
-    const session = await hosted.stores.sessions.find(sessionId);
-    expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
-    const event = async () => {
-      const [found] = await hosted.events({ type: 'verification.session.failed', sessionId });
-      return found && (JSON.parse(found['body']) as unknown);
-    };
-    await expect.poll(event).toEqual({
-      event: 'verification.session.failed',
-      event_id: expect.stringMatching(/^evt_/),
-      partner_id: partnerId,
-      session_id: sessionId,
-      failure_reason: reason,
-      failed_at: expect.any(String),
-    });
-  });
+  ])(
+    'named %s is redirected with verification_failed, and an event has the failure reason',
+    async (person, reason) => {
+      const { clientId, partnerId } = await onboard(hosted);
+      const { answer, sessionId } = await verifyAs(hosted, clientId, person);
+      expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
+      expect(returned(answer.location)['code']).toBeUndefined();
+      const session = await hosted.stores.sessions.find(sessionId);
+      expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
+      const event = async () => {
+        const [found] = await hosted.events({ type: 'verification.session.failed', sessionId });
+        return found && (JSON.parse(found['body']) as unknown);
+      };
+      await expect.poll(event).toEqual({
+        event: 'verification.session.failed',
+        event_id: expect.stringMatching(/^evt_/),
+        partner_id: partnerId,
+        session_id: sessionId,
+        failure_reason: reason,
+        failed_at: expect.any(String),
+      });
+    },
+  );
 });
 
 describe('a returning user', () => {
@@ -99,7 +105,7 @@ describe('a returning user', () => {
     expect(session?.timeline.map(({ note }) => note)).toContain('by the source');
   });
 
-  it('is verified again after the time that the client allows, and not for another client', async () => {
+  it('is verified again after the maximum age that the client sets, and not for another client', async () => {
     const here = await onboard(hosted, { maxVerificationAgeSeconds: 90 * 86_400 });
     const there = await addClient(hosted, here);
     await verifyAs(hosted, here.clientId, 'adult');
@@ -114,7 +120,7 @@ describe('a returning user', () => {
     expect(await howVerified(here.clientId)).toBe('claims were still fresh');
   });
 
-  it('is never the new user that new-adult creates', async () => {
+  it('is not created by new-adult, which always makes a new user', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');
     const second = await verifyAs(hosted, clientId, 'new-adult');
@@ -152,7 +158,7 @@ describe('a returning user', () => {
 });
 
 describe('events of the hosted flow', () => {
-  it('are exactly the events of interface section 6', async () => {
+  it('are enrollment.created and verification.session.completed, in the format of interface section 6', async () => {
     const { clientId, partnerId, keyId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, 'teen');
     const grant = await grantOf(answer.location);
@@ -170,7 +176,7 @@ describe('events of the hosted flow', () => {
     }
   });
 
-  it('are published by the sweep if they could not be published at once', async () => {
+  it('are published by the sweep if their first publication failed', async () => {
     const { clientId } = await onboard(hosted);
     const insert = vi.spyOn(hosted.eventStore, 'insert').mockRejectedValue(new MongoNetworkError('away'));
     const { sessionId } = await verifyAs(hosted, clientId, 'adult');
@@ -187,7 +193,7 @@ describe('events of the hosted flow', () => {
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
   });
 
-  it('are kept in the session for a day if it is not finished, and for 30 days if it failed', async () => {
+  it('are known from a session that is kept for a day if unfinished, and for 30 days if failed', async () => {
     const { clientId } = await onboard(hosted);
     const browser = openBrowser(hosted);
     await browser.start(clientId);

@@ -21,7 +21,7 @@ const at = new Date();
 const meet = (identity: string) => users.findOrCreate({ identity, mode: 'test', createdAt: at });
 
 describe('a person who authenticates for the first time', () => {
-  it('becomes one user in many simultaneous sessions, and is new in one of them', async () => {
+  it('becomes one user in several simultaneous sessions, and is new in only one of them', async () => {
     const met = await Promise.all(['ada', 'ada', 'bob', 'ada'].map(meet));
     expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
     const news = met.filter(({ isNew }) => isNew).map(({ user }) => user.identity);
@@ -56,7 +56,7 @@ describe('claims of a user who was erased during a session', () => {
   });
 });
 
-describe('first claims', () => {
+describe('the first claims of a user', () => {
   const found = { claims: { country: 'DE' }, duplicate: false };
 
   it('are stored without an invalidation, because no session has a snapshot of them', async () => {
@@ -67,7 +67,7 @@ describe('first claims', () => {
     expect(kept).not.toHaveProperty('invalidateAt');
   });
 
-  it('are stored by one session, and other sessions store later claims', async () => {
+  it('are stored by one of two simultaneous sessions, and later claims replace them', async () => {
     const { user } = await meet('ada');
     const other = { claims: { country: 'FR' }, duplicate: false };
     const kept = await Promise.all([

@@ -15,7 +15,7 @@ const ids = bytes(16).map((id) => idOfBytes('session', Buffer.from(id)));
 const keys = bytes(32);
 
 describe('an authorization code', () => {
-  it('identifies its session, and has the format of all codes', () => {
+  it('contains the id of its session, and has the format svc_code_ with 49 characters', () => {
     fc.assert(
       fc.property(keys, ids, (key, id) => {
         const code = codeOf(key, id);
@@ -27,7 +27,7 @@ describe('an authorization code', () => {
     );
   });
 
-  it('contains a secret of 128 bits, which is derived from key and session', () => {
+  it('contains a secret of 128 bits, which depends on the key and the session', () => {
     const secretIn = (code: string) => bytesOfSecret('code', code)?.subarray(16).toString('hex') ?? '';
     fc.assert(
       fc.property(keys, keys, ids, ids, (key, otherKey, id, otherId) => {
@@ -42,8 +42,8 @@ describe('an authorization code', () => {
   });
 });
 
-describe('a text that is presented as a code', () => {
-  it('identifies no session if it is not a code', () => {
+describe('a text that a client sends as a code', () => {
+  it('identifies no session if it is not a well-formed code', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'grapheme' })), (text) => {
         expect(presentedCode(text)).toEqual({ hash: sha256(text), sessionId: undefined });
@@ -61,7 +61,7 @@ describe('a text that is presented as a code', () => {
     expect(bytesOfSecret('code', `svc_code_${'z'.repeat(49)}`)).toBeUndefined();
   });
 
-  it('yields the bytes from which it was made', () => {
+  it('decodes to the bytes that it encodes', () => {
     fc.assert(
       fc.property(bytes(32), (wanted) => {
         const text = secretOfBytes('code', Buffer.from(wanted));

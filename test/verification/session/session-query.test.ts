@@ -26,8 +26,8 @@ async function started({ clientId } = own) {
 
 const refusal = (status: number, error: string) => ({ status, body: { success: false, error } });
 
-describe('a session query: 200', () => {
-  it('returns the status at every step', async () => {
+describe('GET /api/verify/hvf-session/{id}', () => {
+  it('returns the session with its status, first pending and at the end complete', async () => {
     const browser = await started();
     const sessionId = browser.sessionId();
     const session = await hosted.stores.sessions.find(sessionId);
@@ -51,7 +51,7 @@ describe('a session query: 200', () => {
     });
   });
 
-  it('returns the last status of a failed session', async () => {
+  it('returns the last status that a failed session reached', async () => {
     const browser = await started();
     const rejected = await verifyAs(hosted, own.clientId, 'rejected');
     const authenticated = await query(rejected.sessionId, `Bearer ${own.apiKey}`);
@@ -62,9 +62,9 @@ describe('a session query: 200', () => {
   });
 });
 
-describe('a session query: 401', () => {
+describe('401 for a session query', () => {
   it.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'svc_test_x', 'Bearer a b'])(
-    'is the answer for the header %s',
+    'is sent for the Authorization header %s',
     async (header) => {
       expect(await query('ses_1', header)).toMatchObject(
         refusal(401, 'Missing API key. Use Authorization: Bearer {key}'),
@@ -72,7 +72,7 @@ describe('a session query: 401', () => {
     },
   );
 
-  it('is the answer for an unknown or malformed key', async () => {
+  it('is sent for an unknown or malformed key', async () => {
     for (const key of [randomSecret('testKey'), 'svc_test_x']) {
       expect(await query('ses_1', `Bearer ${key}`)).toMatchObject(
         refusal(401, 'Invalid or inactive API key'),
@@ -80,7 +80,7 @@ describe('a session query: 401', () => {
     }
   });
 
-  it('is the answer for a revoked key, and a key of a suspended partner', async () => {
+  it('is sent for a revoked key, and for a key of a suspended partner', async () => {
     const one = await onboard(hosted);
     const browser = await started(one);
     await hosted.admin.keys.revoke.mutate({ keyId: one.keyId });
@@ -96,7 +96,7 @@ describe('a session query: 401', () => {
 
 describe('a session id with a malformed percent-escape', () => {
   it.each(['%ZZ', '%', '%E0%A4%A', 'ses_%C3%28'])(
-    'such as %s is a 404 after the key was checked',
+    'such as %s is a 404, but only with a valid key',
     async (id) => {
       expect(await query(id)).toMatchObject(refusal(401, 'Missing API key. Use Authorization: Bearer {key}'));
       expect(await query(id, 'Bearer svc_test_x')).toMatchObject(refusal(401, 'Invalid or inactive API key'));
@@ -107,8 +107,8 @@ describe('a session id with a malformed percent-escape', () => {
   );
 });
 
-describe('a session query: 403', () => {
-  it("is the answer for another key's session", async () => {
+describe('403 for a session query', () => {
+  it("is sent for another key's session", async () => {
     const browser = await started();
     const { apiKey } = await onboard(hosted);
     expect(await query(browser.sessionId(), `Bearer ${apiKey}`)).toMatchObject(
@@ -117,8 +117,8 @@ describe('a session query: 403', () => {
   });
 });
 
-describe('a session query: 404', () => {
-  it('is the answer for an unknown session, and for an expired one', async () => {
+describe('404 for a session query', () => {
+  it('is sent for an unknown session, and for a session 30 minutes after its start', async () => {
     const browser = await started();
     const authorization = `Bearer ${own.apiKey}`;
     const notFound = refusal(404, 'Session not found or expired');
@@ -130,8 +130,8 @@ describe('a session query: 404', () => {
   });
 });
 
-describe('a session query: 429', () => {
-  it('is the answer to the 61st query of a key within a minute, until the minute ends', async () => {
+describe('429 for a session query', () => {
+  it('is sent for the 61st query of a key within a minute, until the minute ends', async () => {
     const { apiKey } = await onboard(hosted);
     hosted.clock.set(Math.ceil(hosted.clock.now() / 60_000) * 60_000 + 15_000);
     const answers = await Promise.all(Array.from({ length: 61 }, () => query('ses_1', `Bearer ${apiKey}`)));
@@ -144,8 +144,8 @@ describe('a session query: 429', () => {
   });
 });
 
-describe('a session query: 500', () => {
-  it('is the answer while the database is away', async () => {
+describe('500 for a session query', () => {
+  it('is sent without Retry-After while the database is away, and pages are answered with 503', async () => {
     const away = await startHosted();
     const { apiKey } = await onboard(away);
     await away.client.close();

@@ -63,7 +63,7 @@ const withoutNonces = ({ timeline, ...session }: Session) => ({
 });
 
 describe('changes of sessions in one group', () => {
-  it('return the sessions as the database has them', async () => {
+  it('return the sessions as the database then stores them', async () => {
     const carrying = { carried: { person: 'adult' }, enrollmentDueAt: at };
     const [one, two] = [await started(), await started(carrying)];
     const moved = await Promise.all([consent(one), cancel(two)]);
@@ -74,14 +74,14 @@ describe('changes of sessions in one group', () => {
     }
   });
 
-  it('are applied once to the same session, in any order', async () => {
+  it('are applied once if several of them change the same session', async () => {
     const [session, other] = [await started(), await started()];
     const results = await Promise.all([consent(session), cancel(session), consent(other), consent(session)]);
     expect(results.map((result) => result !== undefined)).toEqual([true, false, true, false]);
     expect(await eventsOf(session)).toEqual(['started', 'consented']);
   });
 
-  it('do not change a session that has changed since, or has expired', async () => {
+  it('do not change a session that has changed since it was read, or has expired', async () => {
     const session = await started();
     await consent(session);
     const expired = await started({ expiresAt: at });
@@ -90,7 +90,7 @@ describe('changes of sessions in one group', () => {
     expect(await eventsOf(expired)).toEqual(['started']);
   });
 
-  it('fail separately: a refused statement does not affect the others', async () => {
+  it('fail separately: a statement that the database refuses does not affect the others', async () => {
     await db.collection('sessions').createIndex({ 'handoff.linkHash': 1 }, { unique: true, sparse: true });
     const [first, second, third] = [await started(), await started(), await started()];
     const offered = { state: 'offered' as const, number: 1, expiresAt: later, wrongCodes: 0, computer: {} };
@@ -122,7 +122,7 @@ describe('codes and links', () => {
     return { _id, code, link };
   }
 
-  it('are found, each by its own session', async () => {
+  it('find the session that they belong to', async () => {
     const wanted = [await completed(), await completed(), await completed()];
     const ids = wanted.map(({ _id }) => _id);
     const found = await store.findByCodes(wanted.map(({ code }) => presentedCode(code)));
@@ -132,7 +132,7 @@ describe('codes and links', () => {
     expect(await store.countWrongVerifier(ids[0] ?? '')).toBe(1);
   });
 
-  it("are not found with a wrong secret, or with another session's secret", async () => {
+  it("find no session with a wrong secret, or with another session's secret", async () => {
     const [made, other] = [await completed(), await completed()];
     const secretOf = (code: string) => bytesOfSecret('code', code)?.subarray(16) ?? expect.fail('no code');
     const id = bytesOfId('session', made._id) ?? expect.fail('no id');
@@ -141,7 +141,7 @@ describe('codes and links', () => {
     );
     const [wrong, swapped, right] = await store.findByCodes([...forged, made.code].map(presentedCode));
     expect([wrong, swapped, right?._id]).toEqual([undefined, undefined, made._id]);
-    // Both hashes are stored, but at other sessions than the named ones.
+    // Both hashes are stored, but in other sessions than these ids name.
     const crossed = [
       { ...presentedCode(made.code), sessionId: other._id },
       { ...presentedCode(other.code), sessionId: made._id },
@@ -153,8 +153,8 @@ describe('codes and links', () => {
   });
 });
 
-describe('a group of changes', () => {
-  it.each<Loss>(['command', 'reply'])('is applied and fails nothing if its %s was lost', async (loss) => {
+describe('a group of session changes', () => {
+  it.each<Loss>(['command', 'reply'])('is applied once if its %s was lost', async (loss) => {
     const [one, two] = [await started(), await started()];
     const stale = await started();
     await consent(stale);
@@ -166,7 +166,7 @@ describe('a group of changes', () => {
     expect(await eventsOf(stale)).toEqual(['started', 'consented']);
   });
 
-  it('is recognised by its nonce if its reply was lost, even after a later change', async () => {
+  it('returns the changed session if its reply was lost, and a later change still applies', async () => {
     const session = await started();
     losses.push('reply');
     const first = consent(session);
@@ -175,7 +175,7 @@ describe('a group of changes', () => {
     expect(await eventsOf(session)).toEqual(['started', 'consented', 'failed']);
   });
 
-  it('fails as unavailable if its result stays unknown, and may still be applied', async () => {
+  it('fails if two replies were lost, although the change is applied', async () => {
     const session = await started();
     losses.push('reply', 'reply');
     await expect(consent(session)).rejects.toThrow('the reply is lost');
@@ -183,7 +183,7 @@ describe('a group of changes', () => {
   });
 });
 
-describe('the marks of a session that say which follow-up work is due', () => {
+describe('the fields outboxAt and enrollmentDueAt of a session', () => {
   const failure: EventDraft = {
     ...{ type: 'verification.session.failed', cause: ['ses_1'], partnerId: 'ptr_1', mode: 'test' },
     ...{ keyId: 'key_1', about: {}, at, fields: {} },
@@ -199,14 +199,14 @@ describe('the marks of a session that say which follow-up work is due', () => {
   it.each([
     ['outboxAt', { outboxAt: since, enrollmentDueAt: at }],
     ['enrollmentDueAt', { outboxAt: at, enrollmentDueAt: since }],
-  ])('stay if %s has changed since the sweep read it', async (name, marks) => {
+  ])('both stay if %s has changed since the sweep read the session', async (name, marks) => {
     const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
     await change(read, { [name]: since });
     await store.markPublished([read]);
     expect(await marksOf(read)).toEqual({ ...marks, events: 1 });
   });
 
-  it('are removed after the work, except for an event that was added meanwhile', async () => {
+  it('are removed after the sweep, but outboxAt stays for an event that was added during the sweep', async () => {
     const read = await started({ enrollmentDueAt: at });
     await change(read, { outbox: [failure], outboxAt: since });
     await store.markPublished([read]);

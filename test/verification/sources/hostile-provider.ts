@@ -15,7 +15,7 @@ export interface Misdeed {
   /** Delays the token endpoint's answer until this resolves. */
   heldBack?: Promise<void>;
   userinfo?: Record<string, unknown>;
-  /** Shows a page with a policy that limits its form to our service, as strict providers do. */
+  /** Shows a page whose policy lets its form lead only to this service, as strict providers do. */
   strictForm?: boolean;
   /** Gives no answer at its discovery endpoint. */
   away?: boolean;
@@ -122,7 +122,7 @@ export async function startHostileProvider() {
     behave(now: Misdeed) {
       misdeed = now;
     },
-    /** The number of codes that it was asked to exchange. */
+    /** Returns the number of exchanges that the token endpoint was asked for. */
     exchanges: () => exchanges,
     async close() {
       http.closeAllConnections();

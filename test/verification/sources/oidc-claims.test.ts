@@ -17,7 +17,7 @@ describe('an age', () => {
     ['2008-02-29', 18, true],
     ['2007', 18, true],
     ['2009', 18, false],
-    // The birthday of that year may still be to come.
+    // The birthday may come later in the year.
     ['2008', 18, null],
     // OpenID Connect Core 5.1: the year is withheld.
     ['0000-03-01', 18, null],
@@ -27,11 +27,11 @@ describe('an age', () => {
     ['', 18, null],
     [undefined, 18, null],
     [20080301, 18, null],
-  ])('is derived from the birth date %s for %i years as %s', (birthdate, years, expected) => {
+  ])('from the birth date %s is at least %i years: %s', (birthdate, years, expected) => {
     expect(isOfAge(birthdate, years, now)).toBe(expected);
   });
 
-  it('is never lost after it was reached', () => {
+  it('stays reached at every later time, and includes lower ages', () => {
     const dates = fc.date({ min: new Date('1900-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(dates, dates, fc.nat(3_650), (born, at, days) => {
@@ -44,7 +44,7 @@ describe('an age', () => {
   });
 });
 
-describe('claims', () => {
+describe('the claims that are derived from an answer of a provider', () => {
   const verified = {
     verified_claims: {
       verification: { trust_framework: 'eidas' },

@@ -8,7 +8,7 @@ import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
 let provider: Awaited<ReturnType<typeof startHostileProvider>>;
 let service: TestServer;
 let partner: TestPartner;
-/** Its source requires a sign-in within the last minute. */
+/** A partner whose source requires that users have signed in within the last minute. */
 let strict: TestPartner;
 beforeAll(async () => {
   provider = await startHostileProvider();
@@ -39,7 +39,7 @@ async function verify(misdeed: Misdeed, at = partner) {
   return { pages, page, back, end, sessionId, codeVerifier, reason: failure?.reason };
 }
 
-/** The partner's userinfo after a visit. */
+/** Exchanges the code. @returns the claims of userinfo */
 async function claimsOf({ end, codeVerifier }: Awaited<ReturnType<typeof verify>>) {
   const answer = await exchangeCode(service, partner, { code: end.returned?.['code'] ?? '', codeVerifier });
   const { access_token: token } = (await answer.json()) as { access_token: string };
@@ -49,7 +49,7 @@ async function claimsOf({ end, codeVerifier }: Awaited<ReturnType<typeof verify>
 }
 
 describe("the provider's userinfo response", () => {
-  it('adds to the ID token, and overrides nothing in it', async () => {
+  it('adds claims to the ID token, and does not replace its claims', async () => {
     const userinfo = { sub: 'said-twice', birthdate: '2020-01-01', address: { country: 'FR' } };
     const idToken: Misdeed['idToken'] = (claims) => ({ ...claims, sub: 'said-twice' });
     const verified = await verify({ idToken, userinfo });
@@ -70,8 +70,8 @@ describe('a source with max_age', () => {
 
   it.each<[string, Misdeed]>([
     ['an hour ago', signedIn(3_600)],
-    ['at a time that the provider does not tell', {}],
-  ])('accepts no user who has signed in %s', async (_when, misdeed) => {
+    ['at a time that the ID token does not state', {}],
+  ])('fails with source_error if the user has signed in %s', async (_when, misdeed) => {
     const { end, reason } = await verify(misdeed, strict);
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect(reason).toBe('source_error');
@@ -94,10 +94,10 @@ describe('an answer of the provider', () => {
     ['an ID token that has expired', { idToken: (claims) => ({ ...claims, exp: 1 }) }],
     ['a signature with another key', { foreignKey: true }],
     ['another issuer in the redirect', { redirect: { iss: 'https://evil.example' } }],
-    ['a code that it does not know', { redirect: { code: 'stolen' } }],
-    ['a token endpoint out of order', { tokenStatus: 500 }],
+    ['a code that the provider does not know', { redirect: { code: 'stolen' } }],
+    ['a token endpoint that answers 500', { tokenStatus: 500 }],
     ['userinfo about another subject', { userinfo: { sub: 'another' } }],
-  ])('fails the session with %s', async (_what, misdeed) => {
+  ])('with %s fails the session with source_error', async (_what, misdeed) => {
     const { end, reason } = await verify(misdeed);
     expect(end.returned).not.toHaveProperty('code');
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
@@ -109,16 +109,16 @@ describe('an answer of the provider', () => {
     ['document_expired', 'document_rejected'],
     ['temporarily_unavailable', 'source_error'],
     ['constructor', 'source_error'],
-  ])('maps the error %s to %s', async (error, expected) => {
+  ])('with the error %s fails the session with %s', async (error, expected) => {
     expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
   });
 
-  it('is not treated as a cancellation if another issuer sent the error', async () => {
+  it('fails the session with source_error if another issuer sent the error', async () => {
     const redirect = { error: 'document_expired', iss: 'https://evil.example' };
     expect((await verify({ redirect })).reason).toBe('source_error');
   });
 
-  it('is exchanged once, even if it is sent several times', async () => {
+  it('is exchanged once, even if the browser opens it several times', async () => {
     provider.behave({});
     const pages = openPages(service);
     const { page } = await pages.start(partner);
@@ -130,7 +130,7 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(before + 1);
   });
 
-  it('does not block a reload if it is slow, and the page leads to the end', async () => {
+  it('does not block a reload while the provider is slow, and the reloaded page continues after it', async () => {
     let answer = () => {};
     provider.behave({
       heldBack: new Promise((resolve) => {
@@ -155,12 +155,12 @@ describe('an answer of the provider', () => {
     expect((await pages.open(reload.at)).returned).toHaveProperty('code');
   });
 
-  it('cannot be used again after a failure', async () => {
+  it('yields the same error again after a failure', async () => {
     const { pages, back, end } = await verify({ tokenStatus: 500 });
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('is accepted from a provider that has just recovered', async () => {
+  it('is accepted as soon as an unreachable provider answers again', async () => {
     provider.behave({ away: true });
     const fresh = await startWithSources(await freePort(), [{ name: 'idp', issuer: provider.issuer }]);
     const pages = openPages(fresh);

@@ -54,7 +54,7 @@ async function userinfoOf({ end, codeVerifier }: Awaited<ReturnType<typeof verif
 const session = (sessionId: string) => service.admin.sessions.show.query({ sessionId });
 
 describe('an OpenID provider as a source', () => {
-  it('verifies users with configuration alone', async () => {
+  it('verifies users, and gives the same user the same subject', async () => {
     const verified = await verifyAs('adult');
     expect(verified.page.html).toContain('Verify with The bank-id');
     expect(verified.end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) });
@@ -80,19 +80,19 @@ describe('an OpenID provider as a source', () => {
     }
   });
 
-  it('reports a cancellation if the user cancels at the provider', async () => {
+  it('fails the session as abandoned if the user cancels at the provider', async () => {
     const { end, sessionId } = await verifyAs(undefined);
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect(end.returned?.['error_description']).toMatch(/^abandoned: /);
     expect((await session(sessionId)).failure).toMatchObject({ reason: 'abandoned', retryable: true });
   });
 
-  it('ends in the same code if the callback is opened twice', async () => {
+  it('yields the same redirect if the callback is opened twice', async () => {
     const { pages, back, end } = await verifyAs('adult');
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('shuts out an attacker who planted the cookie and knows the state', async () => {
+  it('answers 401 to an attacker who planted the cookie and knows the state', async () => {
     const attacker = openPages(service);
     const { page, sessionId } = await attacker.start(partner);
     const victim = openPages(service);
@@ -109,7 +109,7 @@ describe('an OpenID provider as a source', () => {
     expect((await attacker.open(own)).status).toBe(401);
   });
 
-  it('refuses a callback in another browser, and leaves the session unchanged', async () => {
+  it('answers 401 to a callback in another browser, and the session does not change', async () => {
     const victim = openPages(service);
     const { page, sessionId } = await victim.start(partner);
     const back = await signIn(page.provider, 'adult');
@@ -123,7 +123,7 @@ describe('an OpenID provider as a source', () => {
     ['missing', () => ''],
     ['of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
     ['of the other device', (state: string) => state.replace('.computer.', '.phone.')],
-  ])('refuses a state that is %s', async (_how, change) => {
+  ])('refuses a callback whose state is %s, and the session does not change', async (_how, change) => {
     const pages = openPages(service);
     const { page, sessionId } = await pages.start(partner);
     const back = new URL(await signIn(page.provider, 'adult'));
@@ -132,14 +132,14 @@ describe('an OpenID provider as a source', () => {
     expect((await session(sessionId)).timeline).toHaveLength(2);
   });
 
-  it("refuses an answer that was sent to another source's callback", async () => {
+  it("answers 403 to an answer at another source's callback", async () => {
     const pages = openPages(service);
     const { page } = await pages.start(partner);
     const back = await signIn(page.provider, 'adult');
     expect((await pages.open(back.replace('/callback/bank-id', '/callback/away'))).status).toBe(403);
   });
 
-  it('can be tried again or cancelled while it is unreachable', async () => {
+  it('is a 503 page while it is unreachable, and the user can cancel', async () => {
     const pages = openPages(service);
     const { page, sessionId } = await pages.start(other);
     expect(page.status).toBe(503);
@@ -150,8 +150,8 @@ describe('an OpenID provider as a source', () => {
   });
 });
 
-describe('the source of a client', () => {
-  it("must exist in the client's mode", async () => {
+describe('clients update', () => {
+  it("refuses a source that does not exist in the client's mode, and names the sources that do", async () => {
     const { clientId: id } = partner;
     const update = service.admin.clients.update.mutate({ clientId: id, sources: ['bank'] });
     await expect(update).rejects.toThrow(

@@ -9,7 +9,7 @@ import { createSandbox } from '../../../server/verification/sources/sandbox.ts';
 
 const day = 86_400_000;
 const madeAt = Date.parse('2026-01-01T00:00:00Z');
-/** Valid for 400 days from then. */
+/** The anchor is valid for 400 days from `madeAt`. */
 const { anchorPem } = createTestIssuer({ key: randomBytes(32), statusUri: 'https://x.test/s', now: madeAt });
 
 function overviewAt(now: number) {
@@ -37,7 +37,7 @@ function overviewAt(now: number) {
 }
 
 describe('the overview of sources for operators', () => {
-  it('names each source with its certificates', async () => {
+  it('lists each source, with its certificates in sources check', async () => {
     const { list, check } = overviewAt(madeAt);
     expect((await list()).map(({ name, kind, fault }) => ({ name, kind, fault }))).toEqual([
       { name: 'sandbox', kind: 'sandbox', fault: null },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 
-/** The provider's data of its users, by sign-in name. */
+/** What the provider knows about its users, by sign-in name. */
 const people: Record<string, Record<string, unknown>> = {
   adult: { birthdate: '1990-05-04', address: { country: 'FR' }, loa: 'high' },
   teen: { birthdate: `${new Date().getUTCFullYear() - 17}-01-01`, address: { country: 'DE' } },

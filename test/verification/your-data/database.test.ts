@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-it('every statement of the user data pages uses an index', async () => {
+it('every database statement of the user data pages uses an index', async () => {
   const partner = await onboard(hosted);
   const user = await saved(hosted, partner.clientId);
   const own = new Set<string>();
@@ -32,14 +32,14 @@ it('every statement of the user data pages uses an index', async () => {
   for (const [name, statement] of distinctStatements(sent)) {
     own.add(name);
     const found = await planFaults(hosted.db, statement);
-    // One user has few records, which may be sorted.
+    // A user has few records, so their sort needs no index.
     faults.push(...found.filter((fault) => fault !== 'SORT').map((fault) => `${fault}: ${name}`));
   }
   expect([...own].join()).toContain('find passkeys {"find":"string","filter":{"userId"');
   expect(faults).toEqual([]);
 });
 
-it('the user data pages answer 503 while the database is away, and link to themselves', async () => {
+it('the user data page answers a signed-in user with 503 and a link to itself while the database is away', async () => {
   const { proxy, server, stop } = await startBehindProxy({ SVC_PASSKEYS: 'on' });
   try {
     const get = (cookie: string) =>

@@ -6,7 +6,7 @@ import { openPasskeyBrowser } from '../passkeys/passkey-browser.ts';
 
 export const root = '/verify/you';
 
-/** A browser at the user data page, not signed in yet. The clock advances by a second. */
+/** Opens the user data page without a sign-in. The clock advances, so that each sign-in has its own time. */
 export async function openYourData(hosted: Pick<Hosted, 'send' | 'clock'>) {
   hosted.clock.advance(1_000);
   const browser = openPasskeyBrowser(hosted);
@@ -20,7 +20,7 @@ export async function openYourData(hosted: Pick<Hosted, 'send' | 'clock'>) {
     signIn: async (authenticator: TestAuthenticator): Promise<Answer> =>
       browser.follow((await browser.sendPasskey((options) => authenticator.get(options))).answer),
 
-    /** Opens the page with the question, and confirms it. */
+    /** Opens the page that asks for a confirmation at `path`, and confirms. */
     async confirm(path: string): Promise<Answer> {
       const question = await browser.open(`${root}${path}`);
       expect(question.status).toBe(200);
@@ -30,7 +30,7 @@ export async function openYourData(hosted: Pick<Hosted, 'send' | 'clock'>) {
   };
 }
 
-/** A browser whose user is signed in. */
+/** Opens the user data page, and signs in with a passkey. */
 export async function signedIn(hosted: Pick<Hosted, 'send' | 'clock'>, authenticator: TestAuthenticator) {
   const browser = await openYourData(hosted);
   const page = await browser.signIn(authenticator);

@@ -20,7 +20,7 @@ const codeOf = ({ location }: { location: string }) => returned(location)['code'
 const enrollmentOf = (userId: string, client = clientId) =>
   hosted.db.collection('enrollments').findOne({ userId, clientId: client });
 
-/** The user ends the sharing with the partner, in a separate browser. */
+/** Stops the user's sharing with the partner on the user data page, in a separate browser. */
 async function stop({ authenticator }: Saved, { partnerId } = partner) {
   const browser = await signedIn(hosted, authenticator);
   const page = await browser.confirm(`/stop/${partnerId}`);
@@ -29,7 +29,7 @@ async function stop({ authenticator }: Saved, { partnerId } = partner) {
   return page;
 }
 
-/** A visit by passkey. @returns the code */
+/** Returns to a client by passkey. @returns the authorization code */
 async function visitAgain({ authenticator, browser }: Saved, client = clientId): Promise<string> {
   await browser.start(client);
   return codeOf((await browser.sendPasskey((options) => authenticator.get(options))).answer);
@@ -57,14 +57,14 @@ async function resolve(enrollmentId: unknown, key: string) {
   return (await hosted.send('/api/checkbox/resolve', { method: 'POST', headers, body })).status;
 }
 
-/** The sweep after the time that a running exchange can take to write. */
+/** Sweeps after 61 s. By then no exchange that began before the withdrawal can still write. */
 async function secondLook() {
   hosted.clock.advance(61_000);
   await hosted.sweepFlow();
 }
 
-describe('a user who stops sharing with a partner', () => {
-  it("ends the tokens, and the partner's reads without the user", async () => {
+describe('the end of sharing with a partner', () => {
+  it('revokes access tokens, and checkbox resolve is answered with 422', async () => {
     const user = await saved(hosted, clientId);
     const token = await tokenOf(codeOf(user.browser.page));
     const enrollment = await enrollmentOf(user.userId);
@@ -80,7 +80,7 @@ describe('a user who stops sharing with a partner', () => {
     expect(await resolve(enrollment?._id, 'before')).toBe(422);
   });
 
-  it('invalidates a code that was issued before', async () => {
+  it('makes an unused code fail with invalid_grant', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
     const { status, body } = await sendCode(hosted, partner, codeOf(user.browser.page));
@@ -91,7 +91,7 @@ describe('a user who stops sharing with a partner', () => {
     });
   });
 
-  it('ends the token of a concurrent exchange in the second pass', async () => {
+  it('revokes the token of a concurrent exchange in the second pass', async () => {
     const user = await saved(hosted, clientId);
     const code = codeOf(user.browser.page);
     const session = { _id: user.browser.sessionId() as never };
@@ -106,7 +106,7 @@ describe('a user who stops sharing with a partner', () => {
     expect((await userinfo(token)).status).toBe(401);
   });
 
-  it('is asked for consent again in the next session, and that consent counts', async () => {
+  it('lasts until the user consents again in a new session', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
     const page = await user.browser.start(clientId);
@@ -121,7 +121,7 @@ describe('a user who stops sharing with a partner', () => {
     expect(await resolve((await enrollmentOf(user.userId))?._id, 'again')).toBe(200);
   });
 
-  it('ends a running session, as a user who declines', async () => {
+  it('makes an unfinished session end with access_denied', async () => {
     const user = await saved(hosted, clientId, 'adult');
     const { browser } = user;
     browser.jar.delete('svc_passkey');
@@ -135,7 +135,7 @@ describe('a user who stops sharing with a partner', () => {
     expect((await enrollmentOf(user.userId))?.['consentedClaims']).toEqual([]);
   });
 
-  it('ends the sharing with all clients of the partner, and with no other partner', async () => {
+  it('applies to all clients of the partner, and to no other partner', async () => {
     const user = await saved(hosted, clientId);
     const second = await addClient(hosted, partner);
     const other = await onboard(hosted);
@@ -168,7 +168,7 @@ describe('a user who stops sharing with a partner', () => {
     expect(JSON.stringify(entries)).not.toContain(user.sub);
   });
 
-  it('stays blocked if there is a block', async () => {
+  it('leaves a blocked enrollment blocked', async () => {
     const user = await saved(hosted, clientId);
     const enrollment = await enrollmentOf(user.userId);
     await hosted.admin.enrollments.block.mutate({ enrollmentId: String(enrollment?._id), reason: 'fraud' });
@@ -177,7 +177,7 @@ describe('a user who stops sharing with a partner', () => {
     expect([status, body['error']]).toEqual([403, 'access_denied']);
   });
 
-  it('gets a refusal for a partner without an enrollment', async () => {
+  it('is a 404 for a partner at which the user has no enrollment', async () => {
     const user = await saved(hosted, clientId);
     const other = await onboard(hosted);
     const browser = await signedIn(hosted, user.authenticator);
@@ -205,7 +205,7 @@ describe('a withdrawal that a crash interrupts', () => {
   });
 });
 
-it('a session that completed before a withdrawal adds no claim afterwards', async () => {
+it('a session that completed before a withdrawal adds no consent after it', async () => {
   const user = await saved(hosted, clientId);
   await visitAgain(user);
   const sessionId = user.browser.sessionId();

@@ -53,7 +53,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it('ends in a restored database, and the passkey stays', async () => {
+  it('ends after a restore of the database, and the passkey can sign in again', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     await browser.sendPasskey((options) => authenticator.get(options));
@@ -70,11 +70,11 @@ describe('the sign-in to the user data page', () => {
     ['from another site', { origin: 'https://verify.example.evil.example' }],
     ['for another relying party', { rpId: 'evil.example' }],
     ['in a frame of another site', { crossOrigin: true }],
-    ['without the check of the user', { verified: false }],
+    ['without user verification', { verified: false }],
     ['with a counter that goes back', { counter: 0 }],
     ['with a wrong signature', { signature: Buffer.alloc(70) }],
     ['for another user', { userHandle: 'AAAA' }],
-  ])('is refused %s, and asks again', async (_what, forgery) => {
+  ])('is refused with 401 for a passkey used %s, and the page asks again', async (_what, forgery) => {
     const { authenticator } = await saved(hosted, clientId);
     await signedIn(hosted, authenticator);
     hosted.clock.advance(1_000);
@@ -87,7 +87,7 @@ describe('the sign-in to the user data page', () => {
     expect(browser.jar.has('svc_you')).toBe(false);
   });
 
-  it('accepts an answer once, and only from the same browser', async () => {
+  it('accepts the answer to a challenge once, and only from the same browser', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const [asked, other] = [await openYourData(hosted), await openYourData(hosted)];
     const { options, action, fields } = asked.passkeyForm() ?? expect.fail('no form');
@@ -101,7 +101,7 @@ describe('the sign-in to the user data page', () => {
     expect(replayed.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it("is refused after two minutes, and the page's script gets a new challenge", async () => {
+  it("is refused after two minutes, and succeeds with a new challenge from the page's script", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');
@@ -113,7 +113,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.request(action, { ...fields, credential })).status).toBe(303);
   });
 
-  it('reports an unknown passkey, and refuses an answer of the hosted flow', async () => {
+  it('reports an unknown passkey, and refuses an answer to a challenge of the hosted flow', async () => {
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().get(options));
     expect(answer.body).toContain('We do not know this passkey');
@@ -125,7 +125,7 @@ describe('the sign-in to the user data page', () => {
     expect(refused.answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('is refused for a form of another site, and for a form without its token', async () => {
+  it('is refused with 403 for a form of another site, or without its CSRF token', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');
@@ -136,7 +136,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.request(action, { ...fields, credential })).status).toBe(303);
   });
 
-  it('is limited for each address', async () => {
+  it('is limited to 30 tries per minute', async () => {
     const browser = await openYourData(hosted);
     const tried = async () => (await browser.sendPasskey(() => '{}')).answer;
     hosted.clock.advance(60_000 - (hosted.clock.now() % 60_000));
@@ -149,7 +149,7 @@ describe('the sign-in to the user data page', () => {
     hosted.clock.advance(60_000);
   });
 
-  it('ends at the sign-out, even if the browser keeps the cookie', async () => {
+  it('ends at sign-out, even if the browser keeps the cookie', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -160,7 +160,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it("is refused for a caller with the passkey's id but without its secret", async () => {
+  it("is asked for again if a cookie has the passkey's id but not its secret", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -184,8 +184,8 @@ describe('the sign-in to the user data page', () => {
   });
 });
 
-describe('the page of a user', () => {
-  it('lists partners and clients, with the claims and the times of their reads', async () => {
+describe('the user data page', () => {
+  it('lists the enrollments with their partner, their claims, and when the partner read the claims', async () => {
     const { authenticator, browser: before } = await saved(hosted, clientId);
     const other = await onboard(hosted, { brandName: 'Kino <West>', claims: ['country'] });
     await sendCode(hosted, partner, codeOf(before.page));
@@ -220,7 +220,7 @@ describe('the page of a user', () => {
     expect((await hosted.admin.users.show.query({ user: theirs.userId })).passkeys).toHaveLength(1);
   });
 
-  it('redirects a visitor who is not signed in to the sign-in page', async () => {
+  it('redirects a user who is not signed in to the sign-in page', async () => {
     const browser = await openYourData(hosted);
     for (const path of ['/erase', '/passkeys/pky_1', `/stop/${partner.partnerId}`]) {
       expect((await browser.request(`${root}${path}`)).location).toBe(`${baseUrl}${root}`);
@@ -228,7 +228,7 @@ describe('the page of a user', () => {
     }
   });
 
-  it('separates test from live', async () => {
+  it('does not mention test mode to a live user', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     await hosted.db.collection('passkeys').updateMany({ userId }, { $set: { mode: 'live' } });
     await hosted.db
@@ -238,7 +238,7 @@ describe('the page of a user', () => {
     expect(browser.page.body).not.toContain('Test mode:');
   });
 
-  it('refuses forms without the token, and forms of other sites', async () => {
+  it('answers 403 to forms without the CSRF token, and to forms of other sites', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const { fields } = browser.form();
@@ -251,7 +251,7 @@ describe('the page of a user', () => {
     expect((await hosted.admin.users.show.query({ user: userId })).enrollments).toHaveLength(1);
   });
 
-  it('is limited to 60 requests a minute', async () => {
+  it('is limited to 60 requests per minute', async () => {
     const { authenticator } = await saved(hosted, clientId);
     hosted.clock.advance(60_000 - (hosted.clock.now() % 60_000));
     const browser = await signedIn(hosted, authenticator);
@@ -263,7 +263,7 @@ describe('the page of a user', () => {
 });
 
 describe('a passkey that its user removes', () => {
-  it('stops working, and the user is signed out', async () => {
+  it('can no longer sign in, and its user is signed out', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const [passkey] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
@@ -282,7 +282,7 @@ describe('a passkey that its user removes', () => {
 });
 
 describe('a user who erases everything', () => {
-  it('is removed from all data as by users erase, with the user as actor', async () => {
+  it('is removed from all data, and the audit log names the user as actor of users.erase', async () => {
     const { authenticator, userId, sub } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const answer = await browser.confirm('/erase');
