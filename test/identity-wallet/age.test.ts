@@ -18,12 +18,12 @@ const check = createCheck();
 const asked = expectation(ageSettings, ['age_18_plus']);
 
 describe('a proof of age that @owf/mdoc presents', () => {
-  it('yields the requested claims and no user identity', async () => {
+  it('yields the requested claim, and no identity of a person', async () => {
     const proven = await check(await ageToken(), asked);
     expect(proven).toEqual({ claims: { age_18_plus: true }, person: undefined });
   });
 
-  it('proves 16 if it proves 21, and disproves 21 if it disproves 18', async () => {
+  it('proves age 16 if it proves age 21, and disproves age 21 if it disproves age 18', async () => {
     const claims = ['age_16_plus', 'age_21_plus'] as const;
     const all = ['age_over_16', 'age_over_21'];
     expect(await check(await ageToken({ elements: all }), expectation(ageSettings, claims))).toMatchObject({
@@ -44,7 +44,7 @@ describe('a proof of age that @owf/mdoc presents', () => {
   });
 });
 
-describe('the check of a proof of age', () => {
+describe('the check of a presented proof of age', () => {
   it.each([
     ['expired', 'attestation expired'],
     ['not-yet-valid', 'attestation not yet valid'],
@@ -87,7 +87,7 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check({ proof_of_age: [presentation] }, asked))).toBe('wrong type');
   });
 
-  it('refuses two presentations, and a presentation under another name than requested', async () => {
+  it('refuses two presentations, none, and a presentation under a name that was not requested', async () => {
     const token = await ageToken();
     const [one] = token.proof_of_age;
     expect(await refusalOf(check({ proof_of_age: [one, one] }, asked))).toBe('malformed');
@@ -125,14 +125,14 @@ describe('the check of a proof of age', () => {
     expect(await refusalOf(check({ proof_of_age: [presentation] }, both))).toBe('malformed');
   });
 
-  it('refuses all attestations where the source has no trust anchor', async () => {
+  it('refuses every proof if the source has no trust anchor', async () => {
     expect(await refusalOf(check(await ageToken(), { ...asked, anchors: [] }))).toBe('unknown issuer');
     expect(anchors).toHaveLength(1);
   });
 });
 
 describe('a proof of age with one byte changed', () => {
-  it('is refused for every byte', async () => {
+  it('is refused, for every third byte', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.from(text, 'base64url');
     for (let at = 0; at < bytes.length; at += 3) {

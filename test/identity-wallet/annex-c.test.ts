@@ -67,7 +67,7 @@ async function ask(source: string, scope = 'age_18_plus country', given?: TestPa
     ...asked,
     data: asked.annexC(),
     answer: (data: object | string) => asked.post(data, iso),
-    /** The partner's userinfo for the code from the browser. */
+    /** Exchanges the code, and returns userinfo. */
     async read(code = ''): Promise<UserInfo> {
       const exchanged = await exchangeCode(service, partner, { code, codeVerifier: asked.codeVerifier });
       const { access_token: token } = (await exchanged.json()) as { access_token: string };
@@ -78,21 +78,21 @@ async function ask(source: string, scope = 'age_18_plus country', given?: TestPa
 }
 const origin = () => service.baseUrl;
 
-describe('the request by ISO/IEC TS 18013-7, annex C', () => {
+describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
   it.each([
     ['age', ['org-iso-mdoc', 'openid4vp-v1-unsigned']],
     ['mdl', ['org-iso-mdoc', 'openid4vp-v1-signed']],
     ['photo', ['org-iso-mdoc', 'openid4vp-v1-signed']],
     ['pid', ['openid4vp-v1-signed', 'org-iso-mdoc']],
     ['pid-jwt', ['openid4vp-v1-signed']],
-  ])('accompanies the request by OpenID4VP: %s', async (source, protocols) => {
+  ])('is on the page for the source %s as its profile and formats allow: %s', async (source, protocols) => {
     const { page } = await askIdentityWallet(service, source);
     expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
   });
 
   it.each([
     ['age', 'age_18_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_18']]],
-    // Without the alternative, age_over_18.
+    // The alternative age_over_18 is left out, because this format cannot express alternatives.
     ['age', 'age_21_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_21']]],
     ['pid', 'age_18_plus', 'eu.europa.ec.eudi.pid.1', [['eu.europa.ec.eudi.pid.1', 'age_over_18']]],
     ['mdl', 'age_21_plus', 'org.iso.18013.5.1.mDL', [['org.iso.18013.5.1', 'age_over_21']]],
@@ -116,16 +116,19 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
         ['org.iso.23220.1', 'issuing_country'],
       ],
     ],
-  ])('asks %s only for the elements that %s needs', async (source, scope, docType, elements) => {
-    const { data } = await ask(source, scope);
-    const asked = askedIn(data.deviceRequest);
-    expect(asked.docType).toBe(docType);
-    expect(asked.elements.map(([namespace, name]) => `${namespace} ${name}`).sort()).toEqual(
-      elements.map(([namespace, name]) => `${namespace} ${name}`).sort(),
-    );
-  });
+  ])(
+    'to the source %s asks only for the elements that %s needs',
+    async (source, scope, docType, elements) => {
+      const { data } = await ask(source, scope);
+      const asked = askedIn(data.deviceRequest);
+      expect(asked.docType).toBe(docType);
+      expect(asked.elements.map(([namespace, name]) => `${namespace} ${name}`).sort()).toEqual(
+        elements.map(([namespace, name]) => `${namespace} ${name}`).sort(),
+      );
+    },
+  );
 
-  it('is signed by the access certificate, for this origin and this key', async () => {
+  it('is signed with the access certificate, for its origin and its encryption key', async () => {
     const [mine, other] = [await ask('mdl'), await ask('mdl')];
     const { certificates, isRight } = readerOf(mine.data, origin());
     expect(certificates.map((each) => new X509Certificate(each).subject)).toEqual([
@@ -142,7 +145,7 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
     expect(() => readerOf(data, origin())).toThrow('names no reader');
   });
 
-  it('has its own nonce and key in each session, and keeps them when the page is shown again', async () => {
+  it('has its own encryption data in each session, and keeps them when the page is reloaded', async () => {
     const [first, second] = [await ask('age'), await ask('age')];
     expect(first.data.encryptionInfo).not.toBe(second.data.encryptionInfo);
     const again = await first.pages.open(first.page.at);
@@ -150,7 +153,7 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
   });
 });
 
-describe('an answer by annex C', () => {
+describe('an answer in Annex C format', () => {
   it.each([
     ['age', proofOfAge, 'age_18_plus', { age_18_plus: true }],
     ['mdl', licence, 'age_18_plus country', { age_18_plus: true, country: 'EU' }],
@@ -164,7 +167,7 @@ describe('an answer by annex C', () => {
       { age_18_plus: true, country: 'EU' },
     ],
   ])(
-    'is accepted from an identity wallet of another library with %s',
+    'from a wallet of other libraries is accepted by the source %s',
     async (source, document, scope, claims) => {
       const asked = await ask(source, scope);
       const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));
@@ -175,7 +178,7 @@ describe('an answer by annex C', () => {
     },
   );
 
-  it('may come from an issuer with a P-384 key, except for a proof of age', async () => {
+  it('is accepted from an issuer with a P-384 key, but not for a proof of age', async () => {
     const document = { ...proofOfAge, values: { age_over_18: true } };
     const [signed, other] = [await ask('mdl-384', 'age_18_plus'), await ask('age-384', 'age_18_plus')];
     const given = { origin: origin(), signer: wide };
@@ -186,7 +189,7 @@ describe('an answer by annex C', () => {
     );
   });
 
-  it('may attest the nearest higher age instead of the requested age', async () => {
+  it('proves age_18_plus if it attests the age of 21 in place of 18', async () => {
     const { age_over_18: _absent, ...values } = licence.values;
     const asked = await ask('mdl', 'age_18_plus');
     const data = await presentByAnnexC(asked.data, {
@@ -198,7 +201,7 @@ describe('an answer by annex C', () => {
     expect((await asked.read(end.returned?.['code'])).claims).toEqual({ age_18_plus: true });
   });
 
-  it('identifies the same person by number and authority, and another person by another authority', async () => {
+  it('yields the same subject for the same number and authority, and another for another authority', async () => {
     const partner = await createPartner(service, { client: { sources: ['mdl-person'], claims } });
     async function subject(values: object): Promise<string> {
       const asked = await ask('mdl-person', 'age_18_plus', partner);
@@ -215,7 +218,7 @@ describe('an answer by annex C', () => {
     expect(other).not.toBe(first);
   });
 
-  it('is verified once if the same form is sent three times simultaneously', async () => {
+  it('authenticates the user once if its form is sent three times simultaneously', async () => {
     const asked = await ask('mdl');
     const data = await presentByAnnexC(asked.data, { origin: origin() });
     const ends = await Promise.all([asked.answer(data), asked.answer(data), asked.answer(data)]);
@@ -225,7 +228,7 @@ describe('an answer by annex C', () => {
   });
 });
 
-describe('an answer by annex C is refused with 400, and the request stays open, if it', () => {
+describe('an answer in Annex C format is refused with 400, and the request stays open, if it', () => {
   async function staysOpen(make: (asked: Awaited<ReturnType<typeof ask>>) => Promise<object | string>) {
     const asked = await ask('mdl');
     expect((await asked.answer(await make(asked))).status).toBe(400);
@@ -240,18 +243,18 @@ describe('an answer by annex C is refused with 400, and the request stays open, 
     staysOpen(({ data }) => presentByAnnexC(data, { origin: 'https://other.example' })));
   it.each<[string, object | string]>([
     ['has no response', {}],
-    ['has a response that is no text', { response: 7 }],
+    ['has a response that is no string', { response: 7 }],
     ['has a response that is not in base64url', { response: 'a+b=' }],
     ['is not JSON', 'response'],
-    ['holds bytes that are no CBOR', { response: 'AP__' }],
-    ['holds CBOR without end', { response: Buffer.from('9f6564636170', 'hex').toString('base64url') }],
-    ['holds another structure', { response: Buffer.from(encode(['other', {}])).toString('base64url') }],
+    ['contains bytes that are not CBOR', { response: 'AP__' }],
+    ['contains CBOR that never ends', { response: Buffer.from('9f6564636170', 'hex').toString('base64url') }],
+    ['contains another structure', { response: Buffer.from(encode(['other', {}])).toString('base64url') }],
     [
-      'holds no key',
+      'contains no key',
       { response: Buffer.from(encode(['dcapi', { cipherText: new Uint8Array(40) }])).toString('base64url') },
     ],
     [
-      'holds a point that is not on the curve',
+      'contains a point that is not on the curve',
       {
         response: Buffer.from(
           encode(['dcapi', { enc: new Uint8Array(65).fill(4), cipherText: new Uint8Array(40) }]),
@@ -259,14 +262,14 @@ describe('an answer by annex C is refused with 400, and the request stays open, 
       },
     ],
   ])('%s', (_what, data) => staysOpen(async () => data));
-  it('is larger than an answer may be', () => staysOpen(async () => ({ response: 'a'.repeat(70_000) })));
+  it('is larger than the limit', () => staysOpen(async () => ({ response: 'a'.repeat(70_000) })));
   it('was changed in transit', () =>
     staysOpen(async ({ data }) => {
       const { response } = await presentByAnnexC(data, { origin: origin() });
       return { response: `${response.slice(0, -8)}AAAAAAAA` };
     }));
 
-  it('is an mdoc for a source that accepts none', async () => {
+  it('contains an mdoc, and its source accepts none', async () => {
     const asked = await askIdentityWallet(service, 'pid-jwt');
     const other = await ask('mdl');
     const data = await presentByAnnexC(other.data, { origin: origin() });
@@ -275,7 +278,7 @@ describe('an answer by annex C is refused with 400, and the request stays open, 
   });
 });
 
-describe('an answer by annex C fails the session if it', () => {
+describe('an answer in Annex C format fails the session if it', () => {
   const foreign = createTestIssuer({
     key: new Uint8Array(32).fill(9),
     statusUri: 'https://issuer.test/s',
@@ -301,22 +304,22 @@ describe('an answer by annex C fails the session if it', () => {
     ['shows more than was asked for', { shown: more }, 'more than was asked for'],
     ['shows less than was asked for', { shown: (asked) => asked.slice(1) }, 'less than was asked for'],
     [
-      'says another country than its signer',
+      'states another country than the certificate of its signer',
       { document: { ...licence, values: { ...licence.values, issuing_country: 'DE' } } },
       'wrong issuing country',
     ],
     [
-      'was changed by its holder',
+      'was changed after signing',
       { change: replaced('elementValuebEU', 'elementValuebFR') },
       'digest mismatch',
     ],
     [
-      'has no signature of its device',
+      'has no device signature',
       { change: replaced('deviceSignature', 'deviceSignatura') },
       'holder proof wrong',
     ],
     ['is not CBOR', { change: () => new Uint8Array([0xff, 0x00]) }, 'malformed'],
-    ['is nested without end', { change: () => new Uint8Array(4_000).fill(0x81) }, 'malformed'],
+    ['is nested too deeply', { change: () => new Uint8Array(4_000).fill(0x81) }, 'malformed'],
     ['is empty', { change: () => new Uint8Array() }, 'malformed'],
   ])('%s', async (_what, given, refusal) => {
     const asked = await ask('mdl');
@@ -344,15 +347,15 @@ describe('an answer by annex C fails the session if it', () => {
   });
 });
 
-describe('the form with an answer by annex C', () => {
-  it('is refused without the cookie of its browser', async () => {
+describe('the form with an answer in Annex C format', () => {
+  it('is refused with 401 without the cookie of its browser', async () => {
     const asked = await ask('mdl');
     const data = await presentByAnnexC(asked.data, { origin: origin() });
     expect((await asked.post(data, iso, openPages(service))).status).toBe(401);
     expect((await asked.show()).status).toBe('pending');
   });
 
-  it('changes nothing if the request has been answered', async () => {
+  it('changes nothing if the request already has an answer', async () => {
     const asked = await ask('mdl');
     await asked.post({ error: 'access_denied' });
     const late = await asked.answer(await presentByAnnexC(asked.data, { origin: origin() }));
@@ -360,7 +363,7 @@ describe('the form with an answer by annex C', () => {
     expect((await asked.show()).failure).toBeNull();
   });
 
-  it('is not read as an answer by OpenID4VP', async () => {
+  it('is refused with 400 if it names OpenID4VP as its protocol', async () => {
     const asked = await ask('age', 'age_18_plus');
     const data = await presentByAnnexC(asked.data, { document: proofOfAge, origin: origin() });
     expect((await asked.post(data)).status).toBe(400);

@@ -34,18 +34,18 @@ function theOne(requests: readonly DigitalRequest[], protocol: RegExp): DigitalR
   if (!request || more.length > 0) throw new Error(`${protocol} is not asked for once`);
   return request;
 }
-/** By OpenID4VP. */
+/** The data of an OpenID4VP request. */
 export const digitalRequestIn = (html: string) => theOne(digitalRequestsIn(html), /^openid4vp-v1-/);
-/** By ISO/IEC TS 18013-7, annex C. */
+/** The data of a request in Annex C format (ISO/IEC TS 18013-7). */
 export const annexCRequestIn = (html: string) =>
   theOne(digitalRequestsIn(html), /^org-iso-mdoc$/) as DigitalRequest & { data: AnnexCData };
-/** The link that opens an identity wallet. */
+/** Returns the link that opens an identity wallet. */
 export const linkIn = (html: string) => plain(/href="((?:av|openid4vp):\/\/[^"]*)"/.exec(html)?.[1]);
 
 export const postFields = (url: string, fields: Record<string, string>) =>
   fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
 
-/** The request in a link, by value or by reference. */
+/** Reads the request of a link, which contains the request or its address. */
 async function followed(link: string): Promise<AskedAtAddress> {
   const { searchParams } = new URL(link);
   const requestUri = searchParams.get('request_uri');
@@ -55,7 +55,7 @@ async function followed(link: string): Promise<AskedAtAddress> {
   return { ...given, dcql_query: query, client_metadata: metadata } as never;
 }
 
-/** A browser at the page that asks for an identity wallet of `source`, for a new partner or the given one. */
+/** Opens the page that asks for an identity wallet of `source`, for a new partner or the given one. */
 export async function askIdentityWallet(
   service: TestServer,
   source: string,

@@ -65,7 +65,7 @@ export const personSettings = IdentityWallet.parse({
   access,
 }) as IdentityWalletSettings;
 
-/** The check of presentations, with the test issuer's status list. */
+/** Creates a check of presentations that reads the status list of the test issuer. */
 export function createCheck(fetch = () => testStatusList(issuer.signer, statusUri, now)) {
   return createPresentationCheck(
     createStatusLists(async () => ({ type: statusListTypes.jwt, body: await fetch() })),
@@ -120,7 +120,7 @@ export async function personToken({
   return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, context: made, now: at })] };
 }
 
-/** The reason for refusing a presentation. Fails if it was accepted. */
+/** Returns the reason why a presentation was refused. Throws if it was accepted. */
 export async function refusalOf(work: Promise<unknown>): Promise<string> {
   const outcome = await work.then(
     () => new Error('accepted'),

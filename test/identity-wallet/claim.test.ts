@@ -30,7 +30,7 @@ const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
 const refusals = () => lines.filter((line) => line.includes('refused a presentation')).length;
 
 describe('simultaneous answers to one request', () => {
-  it('are verified once at the response URI: all but one are refused', async () => {
+  it('are verified once at the response URI: all others get 409 or 404', async () => {
     const { asked, show } = await ask();
     const { response_uri: uri } = await asked();
     const answers = await Promise.all(Array.from({ length: 40 }, () => postFields(uri, wrong)));
@@ -51,7 +51,7 @@ describe('simultaneous answers to one request', () => {
 });
 
 describe('a request whose answer is being verified', () => {
-  /** The state that a process leaves if it crashes during the verification. */
+  /** Creates the state of a request that a process leaves if it crashes during the verification. */
   async function claimed() {
     const asked = await ask();
     const session = await service.db.collection<Session>('sessions').findOne({ _id: asked.sessionId });
@@ -60,7 +60,7 @@ describe('a request whose answer is being verified', () => {
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
-  it('refuses other answers, errors and forms during the verification', async () => {
+  it('answers 409 to other answers and errors, and ignores forms', async () => {
     const { uri, link, request, post, show } = await claimed();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);
@@ -76,7 +76,7 @@ describe('a request whose answer is being verified', () => {
     expect(refusals()).toBe(0);
   });
 
-  it('is open again after 20 s, so that a crashed process does not block the session', async () => {
+  it('accepts another answer after 20 s, so that a crashed process does not block the session', async () => {
     const { link, pages, session } = await claimed();
     clock.advance(claimMs - 1);
     expect((await otherIdentityWallet.open(link)).status).toBe(409);
@@ -94,7 +94,7 @@ describe('a request whose answer is being verified', () => {
     expect((await show()).failure?.reason).toBe('abandoned');
   });
 
-  it('is not verified in a session that has changed or expired since', async () => {
+  it('cannot be claimed again in a session that has changed or expired since it was read', async () => {
     const { session } = await claimed();
     const claims = createClaimStore(service.db);
     clock.advance(claimMs);
@@ -105,8 +105,8 @@ describe('a request whose answer is being verified', () => {
   });
 });
 
-describe('an answer of another identity wallet', () => {
-  it('does not block the right answer if it cannot be decrypted', async () => {
+describe('a useless answer to a request', () => {
+  it('does not block the right answer if it is not JSON', async () => {
     const { asked, link, pages } = await ask();
     const { response_uri: uri } = await asked();
     const all = await Promise.all([
@@ -120,7 +120,7 @@ describe('an answer of another identity wallet', () => {
     expect((await pages.open(right?.back ?? '')).returned).toHaveProperty('code');
   });
 
-  it('ends this request if it is a refusal, and the page shows a new request', async () => {
+  it('ends the request if it is a refusal, and the page then shows a new request', async () => {
     const { asked, link, page, pages } = await ask();
     const { response_uri: uri } = await asked();
     await postFields(uri, { error: 'access_denied' });

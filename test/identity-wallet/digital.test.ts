@@ -16,8 +16,8 @@ afterAll(() => service.stop());
 
 const ask = (source: string) => askIdentityWallet(service, source);
 
-describe('the request for the Digital Credentials API', () => {
-  it('is not signed for the age verification profile, and has no response URI', async () => {
+describe('a request for the Digital Credentials API', () => {
+  it('is not signed in the age verification profile, and has no response URI', async () => {
     const { request } = await ask('age');
     expect(request.protocol).toBe('openid4vp-v1-unsigned');
     expect(request.data).toMatchObject({ response_type: 'vp_token', response_mode: 'dc_api' });
@@ -25,7 +25,7 @@ describe('the request for the Digital Credentials API', () => {
       expect(request.data).not.toHaveProperty(absent);
   });
 
-  it('is signed for our origin if it asks for a PID, and its answer is encrypted', async () => {
+  it("is signed for the service's origin if it asks for a PID, and asks for an encrypted answer", async () => {
     const { request } = await ask('pid-sd-jwt');
     expect(request.protocol).toBe('openid4vp-v1-signed');
     expect(Object.keys(request.data)).toEqual(['request']);
@@ -40,14 +40,14 @@ describe('the request for the Digital Credentials API', () => {
 });
 
 describe.each(names)('an answer by the Digital Credentials API to %s', (source) => {
-  it('verifies the user, and the same browser continues the session', async () => {
+  it('completes the session in the same browser', async () => {
     const { request, post, show } = await ask(source);
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toHaveProperty('code');
     expect(await show()).toMatchObject({ status: 'complete', failure: null });
   });
 
-  it("counts once: the same form again redirects to the session's present page", async () => {
+  it('authenticates the user once if its form is sent three times', async () => {
     const { request, post, show } = await ask(source);
     const data = await otherIdentityWallet.pick(request, service.baseUrl);
     const ends = await Promise.all([post(data), post(data), post(data)]);
@@ -56,7 +56,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     expect(timeline.filter(({ event }) => event === 'authenticated')).toHaveLength(1);
   });
 
-  it('is refused when it was made for a page of another origin', async () => {
+  it('fails the session with document_rejected if it was made for a page of another origin', async () => {
     const { request, post, show } = await ask(source);
     const end = await post(await otherIdentityWallet.pick(request, service.baseUrl, 'https://other.example'));
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
@@ -64,11 +64,11 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     expect((await show()).timeline.at(-1)?.note).toBe(`document_rejected: ${why}`);
   });
 
-  it('is refused when it answers the request of another session', async () => {
+  it('yields no code if it answers the request of another session', async () => {
     const [mine, other] = [await ask(source), await ask(source)];
     const end = await mine.post(await otherIdentityWallet.pick(other.request, service.baseUrl));
     const isEncrypted = source !== 'age';
-    // The answer is encrypted for another request, so it cannot be decrypted.
+    // An encrypted answer to another request cannot be decrypted, so it does not end the session.
     expect(end.status).toBe(isEncrypted ? 400 : 303);
     expect((await mine.show()).failure?.reason).toBe(isEncrypted ? undefined : 'document_rejected');
     expect((await mine.show()).code).toBeNull();
@@ -84,8 +84,8 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
   });
 });
 
-describe('the form with the answer', () => {
-  it('changes nothing if the request has been answered', async () => {
+describe('a form with an answer by the Digital Credentials API', () => {
+  it('changes nothing if the request already has an answer', async () => {
     const { request, post, show } = await ask('age');
     await post({ error: 'access_denied' });
     const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));
@@ -93,7 +93,7 @@ describe('the form with the answer', () => {
     expect((await show()).failure).toBeNull();
   });
 
-  it('is refused without the token of its page or the cookie of its browser', async () => {
+  it('is refused with 403 without its CSRF token, and with 401 without the cookie', async () => {
     const { request, post, show } = await ask('age');
     const data = await otherIdentityWallet.pick(request, service.baseUrl);
     expect((await post(data, { csrf: 'forged.token' })).status).toBe(403);
@@ -110,7 +110,7 @@ describe('the form with the answer', () => {
     expect(response.status).toBe(403);
   });
 
-  it('is refused if the answer was made for the response URI', async () => {
+  it('changes nothing after the response URI has received an answer', async () => {
     const { link, request, post, show } = await ask('age');
     const { asked } = await otherIdentityWallet.open(link);
     expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);

@@ -18,21 +18,21 @@ it('a hand-made proof of age without a fault is accepted', async () => {
   expect((await checked(handMade())).claims).toEqual({ age_18_plus: true });
 });
 
-describe('a proof of age is refused if its document type', () => {
-  it('differs in the data that the issuer signed', async () => {
+describe('a proof of age whose document type', () => {
+  it('differs in the data that the issuer signed is refused', async () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('differs in the outer data, although both signatures are right', async () => {
+  it('differs in the unsigned data is refused, even if the device signed the same type', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });
 
-  it('differs in the data that the device signed', async () => {
+  it('differs in the data that the device signed is refused', async () => {
     expect(await refused({ signedDocType: licence })).toBe('holder proof wrong');
   });
 
-  it('is missing', async () => {
+  it('is missing is refused', async () => {
     expect(await refused({ mso: { docType: null } })).toBe('wrong type');
   });
 });
@@ -66,7 +66,7 @@ describe('the signer of a proof of age', () => {
 describe('a digest of an element', () => {
   const minorItem = { ...adultItem, elementValue: false };
 
-  it('is refused if the issuer signed two digests with the same number', async () => {
+  it('is refused if the issuer signed two digests with the same digest ID', async () => {
     const digests = (own: Map<number, Uint8Array>) =>
       new Map<unknown, Uint8Array>([[0n, new Uint8Array(32)], ...own]);
     expect(await refused({ digests })).toBe('malformed');
@@ -77,7 +77,7 @@ describe('a digest of an element', () => {
     expect(await refused({ items: [adultItem, { ...minorItem, digestID: 1 }] })).toBe('malformed');
   });
 
-  it('is refused if it belongs to another element, has another number, or is missing', async () => {
+  it('is refused if it belongs to another element, has another digest ID, or is missing', async () => {
     const other = handMade({ items: [minorItem] });
     const digestOf = (own: Map<number, Uint8Array>) => own.get(0) ?? new Uint8Array();
     expect((await checked(other)).claims).toEqual({ age_18_plus: false });
@@ -105,10 +105,10 @@ describe('a device response', () => {
     ['of another version', { response: { version: '2.0' } }, 'malformed'],
     ['with an error', { response: { status: 10 } }, 'malformed'],
     ['without a document', { response: { documents: [] } }, 'malformed'],
-    ['with a proof in zero knowledge', { response: { zkDocuments: [] } }, 'more than was asked for'],
+    ['with a zero-knowledge proof', { response: { zkDocuments: [] } }, 'more than was asked for'],
     ['with errors in its document', { document: { errors: {} } }, 'less than was asked for'],
     [
-      'with what the device says of itself',
+      'with elements that only the device signed',
       { deviceNameSpaces: { [docType]: { a: 1 } } },
       'more than was asked for',
     ],
@@ -129,15 +129,15 @@ describe('a digest of a disclosure (RFC 9901, 7.1)', () => {
     ['in one list', { _sd: [digestOf(claim), digestOf(claim)] }, [claim]],
     ['in two objects', { _sd: [digestOf(claim)], inner: { _sd: [digestOf(claim)] } }, [claim]],
     ['in two lists', { a: [{ '...': digestOf(element) }], b: [{ '...': digestOf(element) }] }, [element]],
-    ['in a disclosed object too', { _sd: [digestOf(claim), digestOf(nested)] }, [claim, nested]],
-    ['though nothing is disclosed', { _sd: ['decoy', 'decoy'] }, []],
-  ])('must not be repeated: %s', (_where, payload, disclosures) => {
+    ['in a disclosed object', { _sd: [digestOf(claim), digestOf(nested)] }, [claim, nested]],
+    ['without any disclosure', { _sd: ['decoy', 'decoy'] }, []],
+  ])('is refused if it is repeated %s', (_where, payload, disclosures) => {
     const work = () => applyDisclosures(payload, disclosures);
     expect(work).toThrow(PresentationRefused);
     expect(work).toThrow('malformed: digest twice');
   });
 
-  it('may stand beside decoy digests', () => {
+  it('is accepted beside a decoy digest', () => {
     const payload = { _sd: [digestOf(nested), 'decoy'] };
     expect(applyDisclosures(payload, [claim, nested]).claims).toEqual({ address: { name: 'x' } });
   });

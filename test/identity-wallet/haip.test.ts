@@ -50,20 +50,20 @@ interface Query {
   }[];
 }
 
-/** The queries of the link and of the browser's API. */
+/** Returns the two queries of a source: the query of the link and that for the Digital Credentials API. */
 async function queriesOf(source: string): Promise<Query[]> {
   const { asked, request } = await askIdentityWallet(service, source);
   const payload = request.data.request ? decodeJwt(request.data.request) : request.data;
   return [(await asked()).dcql_query, payload['dcql_query']] as Query[];
 }
 
-/** The `intent_to_retain` of each claim in a query. */
+/** Returns the format and the `intent_to_retain` of each claim in a query. */
 const retained = ({ credentials }: Query) =>
   credentials.flatMap(({ format, claims = [] }) => claims.map((each) => [format, each.intent_to_retain]));
 
 describe('the query to an identity wallet', () => {
   it.each([[['age_18_plus']], [['age_21_plus', 'age_16_plus']], [['country', 'identity_verified']]] as const)(
-    'marks every mdoc element with intent_to_retain, for %s',
+    'marks every mdoc element with intent_to_retain, and no SD-JWT claim, for %s',
     (claims) => {
       for (const settings of [ageSettings, personSettings]) {
         const said = retained(toDcql(queryFor(settings, claims), []) as Query);
@@ -73,16 +73,19 @@ describe('the query to an identity wallet', () => {
     },
   );
 
-  it.each(names)('marks every mdoc element with intent_to_retain in both channels of %s', async (source) => {
-    for (const query of await queriesOf(source)) {
-      const said = retained(query);
-      expect(said.length).toBeGreaterThan(0);
-      for (const [format, retains] of said) expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
-    }
-  });
+  it.each(names)(
+    'marks every mdoc element with intent_to_retain in the link and the API request of %s',
+    async (source) => {
+      for (const query of await queriesOf(source)) {
+        const said = retained(query);
+        expect(said.length).toBeGreaterThan(0);
+        for (const [format, retains] of said) expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
+      }
+    },
+  );
 });
 
-/** The key identifier of the authority, as in the signer's certificate. */
+/** Returns the key identifier of the authority that a signer's certificate names. */
 function authorityKeyOf(der: Uint8Array): string {
   const { extensions = [] } = AsnConvert.parse(der, CertificateStructure).tbsCertificate;
   const value = [...extensions].find(({ extnID }) => extnID === id_ce_authorityKeyIdentifier)?.extnValue;
@@ -96,7 +99,7 @@ describe('the trusted authorities of a query', () => {
   const authorities = (queries: Query[]) =>
     queries.flatMap(({ credentials }) => credentials.map((each) => each.trusted_authorities));
 
-  it('are the key identifiers of trusted issuers', async () => {
+  it('are the key identifiers of the trusted issuer and of the test issuer', async () => {
     for (const { name } of identityWalletSources) {
       for (const each of authorities(await queriesOf(name))) {
         expect(each).toEqual([{ type: 'aki', values: [own, expect.any(String)] }]);
@@ -131,7 +134,7 @@ describe('the trusted authorities of a query', () => {
     expect(await asked('test')).toEqual([[{ type: 'aki', values: [own, expect.any(String)] }]]);
   });
 
-  it('contain each identifier once, and are omitted if one issuer has no identifier', () => {
+  it('contain each key identifier once, and are omitted if one issuer has no key identifier', () => {
     expect(keyIdentifiersOf([...anchors, ...anchors])).toEqual([own]);
     const [first] = ownAnchors;
     if (!first) throw new Error('no anchor');
@@ -152,7 +155,7 @@ describe('the certificates of a signed request', () => {
     }
   });
 
-  it("are the relying party's own and all intermediate ones, without the root", () => {
+  it('are those of the relying party and the intermediate authority, without the root', () => {
     const seed = new Uint8Array(32);
     const [rootKey, middleKey, key] = ['root', 'middle', 'own'].map((name) => deriveKeyPair(seed, [name]));
     if (!rootKey || !middleKey || !key) throw new Error('no keys');
@@ -172,7 +175,7 @@ describe('the certificates of a signed request', () => {
     expect(certificates.map(({ x509 }) => x509.subject)).toEqual(['CN=own', 'CN=middle']);
   });
 
-  it('come from a separate authority for the test identity wallet', () => {
+  it('are issued by a separate authority for the test identity wallet', () => {
     const [own, ...more] = parsePem(accessCertificate(new Uint8Array(32), now).certificates);
     expect(more).toEqual([]);
     expect(own?.x509.issuer).toContain('SVC test access authority');
@@ -192,7 +195,7 @@ describe('the certificates of a signed request', () => {
 describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) => {
   const requestUriOf = (link: string) => new URL(link).searchParams.get('request_uri') ?? '';
 
-  it('is requested by POST, with the capabilities of the verifier', async () => {
+  it("is in the link with the method POST and the verifier's formats", async () => {
     const { link } = await askIdentityWallet(service, source);
     const { request_uri_method: method, client_metadata: metadata = '' } = Object.fromEntries(
       new URL(link).searchParams,
@@ -201,7 +204,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
     expect(JSON.parse(metadata)).toHaveProperty('vp_formats_supported');
   });
 
-  it("puts the wallet's nonce into the signed request, and ignores unknown fields", async () => {
+  it("returns a signed request with the wallet's nonce, and ignores unknown fields", async () => {
     const { link } = await askIdentityWallet(service, source);
     const metadata =
       '{"vp_formats_supported":{"dc+sd-jwt":{}},"request_object_signing_alg_values_supported":["ES256"]}';
@@ -213,7 +216,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
     }
   });
 
-  it('returns a request without a nonce if none was sent, by GET and by POST', async () => {
+  it('returns a request without a wallet nonce if none was sent, for GET and for POST', async () => {
     const uri = requestUriOf((await askIdentityWallet(service, source)).link);
     const answers = [await fetch(uri), await fetch(uri, { method: 'POST' }), await postFields(uri, {})];
     for (const answer of answers) {
@@ -222,7 +225,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
     }
   });
 
-  it('refuses a nonce that is too long or repeated', async () => {
+  it('answers 400 to a wallet nonce that is too long or repeated', async () => {
     const uri = requestUriOf((await askIdentityWallet(service, source)).link);
     expect((await postFields(uri, { wallet_nonce: 'x'.repeat(257) })).status).toBe(400);
     const body = new URLSearchParams([

@@ -31,7 +31,7 @@ interface Parts {
   signedDocType?: string;
   /** Members of the mobile security object, which the issuer signs. */
   mso?: Record<string, unknown>;
-  /** Milliseconds since the epoch. */
+  /** The time of signing, in milliseconds since the epoch. */
   signed?: number;
   signer?: Signer;
   items?: readonly Item[];
@@ -45,7 +45,7 @@ interface Parts {
 
 export const docType = 'eu.europa.ec.av.1';
 
-/** A hand-made device response with valid signatures. Libraries would refuse to make most of these. */
+/** Makes a device response with valid signatures. Most of its faults are impossible with a library. */
 export function handMade(parts: Parts = {}): string {
   const { outerDocType = docType, signedDocType = docType, signed = now - day } = parts;
   const { signer = issuer.signer, items = [adultItem], digests = (own) => own } = parts;

@@ -79,7 +79,7 @@ async function issued({ document, signer = issuer.signer, expired = false }: Ord
 
 type Names = readonly (readonly [namespace: string, element: string])[];
 
-/** The elements that a device request asks for. */
+/** Returns the document type and the elements that a device request asks for. */
 export function askedIn(deviceRequest: string): { docType: string; elements: Names } {
   const [first] = DeviceRequest.decode(bytesOf(deviceRequest)).docRequests;
   if (!first) throw new Error('nothing is asked for');
@@ -120,7 +120,7 @@ function withNulls(encoded: Uint8Array): Uint8Array {
 interface Given extends Partial<Order> {
   /** The origin that the wallet sees. */
   origin: string;
-  /** The request for which it signs and encrypts; by default the request itself. */
+  /** The request for which the wallet signs and encrypts; by default the request that it received. */
   proven?: AnnexCData;
   shown?: (asked: Names) => Names;
   change?: (response: Uint8Array) => Uint8Array;

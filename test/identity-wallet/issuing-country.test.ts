@@ -10,7 +10,7 @@ const day = 86_400_000;
 const validity = { signed: now - day, validFrom: now - day, validUntil: now + day };
 const key = issuer.holderKey;
 
-/** The result in both formats, with `issuing` in the attestation and `signing` in the signer's certificate. */
+/** The country that the attestation states, and the country in the signer's certificate. */
 interface Countries {
   issuing: string;
   signing: string | undefined;
@@ -52,8 +52,8 @@ describe.each([
   });
 
   it.each([
-    ['another one', 'FR'],
-    ['none', undefined],
+    ['another country', 'FR'],
+    ['no country', undefined],
   ])('is refused if the certificate of its signer names %s', async (_what, signing) => {
     expect(await refusalOf(check(await present({ issuing: 'DE', signing }), asked))).toBe(
       'wrong issuing country',

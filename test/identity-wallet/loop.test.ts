@@ -32,9 +32,9 @@ async function ask(source: string, scope: string = claims.join(' ')) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'the whole flow with the source %s',
+  'a flow through the test identity wallet of %s',
   (source) => {
-    it('returns a code to the partner in the same browser', async () => {
+    it('ends with a code in the same browser', async () => {
       const { wallet, act, show } = await ask(source);
       expect(wallet.status).toBe(200);
       const end = await act('present');
@@ -60,21 +60,24 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       ['wrong-audience', source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong'],
       ['replay', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
       ['too-much', 'more than was asked for'],
-    ])('refuses the wallet that is %s, and shows operators the reason', async (name, why) => {
-      const { act, show } = await ask(source);
-      const end = await act(name);
-      expect(end.returned).toMatchObject({ error: 'verification_failed' });
-      expect(end.returned?.['error_description']).not.toContain(why);
-      const session = await show();
-      expect(session).toMatchObject({
-        status: 'pending',
-        failure: { reason: 'document_rejected' },
-        code: null,
-      });
-      expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
-    });
+    ])(
+      'fails if the wallet presents the fault "%s", and only operators see the reason',
+      async (name, why) => {
+        const { act, show } = await ask(source);
+        const end = await act(name);
+        expect(end.returned).toMatchObject({ error: 'verification_failed' });
+        expect(end.returned?.['error_description']).not.toContain(why);
+        const session = await show();
+        expect(session).toMatchObject({
+          status: 'pending',
+          failure: { reason: 'document_rejected' },
+          code: null,
+        });
+        expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
+      },
+    );
 
-    it('offers another attempt if the wallet refuses, and accepts the next answer', async () => {
+    it('shows a new request if the user refuses in the wallet, and accepts its answer', async () => {
       const first = await ask(source);
       const page = await first.act('refuse');
       expect(page.returned).toBeUndefined();
@@ -91,7 +94,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       expect(end.returned).toHaveProperty('code');
     });
 
-    it('accepts one answer to a request, and no late answer', async () => {
+    it('answers 400 to a second answer to the same request', async () => {
       const { act } = await ask(source);
       await act('present');
       const again = await act('present');
@@ -119,7 +122,7 @@ describe('the page of the test identity wallet', () => {
   });
 });
 
-it('error texts of the API stay in English after a page was shown in another language', async () => {
+it('the error texts of the API stay the same after an answer of the test identity wallet', async () => {
   const refusal = async () => {
     const headers = { 'content-type': 'application/json' };
     const url = `${service.baseUrl}/api/oauth/token`;

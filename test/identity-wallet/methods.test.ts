@@ -17,7 +17,7 @@ const offeredIn = (html: string) =>
 const walletIn = (html: string) =>
   /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
-/** A browser at the page of the identity wallet that its user has chosen. */
+/** Chooses the test identity wallet in a new session, and opens it. */
 async function atWallet() {
   const pages = openPages(service);
   const { page: list, sessionId } = await pages.start(partner, 'age_18_plus');
@@ -35,7 +35,7 @@ async function atWallet() {
   };
 }
 
-it('the list of methods is shown again after a refusal in the identity wallet, and still offers that wallet', async () => {
+it('the list of methods still offers an identity wallet in which the user refused', async () => {
   const { act, last } = await atWallet();
   const list = await act('refuse');
   expect(list.html).toContain('You stopped with');
@@ -43,7 +43,7 @@ it('the list of methods is shown again after a refusal in the identity wallet, a
   expect(await last()).toBe('method_failed test-wallet-age: abandoned: wallet: access_denied');
 });
 
-it('the list of methods is shown again after a refused proof, without that wallet', async () => {
+it('the list of methods no longer offers an identity wallet whose proof was refused', async () => {
   const { pages, act, last } = await atWallet();
   const list = await act('expired');
   expect(list.html).toContain('could not be accepted');
@@ -54,7 +54,7 @@ it('the list of methods is shown again after a refused proof, without that walle
   expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
 });
 
-it('an answer to an abandoned request changes nothing, even if the user chooses the wallet again', async () => {
+it('an answer to a request changes nothing after the user left the wallet, or chose it again', async () => {
   const { pages, page, act, last } = await atWallet();
   const list = await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   expect(offeredIn(list.html)).toHaveLength(2);
@@ -66,7 +66,7 @@ it('an answer to an abandoned request changes nothing, even if the user chooses 
   expect(await last()).toBe('method_chosen test-wallet-age');
 });
 
-it("a browser's answer to an abandoned request changes nothing", async () => {
+it('an answer by the Digital Credentials API changes nothing after the user left the wallet', async () => {
   const { pages, page, last } = await atWallet();
   const { csrf = '', token = '' } = page.fields;
   await pages.open(page.at, { ...page.fields, decision: 'other-method' });
@@ -74,7 +74,7 @@ it("a browser's answer to an abandoned request changes nothing", async () => {
   expect(await last()).toBe('method_left test-wallet-age');
 });
 
-it('the consent page and the wallet page list what the wallet can answer, and name the personal number', async () => {
+it('the consent page and the wallet page list the claims that the wallet can prove, and the personal number', async () => {
   const claims = ['age_18_plus', 'country'] as const;
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-age'], claims: [...claims] },
@@ -100,7 +100,7 @@ it('the consent page and the wallet page list what the wallet can answer, and na
   expect(person.wallet).toContain('only to recognise you, not kept, not shared');
 });
 
-it('the test identity wallet shows the claims that it will present, not their alternatives', async () => {
+it('the test identity wallet shows only the elements that it will present, without alternatives', async () => {
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-pid'], claims: ['age_18_plus', 'country'] },
   });

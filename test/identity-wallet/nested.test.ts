@@ -22,7 +22,7 @@ const lists = (count: number) => '['.repeat(count) + ']'.repeat(count);
 const refusal = (work: () => unknown) => refusalOf((async () => work())());
 
 describe('untrusted JSON', () => {
-  it('is parsed to a depth of 16, and brackets in its texts do not count', () => {
+  it('is parsed to a depth of 16 levels, and brackets in its strings do not count', () => {
     const texts = { ['[{"'.repeat(20)]: ['\\', '"', '[[[[\\"[[[[[[[[[[[['.repeat(3)] };
     expect(parseJson(JSON.stringify(texts))).toEqual(texts);
     expect(parseJson(lists(16))).toEqual(JSON.parse(lists(16)));
@@ -31,7 +31,7 @@ describe('untrusted JSON', () => {
     expect(parseJson(`[${lists(15)},${lists(15)}]`)).toHaveLength(2);
   });
 
-  it.each(levels)('is refused with %d levels, as JSON and in every part of an answer', async (count) => {
+  it.each(levels)('is refused with %d levels, in a disclosure and in the query of a link', async (count) => {
     const nested = lists(count);
     expect(() => parseJson(nested)).toThrow('nested deeper than 16 levels');
     const disclosure = Buffer.from(`["salt","name",${nested}]`).toString('base64url');
@@ -40,7 +40,7 @@ describe('untrusted JSON', () => {
     await expect(readLink(link, async () => '')).rejects.toThrow('nested deeper than 16 levels');
   });
 
-  it('is refused in a header and in a proof if it is nested too deeply', async () => {
+  it('is refused in the header, the payload and the holder proof of a PID if it is nested too deeply', async () => {
     const check = createCheck();
     const expected = expectation(personSettings, ['age_18_plus']);
     const [whole = ''] = (await personToken({ paths: [['age_equal_or_over', '18']] })).pid_sd_jwt;
@@ -56,7 +56,7 @@ describe('untrusted JSON', () => {
 });
 
 describe('untrusted binary data', () => {
-  it.each(levels)('is refused without any other error, with %d levels', async (count) => {
+  it.each(levels)('is refused with %d levels, as CBOR lists, CBOR tags and a certificate', async (count) => {
     const lists = new Uint8Array(count).fill(0x81);
     const tags = new Uint8Array(count).fill(0xd8).map((byte, at) => (at % 2 ? 24 : byte));
     expect(await refusal(() => decodeCbor(lists))).toBe('malformed');
@@ -67,7 +67,7 @@ describe('untrusted binary data', () => {
     );
   });
 
-  it('is refused at the end of a valid answer', async () => {
+  it('is refused if it follows a valid presentation', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.concat([Buffer.from(text, 'base64url'), new Uint8Array(20_000).fill(0x81)]);
     const check = createCheck();

@@ -17,7 +17,7 @@ async function ask(source: string) {
   const pages = openPages(service);
   const { page, codeVerifier } = await pages.start(partner, 'age_18_plus country');
   const [, link = ''] = /href="((?:av|openid4vp):\/\/[^"]*)"/.exec(page.html) ?? [];
-  /** The claims that the partner reads with the code. */
+  /** Exchanges the code, and returns userinfo. */
   async function exchange(code: string): Promise<unknown> {
     const token = await exchangeCode(service, partner, { code, codeVerifier });
     const { access_token: accessToken } = (await token.json()) as { access_token: string };
@@ -32,14 +32,17 @@ describe('an identity wallet of other libraries', () => {
     ['age', 'redirect_uri', 'direct_post', { age_18_plus: true, country: null }],
     ['pid-sd-jwt', 'x509_hash', 'direct_post.jwt', { age_18_plus: true, country: 'DE' }],
     ['pid-mdoc', 'x509_hash', 'direct_post.jwt', { age_18_plus: true, country: 'DE' }],
-  ])('understands the request of %s, and its answer is accepted', async (source, prefix, mode, claims) => {
-    const { pages, exchange, link } = await ask(source);
-    const { asked, status, back } = await otherIdentityWallet.open(link);
-    expect(asked.client.prefix).toBe(prefix);
-    expect(asked.authorizationRequestPayload.response_mode).toBe(mode);
-    expect(asked.version).toBe(100);
-    expect(status).toBe(200);
-    const end = await pages.open(back);
-    expect(await exchange(end.returned?.['code'] ?? '')).toMatchObject({ claims });
-  });
+  ])(
+    'reads the request of the source %s, and its answer yields the claims',
+    async (source, prefix, mode, claims) => {
+      const { pages, exchange, link } = await ask(source);
+      const { asked, status, back } = await otherIdentityWallet.open(link);
+      expect(asked.client.prefix).toBe(prefix);
+      expect(asked.authorizationRequestPayload.response_mode).toBe(mode);
+      expect(asked.version).toBe(100);
+      expect(status).toBe(200);
+      const end = await pages.open(back);
+      expect(await exchange(end.returned?.['code'] ?? '')).toMatchObject({ claims });
+    },
+  );
 });

@@ -71,7 +71,7 @@ interface Credential {
   claim_sets?: string[][];
 }
 
-/** The first claim set of the request. This wallet has all its claims. */
+/** Returns the claims of the first claim set of the request. This wallet has all of them. */
 function pathsOf({ claims: all = [], claim_sets: [set] = [] }: Credential) {
   return set
     ? all.filter(({ id = '' }) => set.includes(id)).map(({ path }) => path)
@@ -95,7 +95,7 @@ async function present(credential: Credential, context: PresentationContext): Pr
   return presentSdJwt({ credential: issued, claims, key: holderKey, paths, context, now });
 }
 
-/** The thumbprint (RFC 7638) of the key for the encrypted answer. */
+/** Returns the thumbprint (RFC 7638) of the key for the encrypted answer. */
 async function thumbprintOf(jwk: object): Promise<Uint8Array> {
   const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }).export({ format: 'jwk' });
   return Buffer.from(await calculateJwkThumbprint(key as JWK), 'base64url');

@@ -15,7 +15,7 @@ const root = { subject: { country: 'UT', name: 'root of an own issuer' }, key: r
 const rootContent = { notBefore: now - 90 * day, notAfter: now + 90 * day, isAuthority: true };
 const anchor = buildCertificate({ ...root, ...rootContent });
 
-/** Settings that trust only `ownSigner`. */
+/** The trust anchors of `ownSigner`, and of no other signer. */
 export const ownAnchors = [parseCertificate(anchor)];
 
 /**

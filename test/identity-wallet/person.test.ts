@@ -19,7 +19,7 @@ const number = ['personal_administrative_number'];
 const asked = expectation(personSettings, ['age_18_plus']);
 
 describe('a PID that @sd-jwt presents', () => {
-  it('yields the claims, and identifies the user by the number', async () => {
+  it('yields the claims, and identifies the person by the personal number', async () => {
     const claims = ['age_18_plus', 'country', 'identity_verified', 'assurance_level'] as const;
     const token = await personToken({ paths: [ages, ['nationalities', null], number] });
     expect(await check(token, expectation(personSettings, claims))).toEqual({
@@ -28,13 +28,13 @@ describe('a PID that @sd-jwt presents', () => {
     });
   });
 
-  it('proves an age by the birth date if it has no age element', async () => {
+  it('yields an age claim from the birth date if no age element is presented', async () => {
     const order = { holder: 'minor', now } as const;
     const token = await personToken({ paths: [['birthdate']], order });
     expect(await check(token, asked)).toEqual({ claims: { age_18_plus: false }, person: undefined });
   });
 
-  it('proves an identity without any claim if no claim was requested', async () => {
+  it('proves identity_verified without any presented claim', async () => {
     const settings = { ...personSettings, stableIdentifier: false };
     const token = await personToken({ paths: [] });
     expect((await check(token, expectation(settings, ['identity_verified']))).claims).toEqual({
@@ -44,7 +44,7 @@ describe('a PID that @sd-jwt presents', () => {
 });
 
 describe('a PID as an mdoc', () => {
-  it('yields the same claims as an SD-JWT', async () => {
+  it('yields the claims, and identifies the person by the personal number', async () => {
     const docType = 'eu.europa.ec.eudi.pid.1';
     const elements = ['birth_date', 'nationality', 'personal_administrative_number'];
     const key = issuer.holderKey;
@@ -57,7 +57,7 @@ describe('a PID as an mdoc', () => {
   });
 });
 
-/** A presentation whose holder proof has these additional claims. */
+/** Makes a presentation whose holder proof has additional claims, and is signed again. */
 async function provenAnew(said: object) {
   const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
   const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
@@ -68,7 +68,7 @@ async function provenAnew(said: object) {
   return { pid_sd_jwt: [signedOver + jwt] };
 }
 
-it('a PID is accepted while the proof of its holder is valid', async () => {
+it('a PID is accepted if its holder proof begins now and has not expired', async () => {
   const proven = await check(await provenAnew({ nbf: now / 1000, exp: now / 1000 + 1 }), asked);
   expect(proven.claims).toEqual({ age_18_plus: true });
 });
@@ -96,8 +96,8 @@ describe('the check of a PID', () => {
   });
 
   it.each([
-    ['expired', { exp: -1 }],
-    ['ends just now', { exp: 0 }],
+    ['has expired', { exp: -1 }],
+    ['expires now', { exp: 0 }],
     ['is not valid yet', { nbf: 1 }],
   ])('refuses a PID whose holder proof %s', async (_what, ends) => {
     const said = Object.fromEntries(Object.entries(ends).map(([name, later]) => [name, now / 1000 + later]));
@@ -105,7 +105,7 @@ describe('the check of a PID', () => {
     expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
   });
 
-  it('refuses more or fewer claims than requested, and another type', async () => {
+  it('refuses a PID with more or fewer claims than requested, or of another type', async () => {
     const more = await personToken({ paths: [ages, ['family_name']] });
     expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
     const moreAges = await personToken({ paths: [ages, ['age_equal_or_over', '21']] });
@@ -132,7 +132,7 @@ describe('the check of a PID', () => {
     expect(await refused([issued, binding].join('~'))).toBe('holder proof wrong');
   });
 
-  it('refuses a PID with the algorithm none, or with its key in the header', async () => {
+  it('refuses a PID that is unsigned, signed by its holder, or signed with a MAC', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const [issued = '', ...rest] = whole.split('~');
     const [header = '', payload = ''] = issued.split('.');
@@ -155,7 +155,7 @@ describe('the check of a PID', () => {
 });
 
 describe('a PID with one character changed', () => {
-  it('is refused for every character', async () => {
+  it('is refused, for every seventh character', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     for (let at = 0; at < whole.length; at += 7) {
       const old = whole.charAt(at);

@@ -30,20 +30,20 @@ describe('the token, the nonce and the key of a wallet request', () => {
   /** The last part of a token, which cannot be derived without the key. */
   const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
 
-  it('are always the same for the same request', () => {
+  it('are the same if they are derived again for the same request', () => {
     expect(handles.isTokenOf({ ...handle }, handles.tokenOf(handle))).toBe(true);
     expect(handles.nonceOf({ ...handle })).toBe(handles.nonceOf(handle));
     expect(publicKeyOf({ ...handle })).toBe(publicKeyOf(handle));
   });
 
-  it.each(others)('differ for another %s', (_part, other) => {
+  it.each(others)('differ if the request has another %s', (_part, other) => {
     expect(handles.isTokenOf(other, handles.tokenOf(handle))).toBe(false);
     expect(secretOf(other)).not.toBe(secretOf(handle));
     expect(handles.nonceOf(other)).not.toBe(handles.nonceOf(handle));
     expect(publicKeyOf(other)).not.toBe(publicKeyOf(handle));
   });
 
-  it('differ under another key, and the token is not the nonce', () => {
+  it('depend on the key of the service, and the token does not contain the nonce', () => {
     const foreign = createHandles(randomBytes(32));
     expect(foreign.isTokenOf(handle, handles.tokenOf(handle))).toBe(false);
     expect(foreign.nonceOf(handle)).not.toBe(handles.nonceOf(handle));
@@ -66,7 +66,7 @@ afterAll(() => service.stop());
 
 const ask = () => askIdentityWallet(service, 'age', { partner });
 
-/** The computer after it has shown a hand-off link, and the phone after its user has entered the code. */
+/** Shows a hand-off link at a computer, and opens it on a phone. `join` enters the code there. */
 async function handedOff() {
   const computer = await ask();
   const { page, pages } = computer;
@@ -79,7 +79,7 @@ async function handedOff() {
 }
 
 describe('the token of a wallet request', () => {
-  it('is refused in another session, even if all other parts are right', async () => {
+  it('is a 404 if its secret belongs to another session', async () => {
     const [mine, other] = [await ask(), await ask()];
     const [one, two] = [await mine.asked(), await other.asked()];
     const secretOf = (uri: string) => uri.slice(uri.lastIndexOf('.') + 1);
@@ -89,7 +89,7 @@ describe('the token of a wallet request', () => {
     expect((await postFields(one.response_uri, { error: 'access_denied' })).status).toBe(200);
   });
 
-  it('is refused in the form of another session', async () => {
+  it('has no effect in the form of another session', async () => {
     const [mine, other] = [await ask(), await ask()];
     const data = await otherIdentityWallet.pick(mine.request, service.baseUrl);
     const page = await mine.post(data, { token: other.page.fields['token'] ?? '' });
@@ -98,21 +98,21 @@ describe('the token of a wallet request', () => {
     expect((await mine.post(data)).returned).toHaveProperty('code');
   });
 
-  it('is refused after the session has expired', async () => {
+  it('is a 404 after the session has expired', async () => {
     const { link } = await ask();
     clock.advance(31 * 60_000);
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
   });
 
-  it('is refused after the session has ended', async () => {
+  it('is a 404 after the user has cancelled the session', async () => {
     const { link, page, pages } = await ask();
     await pages.open(page.at, { ...page.fields, decision: 'cancel' });
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
   });
 });
 
-describe('the cookie of a wallet request', () => {
-  it('belongs to one request: after the cookie has changed, only the new request is accepted', async () => {
+describe('a wallet request', () => {
+  it('is a 404 after the cookie of its browser has changed, and the new request is accepted', async () => {
     const { computer, offer } = await handedOff();
     const { pages, page, link, show } = computer;
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
@@ -125,7 +125,7 @@ describe('the cookie of a wallet request', () => {
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
 
-  it("is the phone's after the hand-off, and the computer's request is refused", async () => {
+  it('of the computer is a 404 after a phone claimed the hand-off, and that of the phone is accepted', async () => {
     const { computer, phone, join } = await handedOff();
     const atPhone = await join();
     const data = await otherIdentityWallet.pick(computer.request, service.baseUrl);
@@ -138,7 +138,7 @@ describe('the cookie of a wallet request', () => {
     expect((await phone.open(back)).html).toContain('Is this your computer?');
   });
 
-  it("is the computer's after the computer took the session back, and the phone's request is refused", async () => {
+  it('of the phone is a 404 after the computer took the session back, and a new one is accepted there', async () => {
     const { computer, offer, join } = await handedOff();
     const atPhone = await join();
     const { pages, page, show } = computer;

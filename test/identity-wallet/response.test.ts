@@ -20,7 +20,7 @@ interface Answer {
   redirect_uri: string;
 }
 
-/** The answer of the response URI to these fields, in a new session. */
+/** Sends these fields to the response URI of a new session. @returns its answer */
 async function answered(fields: Record<string, string>) {
   const asked = await askIdentityWallet(service, 'age', { partner });
   const { response_uri: uri } = await asked.asked();
@@ -31,7 +31,7 @@ async function answered(fields: Record<string, string>) {
 }
 
 describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
-  it('answers a refused presentation with 400 and a fresh value in the return address', async () => {
+  it('answers a refused presentation with 400 and a return address with a new response code', async () => {
     const [one, other] = [await answered(wrong), await answered(wrong)];
     expect(one.response.status).toBe(400);
     expect(one.body).toEqual({
@@ -46,7 +46,7 @@ describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
   });
 
-  it("answers a wallet's error with 200 and a fresh value in the return address", async () => {
+  it("answers a wallet's error with 200 and a return address with a new response code", async () => {
     const { response, code, body, pages } = await answered({ error: 'access_denied' });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -56,7 +56,7 @@ describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
     expect(page.html).toContain('You said no in your identity wallet.');
   });
 
-  it('lets only the browser of the request return after an error, and only with its code', async () => {
+  it('returns an address that works after an error only in the browser of the request, with its code', async () => {
     const { pages, body } = await answered({ error: 'access_denied' });
     expect((await openPages(service).open(body.redirect_uri)).status).toBe(401);
     expect((await pages.open(`${body.redirect_uri}x`)).status).toBe(403);

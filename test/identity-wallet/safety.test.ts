@@ -20,7 +20,7 @@ afterAll(() => service.stop());
 const walletIn = (html: string) =>
   (/href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&');
 
-/** The address to which the wallet redirects after its answer, without following it. */
+/** Lets the test wallet answer. @returns the address to which it redirects, which is not opened */
 async function answer(html: string, act = 'present'): Promise<string> {
   const request = new URL(walletIn(html)).searchParams.get('request') ?? '';
   const response = await fetch(`${service.baseUrl}/verify/test-wallet`, {
@@ -32,7 +32,7 @@ async function answer(html: string, act = 'present'): Promise<string> {
 }
 
 describe('the return address of a wallet request', () => {
-  it('is refused in another browser, and leaves the session unchanged', async () => {
+  it('is a 401 in another browser, and the session does not change', async () => {
     const mine = openPages(service);
     const { page, sessionId } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -42,7 +42,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(back)).returned).toHaveProperty('code');
   });
 
-  it('is refused without its code, even in the right browser', async () => {
+  it('yields no code without its response code, and is a 403 with a wrong one', async () => {
     const mine = openPages(service);
     const { page } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -52,7 +52,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(`${back}x`)).status).toBe(403);
   });
 
-  it('refuses the code of another session', async () => {
+  it('is a 403 with the response code of another session', async () => {
     const [one, other] = [openPages(service), openPages(service)];
     const first = await one.start(age, 'age_18_plus');
     const second = await other.start(age, 'age_18_plus');
@@ -64,7 +64,7 @@ describe('the return address of a wallet request', () => {
 });
 
 describe('the response URI', () => {
-  it('refuses changed tokens, and answers to other requests', async () => {
+  it('is a 404 if any part of its token is changed', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
     const number = uri.replace('.computer.0.', '.computer.1.');
@@ -76,13 +76,13 @@ describe('the response URI', () => {
     expect((await postFields(`${uri}/request`, {})).status).toBe(404);
   });
 
-  it('accepts one of many simultaneous answers', async () => {
+  it('accepts one of four simultaneous answers', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const backs = await Promise.all([1, 2, 3, 4].map(() => answer(page.html)));
     expect(backs.filter((back) => back.includes('response_code'))).toHaveLength(1);
   });
 
-  it('accepts no answer while the clock is not trusted', async () => {
+  it('answers 503 while the clock is not trusted', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
     clock.trusted = () => false;
@@ -96,20 +96,20 @@ describe('users of identity wallets', () => {
   async function verify(partner: TestPartner) {
     const pages = openPages(service);
     const { page, codeVerifier, sessionId } = await pages.start(partner, 'age_18_plus');
-    // A user with fresh claims only has to prove the identity.
+    // A user whose claims are fresh has to prove only the identity.
     const end = await pages.open(await answer(page.html));
     const code = end.returned?.['code'] ?? '';
     expect((await exchangeCode(service, partner, { code, codeVerifier })).status).toBe(200);
     return service.admin.sessions.show.query({ sessionId });
   }
 
-  it('are new users each time if they have no number', async () => {
+  it('are new users in each session if the wallet proves no personal number', async () => {
     const [first, second] = [await verify(age), await verify(age)];
     expect(first.sub).not.toBe(second.sub);
     expect([first.returning, second.returning]).toEqual([false, false]);
   });
 
-  it('are recognised if they have a number', async () => {
+  it('are returning users in the second session if the wallet proves a personal number', async () => {
     const [first, second] = [await verify(person), await verify(person)];
     expect(first.sub).toBe(second.sub);
     expect([first.returning, second.returning]).toEqual([false, true]);
@@ -117,7 +117,7 @@ describe('users of identity wallets', () => {
 });
 
 describe('the content of a credential', () => {
-  it('is stored in no database document and no log line', async () => {
+  it('is in no database document and no log line', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
     const talking = await startTestServer({ logger });

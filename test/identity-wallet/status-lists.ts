@@ -15,7 +15,7 @@ interface Changes {
   signer?: Signer;
 }
 
-/** A status list as a JWT. A claim or header that is undefined is left out. */
+/** Makes a status list as a JWT. A claim or header that is undefined is left out. */
 export async function jwtList({ claims = {}, header = {}, signer = issuer.signer }: Changes = {}) {
   const x5c = signer.certificates.map((each) => Buffer.from(each).toString('base64'));
   const list = { bits: 2, lst: packed.toString('base64url') };
@@ -50,7 +50,7 @@ function cwt(type: string, claims: Map<number, unknown>, { claims: changes = {},
   return { type, body: encode(new Tagged(18, [headers, new Map([[33, certificate]]), payload, signature])) };
 }
 
-/** A status list as a CWT. */
+/** Makes a status list as a CWT. */
 export function cwtList(changes: CwtChanges = {}) {
   const claims: [number, unknown][] = [
     [2, statusUri],
@@ -62,7 +62,7 @@ export function cwtList(changes: CwtChanges = {}) {
 
 export const listed = new Uint8Array([1, 2, 3, 4]);
 
-/** An identifier list (ISO/IEC 18013-5, 12.3.6.4) with the one identifier `listed`. */
+/** Makes an identifier list (ISO/IEC 18013-5, 12.3.6.4) that contains only the identifier `listed`. */
 export function identifierList(changes: CwtChanges = {}) {
   const claims: [number, unknown][] = [
     [2, statusUri],

@@ -23,7 +23,7 @@ const trust = { anchors, now };
 const unlisted = new Uint8Array([1, 2, 3]);
 const unknownIssuer = ownSigner();
 
-/** The result for an attestation with this index. */
+/** Checks the status of an attestation by its index. */
 const byIndex = (fetch: () => Promise<Fetched>, index = 0) =>
   createStatusLists(fetch).check({ kind: 'index', index, uri: statusUri }, trust);
 const byIdentifier = (fetch: () => Promise<Fetched>, identifier = unlisted) =>
@@ -33,13 +33,16 @@ describe('a status list', () => {
   it.each([
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
-  ])('distinguishes valid, revoked and suspended, as a %s', async (_format, fetch) => {
-    await expect(byIndex(fetch, 0)).resolves.toBeUndefined();
-    await expect(byIndex(fetch, 3)).resolves.toBeUndefined();
-    await expect(byIndex(fetch, 1)).rejects.toThrow('attestation revoked');
-    await expect(byIndex(fetch, 2)).rejects.toThrow('attestation revoked: suspended');
-    expect(await refusalOf(byIndex(fetch, 4))).toBe('status unknown');
-  });
+  ])(
+    'as a %s accepts valid attestations, and refuses revoked, suspended and unlisted ones',
+    async (_format, fetch) => {
+      await expect(byIndex(fetch, 0)).resolves.toBeUndefined();
+      await expect(byIndex(fetch, 3)).resolves.toBeUndefined();
+      await expect(byIndex(fetch, 1)).rejects.toThrow('attestation revoked');
+      await expect(byIndex(fetch, 2)).rejects.toThrow('attestation revoked: suspended');
+      expect(await refusalOf(byIndex(fetch, 4))).toBe('status unknown');
+    },
+  );
 
   it('treats only the status 0 as valid', async () => {
     const lst = deflateSync(Buffer.from(Array.from({ length: 256 }, (_each, value) => value)));
@@ -66,11 +69,11 @@ describe('a status list', () => {
   const huge = { bits: 1, lst: deflateSync(Buffer.alloc(9 * 1024 * 1024)).toString('base64url') };
   it.each<[string, () => Promise<Fetched>]>([
     ['cannot be reached', () => Promise.reject(new Error('away'))],
-    ['is of another address', () => jwtList({ claims: { sub: 'https://other.test/status' } })],
+    ['states another address', () => jwtList({ claims: { sub: 'https://other.test/status' } })],
     ['has expired', () => jwtList({ claims: { exp: seconds - 1 } })],
     ['is from the future', () => jwtList({ claims: { iat: seconds + 3600 } })],
-    ['does not say when it was issued', () => jwtList({ claims: { iat: undefined } })],
-    ['as a CWT does not say when it was issued', async () => cwtList({ claims: { 6: undefined } })],
+    ['does not state when it was issued', () => jwtList({ claims: { iat: undefined } })],
+    ['as a CWT does not state when it was issued', async () => cwtList({ claims: { 6: undefined } })],
     ['is not yet valid', () => jwtList({ claims: { nbf: seconds + 1 } })],
     ['as a CWT is not yet valid', async () => cwtList({ claims: { 5: seconds + 1 } })],
     ['is of another type', () => jwtList({ header: { typ: 'JWT' } })],
@@ -82,7 +85,7 @@ describe('a status list', () => {
     ['is no list', () => jwtList({ claims: { status_list: { bits: 3, lst: '' } } })],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
-    ['has a list of identifiers too', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
+    ['also contains an identifier list', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
   ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
     expect(await refusalOf(byIndex(fetch))).toBe('status unknown');
   });
@@ -108,16 +111,22 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
 
   it.each<[string, () => Promise<Fetched>]>([
     ['cannot be reached', () => Promise.reject(new Error('away'))],
-    ['is of another address', async () => identifierList({ claims: { 2: 'https://other.test/status' } })],
-    ['has no end', async () => identifierList({ claims: { 4: undefined } })],
+    ['states another address', async () => identifierList({ claims: { 2: 'https://other.test/status' } })],
+    ['states no expiry', async () => identifierList({ claims: { 4: undefined } })],
     ['has expired', async () => identifierList({ claims: { 4: seconds } })],
-    ['does not say when it was issued', async () => identifierList({ claims: { 6: undefined } })],
+    ['does not state when it was issued', async () => identifierList({ claims: { 6: undefined } })],
     ['is of another type', async () => identifierList({ type: 'application/statuslist+cwt' })],
     ['is by an unknown issuer', async () => identifierList({ signer: unknownIssuer })],
-    ['has a status list too', async () => identifierList({ claims: { 65533: { bits: 1, lst: listed } } })],
+    [
+      'also contains a status list',
+      async () => identifierList({ claims: { 65533: { bits: 1, lst: listed } } }),
+    ],
     ['has no list', async () => identifierList({ claims: { 65530: undefined } })],
     ['has no identifiers', async () => identifierList({ claims: { 65530: {} } })],
-    ['names texts', async () => identifierList({ claims: { 65530: { identifiers: { '450': {} } } } })],
+    [
+      'contains identifiers that are strings',
+      async () => identifierList({ claims: { 65530: { identifiers: { '450': {} } } } }),
+    ],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
   ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
@@ -129,7 +138,7 @@ const day = 86_400_000;
 const validity = { signed: now - day, validFrom: now - day, validUntil: now + day };
 const key = issuer.holderKey;
 
-/** The result for a proof of age with this status. Every address returns the list from `fetch`. */
+/** Checks a proof of age with this status. Every address returns the list from `fetch`. */
 async function ofMdoc(
   status: object,
   fetch: (uri: string) => Promise<Fetched> = async () => identifierList(),
@@ -180,7 +189,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(both(0, listed))).toBe('attestation revoked');
   });
 
-  it('is looked up by index only if its identifier is a text, as the EU reference issuer sends it', async () => {
+  it('is looked up only by index if its identifier is a string, as the EU reference issuer sends it', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : Promise.reject(new Error('asked')));
     const named = { identifier_list: { id: '450', uri: `${uri}/identifiers` } };
     expect(await ofMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
@@ -190,7 +199,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(ofMdoc(named, fetch))).toBe('malformed');
   });
 
-  it('is verified by the authority that the attestation names for its list', async () => {
+  it('is accepted from a list whose signer the attestation names, and from no other signer', async () => {
     const [authority] = ownAnchors;
     const certificate = new Uint8Array(authority?.x509.raw ?? []);
     const foreign = async () => identifierList({ signer: unknownIssuer });
@@ -206,8 +215,8 @@ describe('the status of an mdoc', () => {
 
   it.each([
     ['of an unknown kind', { revocation_service: { uri } }, 'status unknown'],
-    ['without any', {}, 'status unknown'],
-    ['that is no map', { status_list: 'text' }, 'malformed'],
+    ['without a list', {}, 'status unknown'],
+    ['that is not a map', { status_list: 'text' }, 'malformed'],
     ['with a negative index', { status_list: { idx: -1, uri } }, 'malformed'],
     ['without an address', { status_list: { idx: 0 } }, 'malformed'],
     ['at a very long address', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }, 'malformed'],
@@ -220,10 +229,10 @@ describe('the status of an SD-JWT VC', () => {
   it.each([
     ['of an unknown kind', { revocation_service: { uri: statusUri } }],
     [
-      'by an identifier list, which HAIP 1.0 does not know for it',
+      'by an identifier list, which HAIP 1.0 does not define for SD-JWT VC',
       { identifier_list: { id: 'x', uri: statusUri } },
     ],
-    ['without any', {}],
+    ['without a list', {}],
     ['with a negative index', { status_list: { idx: -1, uri: statusUri } }],
   ])('%s causes a refusal of the attestation', async (_what, status) => {
     expect(await refusalOf(ofSdJwt(status))).toBe('status unknown');

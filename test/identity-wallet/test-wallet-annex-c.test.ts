@@ -17,7 +17,7 @@ const toWallet = (body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Leads from the partner's link to the answer that the test identity wallet gives in place of the browser's API. */
+/** Runs a flow in which the test identity wallet answers in place of the Digital Credentials API. */
 async function ask(source: string, instruction: object = {}) {
   const asked = await askIdentityWallet(service, source, { scope: 'age_18_plus' });
   const answer = await toWallet({ requests: digitalRequestsIn(asked.page.html), ...instruction });
@@ -27,7 +27,7 @@ async function ask(source: string, instruction: object = {}) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'the test identity wallet at %s, by annex C',
+  'the test identity wallet of %s, in Annex C format,',
   (source) => {
     it('answers with an attestation that is accepted', async () => {
       const { end, show } = await ask(source);
@@ -44,7 +44,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       ['wrong-audience', 'holder proof wrong'],
       ['replay', 'holder proof wrong'],
       ['too-much', 'more than was asked for'],
-    ])('answers with a faulty attestation, which is refused: %s', async (act, refusal) => {
+    ])('presents the fault "%s", and the session fails: %s', async (act, refusal) => {
       const { end, show } = await ask(source, { act });
       expect(end.returned).toMatchObject({ error: 'verification_failed' });
       expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));
@@ -54,12 +54,12 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
 
 describe('a request that the test identity wallet cannot answer', () => {
   it.each([
-    ['of no protocol', []],
-    ['of another protocol', [{ protocol: 'openid4vp-v1-signed', data: { request: 'x' } }]],
-    ['without its parts', [{ ...iso, data: {} }]],
-    ['that is no CBOR', [{ ...iso, data: { deviceRequest: '____', encryptionInfo: '____' } }]],
+    ['without a protocol', []],
+    ['in another protocol', [{ protocol: 'openid4vp-v1-signed', data: { request: 'x' } }]],
+    ['without data', [{ ...iso, data: {} }]],
+    ['that is not CBOR', [{ ...iso, data: { deviceRequest: '____', encryptionInfo: '____' } }]],
     ['that asks for nothing', [{ ...iso, data: { deviceRequest: 'oA', encryptionInfo: 'gA' } }]],
-  ])('is a 400: %s', async (_what, requests) => {
+  ])('is a 400 if it is one %s', async (_what, requests) => {
     expect((await toWallet({ requests })).status).toBe(400);
   });
 });

@@ -40,7 +40,7 @@ function validate(path: Buffer[], anchor = root(), at = now): string {
 }
 
 describe('a certificate path', () => {
-  it('is valid from the signer to an anchor, with or without the anchor certificate in it', () => {
+  it('is valid from the signer to an anchor, with or without the certificate of the anchor', () => {
     expect(validate([signer('root')])).toBe('valid');
     expect(validate([signer('root'), root()])).toBe('valid');
     expect(validate([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
@@ -74,12 +74,12 @@ describe('a certificate path', () => {
       'unknown issuer',
     ],
     [
-      'no signer usage',
+      'an extended key usage for other purposes',
       () => validate([signer('root', { purposes: ['1.3.6.1.5.5.7.3.1'] })]),
       'issuer certificate unusable: extended key usage without 1.0.18013.5.1.2',
     ],
     [
-      'no extended usage',
+      'no extended key usage',
       () => validate([make('signer', 'root')]),
       'issuer certificate unusable: extended key usage without 1.0.18013.5.1.2',
     ],
@@ -109,17 +109,17 @@ describe('a certificate path', () => {
       'issuer certificate unusable: a certificate authority must not sign attestations',
     ],
     [
-      'a middle that is no authority',
+      'an intermediate certificate that is no authority',
       () => validate([signer('middle'), make('middle', 'root')]),
       'issuer certificate unusable: not a certificate authority',
     ],
     [
-      'a middle that may not issue',
+      'an intermediate authority that may not issue',
       () => validate([signer('middle'), middle({ usages: 1 })]),
       'issuer certificate unusable: key usage without keyCertSign',
     ],
     [
-      'an expired middle',
+      'an expired intermediate authority',
       () => validate([signer('middle'), middle({ notAfter: now - 1000 })]),
       'issuer certificate unusable: expired',
     ],
@@ -133,10 +133,14 @@ describe('a certificate path', () => {
       () => validate([signer('root')], root({ notAfter: now - 1000 })),
       'issuer certificate unusable: expired',
     ],
-    ['a gap', () => validate([signer('gone'), middle()]), 'unknown issuer: broken path'],
+    [
+      'a missing intermediate certificate',
+      () => validate([signer('gone'), middle()]),
+      'unknown issuer: broken path',
+    ],
     ['no certificate', () => validate([]), 'issuer certificate unusable: 0 certificates'],
     [
-      'too many',
+      'five certificates',
       () => validate([signer('root'), root(), root(), root(), root()]),
       'issuer certificate unusable: 5 certificates',
     ],
@@ -149,14 +153,14 @@ describe('a certificate path', () => {
     expect(outcome()).toBe(expected);
   });
 
-  it('is valid by a renewed anchor if the earlier anchor has expired', () => {
+  it('is valid if it ends at a renewed anchor whose earlier certificate has expired', () => {
     const expired = root({ notAfter: now - 1000 });
     const both = [expired, root()].map((each) => parseCertificate(each));
     const trusted = { anchors: both, purposes: [documentSigner], now };
     expect(() => validatePath([signer('root')], trusted)).not.toThrow();
   });
 
-  it('is refused if it has no certificates', () => {
+  it('is refused if it contains bytes that are no certificate', () => {
     expect(validate([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Nested deeply enough to overflow the stack of `JSON.stringify`, and short enough for a form. */
+/** JSON that is nested deeply enough to overflow the stack of `JSON.stringify`, and short enough for a form. */
 const nested = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
 const deep = 'nested deeper than 16 levels';
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
@@ -24,17 +24,17 @@ async function encrypt(text: string, key: Record<string, string>): Promise<strin
 
 describe('the form of the Digital Credentials API', () => {
   it.each([
-    ['is no JSON', 'age', 'no JSON'],
-    ['is nested too deep', 'age', nested],
-    ['has a vp_token that is nested too deep', 'age', `{"vp_token":{"proof_of_age":[${nested}]}}`],
-    ['has another member that is nested too deep', 'age', `{"vp_token":{},"state":${nested}}`],
-    ['is a text', 'age', '"text"'],
+    ['is not JSON', 'age', 'no JSON'],
+    ['is nested too deeply', 'age', nested],
+    ['has a vp_token that is nested too deeply', 'age', `{"vp_token":{"proof_of_age":[${nested}]}}`],
+    ['has another member that is nested too deeply', 'age', `{"vp_token":{},"state":${nested}}`],
+    ['is a string', 'age', '"text"'],
     ['is empty', 'age', '{}'],
     ['has a list for a vp_token', 'age', '{"vp_token":[]}'],
     ['has a number for an error', 'age', '{"error":1}'],
     ['must be encrypted and is not', 'pid-sd-jwt', '{"vp_token":{"pid_sd_jwt":["x~y"]}}'],
     ['cannot be decrypted', 'pid-sd-jwt', '{"response":"a.b.c.d.e"}'],
-    ['has a header nested too deep', 'pid-sd-jwt', `{"response":"${encoded(nested)}.b.c.d.e"}`],
+    ['has a header that is nested too deeply', 'pid-sd-jwt', `{"response":"${encoded(nested)}.b.c.d.e"}`],
   ])('answers 400 if the answer %s, and the request stays open', async (_what, source, data) => {
     const { request, post, show } = await askIdentityWallet(service, source);
     const before = await show();
@@ -49,11 +49,11 @@ describe('the form of the Digital Credentials API', () => {
 
 describe('the response URI', () => {
   it.each([
-    ['is no JSON', { vp_token: 'no JSON' }, 'vp_token is not JSON'],
-    ['is nested too deep', { vp_token: nested }, `vp_token is ${deep}`],
+    ['is not JSON', { vp_token: 'no JSON' }, 'vp_token is not JSON'],
+    ['is nested too deeply', { vp_token: nested }, `vp_token is ${deep}`],
     ['is a list', { vp_token: '[]' }, 'vp_token is not an object'],
     ['is missing', {}, 'it has no vp_token in JSON'],
-  ])('names the fault if the vp_token %s', async (_what, fields, fault) => {
+  ])('answers 400 and names the fault if the vp_token %s', async (_what, fields, fault) => {
     const { asked, show, link } = await askIdentityWallet(service, 'age');
     const before = await show();
     const { response_uri: uri } = await asked();
@@ -67,7 +67,7 @@ describe('the response URI', () => {
     expect((await otherIdentityWallet.open(link)).status).toBe(200);
   });
 
-  it('refuses nested JSON in place of a form', async () => {
+  it('answers 400 to deeply nested JSON in place of a form', async () => {
     const { asked, show } = await askIdentityWallet(service, 'age');
     const { response_uri: uri } = await asked();
     const headers = { 'content-type': 'application/json' };
@@ -78,7 +78,7 @@ describe('the response URI', () => {
     expect((await show()).failure).toBeNull();
   });
 
-  it('names the fault if an answer is not encrypted for this request', async () => {
+  it('answers 400 and names the fault if an answer is not encrypted for the request, or is unreadable', async () => {
     const { asked, show, link } = await askIdentityWallet(service, 'pid-sd-jwt');
     const { response_uri: uri, client_metadata: metadata } = await asked();
     const [key = {}] = metadata.jwks?.keys ?? [];

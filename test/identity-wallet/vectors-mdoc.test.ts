@@ -19,13 +19,13 @@ const expected = { docType, anchors, purposes: [documentSigner], transcript, now
 
 type CborMap = Map<string, unknown>;
 const tags = Tagged.preserve(0, 18, 24, 61, 1004);
-/** Maps keep the order of the example, because that order was signed. */
+/** Encodes maps in the order of the example, because the signature covers that order. */
 const encodeInOrder = (value: unknown) => encode(value, { mapSorter: () => 0 });
 const response = () => decode(bytesOf(annexD.deviceResponse), { tags, useMaps: true }) as CborMap;
 const documentOf = (whole: CborMap) => (whole.get('documents') as CborMap[])[0] as CborMap;
 const issuerSigned = () => documentOf(response()).get('issuerSigned') as CborMap;
 
-/** The example as an online presentation, with a device signature in place of the MAC. */
+/** Makes an online presentation of the example, with a device signature in place of the MAC. */
 function presented(change: (document: CborMap) => void = () => {}): Uint8Array {
   const whole = response();
   const document = documentOf(whole);
@@ -67,12 +67,12 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     expect(issuer.x509.subject).toBe('CN=utopia ds\nC=US');
   });
 
-  it('is verified with a signature by its device key', () => {
+  it('is accepted with a signature by its device key', () => {
     const { elements } = verifyMdoc(presented(), expected);
     expect(elements.get(namespace)?.get('family_name')).toBe('Doe');
   });
 
-  it('is refused in its published form, because a device MAC is not for remote use', async () => {
+  it('is refused in its published form, because it has a device MAC in place of a signature', async () => {
     const work = async () => verifyMdoc(bytesOf(annexD.deviceResponse), expected);
     await expect(work()).rejects.toThrow('holder proof wrong: no device signature');
   });
@@ -91,13 +91,13 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     expect(await refusalOf(work())).toBe('unknown issuer');
   });
 
-  it('is refused for another session', async () => {
+  it('is refused if the device signed for another nonce', async () => {
     const other = transcriptOf({ kind: 'redirect', ...context, nonce: 'another' });
     const work = async () => verifyMdoc(presented(), { ...expected, transcript: other });
     expect(await refusalOf(work())).toBe('holder proof wrong');
   });
 
-  it('is refused with an element of another name', async () => {
+  it('is refused if the family name was changed after signing', async () => {
     const bytes = presented((document) => {
       const namespaces = (document.get('issuerSigned') as CborMap).get('nameSpaces') as CborMap;
       const [first, ...rest] = namespaces.get(namespace) as Tagged[];

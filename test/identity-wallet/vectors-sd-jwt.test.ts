@@ -29,7 +29,7 @@ describe('the PID of RFC 9901, appendix A.3', () => {
     expect(factsOfSdJwt(claims)).toMatchObject({ ages: new Map([[18, true]]), countries: ['DE'] });
   });
 
-  it('is refused without issuer certificates: a key from another place is not trusted', async () => {
+  it('is refused as malformed, because it contains no certificate of its issuer', async () => {
     const work = verifySdJwt(presentation, { ...expected, anchors });
     await expect(work).rejects.toThrow('malformed: no x5c header');
   });
@@ -40,8 +40,8 @@ describe('the PID of RFC 9901, appendix A.3', () => {
     ['another type', { types: ['urn:eudi:pid:1'] }, 'wrong type'],
     ['an hour later', { now: (madeAt + 3600) * 1000 }, 'holder proof wrong'],
     ['an hour earlier', { now: (madeAt - 3600) * 1000 }, 'holder proof wrong'],
-    ['after its end', { now: 1883000000 * 1000 }, 'attestation expired'],
-    ['before it was issued', { now: 1682990000 * 1000 }, 'attestation not yet valid'],
+    ['a time after its end', { now: 1883000000 * 1000 }, 'attestation expired'],
+    ['a time before its issuance', { now: 1682990000 * 1000 }, 'attestation not yet valid'],
   ])('is refused for %s', async (_what, change, refusal) => {
     expect(await refusalOf(verifySigned(presentation, key, { ...expected, ...change }))).toBe(refusal);
   });
@@ -60,7 +60,7 @@ describe('the PID of RFC 9901, appendix A.3', () => {
 });
 
 describe('the disclosures of RFC 9901, section 4.2', () => {
-  it('have the digests of the specification, and are applied at their places', () => {
+  it('have the digests of the specification, and yield the claims of an object and a list', () => {
     const [ofObject, ofArray] = disclosures;
     for (const { text, digest } of disclosures) {
       expect(createHash('sha256').update(text).digest('base64url')).toBe(digest);

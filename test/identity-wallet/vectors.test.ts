@@ -53,7 +53,7 @@ const example = {
   y: 'BBA07F498D0F421E9753C94CA5A6B3B224EBE68BCE4DE8581040E8A63214E1B7',
 };
 
-/** Maps keep the order of the example, because that order was signed. */
+/** Encodes maps in the order of the example, because the signature covers that order. */
 const inOrder = { mapSorter: () => 0 };
 const embed = (value: unknown) => new Tagged(24, encode(value, inOrder));
 

@@ -18,7 +18,7 @@ const validity = { notBefore: now - day, notAfter: now + day };
 const licence = 'org.iso.18013.5.1.mDL';
 const keyOf = (name: string) => deriveKeyPair(new Uint8Array(32), [name]);
 
-/** A self-signed certificate authority. */
+/** Makes the certificate of a self-signed authority. */
 const authority = (name: string, changes: object = {}) =>
   buildCertificate({
     subject: { country: 'EU', name },
@@ -49,7 +49,7 @@ interface Parts {
   change?: (bytes: Uint8Array) => Uint8Array;
 }
 
-/** A list signed by its provider, with the given changes. */
+/** Makes a list that its provider signed, with the given changes. */
 function vical({ content = {}, purposes = ['1.0.18013.5.1.8'], issuer = 'provider', ...parts }: Parts = {}) {
   const certificate = buildCertificate({
     subject: { name: 'signer' },
@@ -83,13 +83,13 @@ const namesIn = (bytes: Uint8Array, docType = licence) =>
   readVical(bytes, { ...expected, docType }).authorities.map(({ x509 }) => /CN=(.*)/.exec(x509.subject)?.[1]);
 
 describe('a list of issuing authorities (VICAL)', () => {
-  it('yields the authorities of one document type', () => {
+  it('yields the authorities of the given document type', () => {
     expect(namesIn(vical())).toEqual(['one', 'two']);
     expect(namesIn(vical(), 'org.iso.7367.1.mVRC')).toEqual(['cars']);
     expect(namesIn(vical(), 'org.iso.23220.photoid.1')).toEqual([]);
   });
 
-  it('may have a CBOR tag and the date of the next list', () => {
+  it('is accepted with a CBOR tag, and yields the date of the next list', () => {
     const tagged = (bytes: Uint8Array) => new Uint8Array([0xd2, ...bytes]);
     const nextUpdate = textDate(now + day);
     const read = readVical(vical({ change: tagged, content: { nextUpdate } }), expected);
@@ -97,7 +97,7 @@ describe('a list of issuing authorities (VICAL)', () => {
     expect(read.authorities).toHaveLength(2);
   });
 
-  it('is accepted if one of its certificates is unusable', () => {
+  it('yields its other authorities if one certificate is unusable', () => {
     const certificateInfos = [info(new Uint8Array([1, 2, 3])), ...entries];
     expect(namesIn(vical({ content: { certificateInfos } }))).toEqual(['one', 'two']);
   });
@@ -122,22 +122,26 @@ describe('a list of issuing authorities (VICAL)', () => {
       'issuer certificate unusable',
     ],
     ['that was changed', { change: swapped }, 'issuer signature wrong'],
-    ['that is cut off', { change: (bytes) => bytes.slice(0, -20) }, 'malformed'],
+    ['that is truncated', { change: (bytes) => bytes.slice(0, -20) }, 'malformed'],
     ['of another version', { content: { version: '2.0' } }, 'malformed'],
-    ['of tomorrow', { content: { date: textDate(now + day) } }, 'attestation not yet valid'],
-    ['without a date', { content: { date: '2026-11-22' } }, 'malformed'],
-    ['without certificates', { content: { certificateInfos: {} } }, 'malformed'],
+    ['dated tomorrow', { content: { date: textDate(now + day) } }, 'attestation not yet valid'],
+    ['with a date that is no CBOR date', { content: { date: '2026-11-22' } }, 'malformed'],
+    ['with certificates that are no list', { content: { certificateInfos: {} } }, 'malformed'],
     [
-      'with a type that is no list',
+      'with document types that are no list',
       { content: { certificateInfos: [info(authority('one'), licence)] } },
       'malformed',
     ],
-    ['without end', { content: { certificateInfos: Array(2_001).fill(entries[0]) } }, 'malformed'],
+    [
+      'with more than 2,000 certificates',
+      { content: { certificateInfos: Array(2_001).fill(entries[0]) } },
+      'malformed',
+    ],
   ])('is refused if it is one %s', async (_which, parts, refusal) => {
     expect(await refusalOf((async () => readVical(vical(parts), expected))())).toBe(refusal);
   });
 
-  it('is refused if its signature does not match its certificate', async () => {
+  it("is refused if another key than that of its signer's certificate made the signature", async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const own = readVical(vical(), expected);
     expect(own.authorities).toHaveLength(2);
@@ -150,7 +154,7 @@ describe('a list of issuing authorities (VICAL)', () => {
 });
 
 describe('trust anchors from a VICAL', () => {
-  /** A file with a list, which a source reads. `pass` advances the clock until the next check. */
+  /** Creates a source that reads the list from a file. `pass` advances the clock until the next check. */
   function watch(first: Uint8Array) {
     const file = join(temporaryFolder('vical'), 'list.vical');
     const put = (bytes: Uint8Array) => {
@@ -191,7 +195,7 @@ describe('trust anchors from a VICAL', () => {
     expect(fault()).toBeUndefined();
   });
 
-  it('stay while the new list cannot be verified, and the log reports it once', () => {
+  it('stay the same while the new list cannot be verified, and the log reports the fault once', () => {
     const { put, pass, count, fault, logged } = watch(vical());
     put(vical({ issuer: 'other' }));
     for (const _time of [1, 2, 3]) {
@@ -214,7 +218,7 @@ describe('trust anchors from a VICAL', () => {
     expect(count()).toBe(2);
   });
 
-  it('stay after the next list is due, and the source reports the delay', () => {
+  it('stay the same after the next list is due, and the source reports the delay', () => {
     const { pass, count, fault } = watch(vical({ content: { nextUpdate: textDate(now + 60_000) } }));
     expect(fault()).toBeUndefined();
     pass(120_000);
