@@ -22,14 +22,14 @@ async function ask(
 }
 const bearer = ({ apiKey }: Pick<TestPartner, 'apiKey'>) => `Bearer ${apiKey}`;
 
-/** The events of a key, page by page. */
+/** Reads one page of the events of an API key. */
 async function read(of: Pick<TestPartner, 'apiKey'>, query: Record<string, string> = {}) {
   const { status, body } = await ask('events', bearer(of), `?${new URLSearchParams(query)}`);
   expect(status).toBe(200);
   return EventsResponse.parse(body);
 }
 
-/** A visit that fails, which causes one event. */
+/** Declines consent in a new session, which causes one event. */
 async function fail(partner: TestPartner): Promise<void> {
   const { browser, first } = await harness.open(partner);
   await browser.press(first, 'decision=decline');
@@ -44,7 +44,7 @@ async function published(partner: TestPartner, count: number): Promise<void> {
 }
 
 describe('GET /api/events', () => {
-  it('returns the events of the key as webhooks send them, oldest first and in pages', async () => {
+  it('returns the events of the API key as webhooks send them, oldest first and in pages', async () => {
     const partner = await harness.partner();
     await harness.token(partner);
     for (let visits = 0; visits < 3; visits += 1) {
@@ -79,7 +79,7 @@ describe('GET /api/events', () => {
     expect(await read(partner, { after: last })).toMatchObject({ events: [], hasMore: false });
   });
 
-  it('lists an event from 30 seconds after its time, so that no event appears before a listed one', async () => {
+  it('lists an event only from 30 seconds after its time, so that none is inserted before listed ones', async () => {
     const partner = await harness.partner();
     await fail(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);
@@ -104,7 +104,7 @@ describe('GET /api/events', () => {
     }
   });
 
-  it('keeps an event for 30 days; later its id answers 404', async () => {
+  it('answers 404 if the event of `after` has been deleted', async () => {
     const partner = await harness.partner();
     await fail(partner);
     await published(partner, 1);
@@ -113,7 +113,7 @@ describe('GET /api/events', () => {
     expect((await ask('events', bearer(partner), `?after=${event?.event_id}`)).status).toBe(404);
   });
 
-  it('returns the events of an erased user without the user’s identity', async () => {
+  it('returns the events of an erased user with the user_id "erased"', async () => {
     const partner = await harness.partner();
     const verified = await harness.verifyUser(partner, 'new-adult');
     await harness.exchange(partner, verified);
@@ -134,14 +134,14 @@ describe('GET /api/events', () => {
     ['limit=1.5', 'limit must be a number from 1 to 200'],
     ['limit=ten', 'limit must be a number from 1 to 200'],
     ['limit=1&limit=2', 'limit must be given once'],
-  ])('refuses %s', async (query, error) => {
+  ])('answers 400 to the query %s', async (query, error) => {
     const answer = await ask('events', bearer(await harness.partner()), `?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { success: false, error } });
   });
 });
 
 describe('GET /api/wallet', () => {
-  it('returns the balance, the spend caps and their use for the mode of the key', async () => {
+  it('returns the balance, the spend caps and their use for the mode of the API key', async () => {
     const partner = await harness.partner();
     const { partnerId } = partner;
     await harness.token(partner);
@@ -173,7 +173,7 @@ describe('GET /api/wallet', () => {
 });
 
 describe.each(['events', 'wallet'] as const)('GET /api/%s', (path) => {
-  it('accepts only active API keys of active partners', async () => {
+  it('answers 401 without an active API key of an active partner', async () => {
     const missing = 'Missing API key. Use Authorization: Bearer {key}';
     for (const none of [undefined, 'Basic x', 'Bearer'])
       expect(await ask(path, none)).toMatchObject({ status: 401, body: { error: missing } });
@@ -187,7 +187,7 @@ describe.each(['events', 'wallet'] as const)('GET /api/%s', (path) => {
     expect((await ask(path, bearer(other))).status).toBe(401);
   });
 
-  it('accepts 60 requests a minute for each key, counted separately from other endpoints', async () => {
+  it('accepts 60 requests per minute and API key, counted separately from session queries', async () => {
     const partner = await harness.partner();
     const { sessionId } = await harness.open(partner);
     for (let asked = 0; asked < 60; asked += 1) expect((await ask(path, bearer(partner))).status).toBe(200);

@@ -4,11 +4,11 @@ import type { Page } from 'playwright-core';
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
- * The findings of axe for the present page, one per line, by WCAG 2.2 AA and axe's best practices. Its source is
+ * Returns axe's findings for the present page, by WCAG 2.2 AA and axe's best practices. The source of axe is
  * evaluated by the debugger, because the content security policy allows no script.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // The source has half a megabyte, so a document gets it only once.
+  // The source of axe has half a megabyte, so it is loaded only once per document.
   if (!(await page.evaluate<boolean>("typeof axe === 'object'"))) await page.evaluate(`${axe.source};0`);
   const options = JSON.stringify({
     runOnly: { type: 'tag', values: standards },

@@ -8,13 +8,13 @@ const executablePath = process.env['SVC_CHROMIUM'] ?? '/usr/bin/chromium';
 const installed = existsSync(executablePath);
 const artefacts = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
-/** `describe` for tests that need a browser. Without one, they are skipped with a message. */
+/** `describe` for tests that need a browser. If none is installed, the tests are skipped with a message. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (installed) {
     describe(name, tests);
     return;
   }
-  process.stderr.write(`\nSkipped for want of a browser at ${executablePath}: ${name}.
+  process.stderr.write(`\nSkipped, because there is no browser at ${executablePath}: ${name}.
 Install it (apt-get install chromium) or name another one with SVC_CHROMIUM.\n`);
   describe.skip(name, tests);
 }
@@ -28,7 +28,7 @@ export interface Visitor {
   page: Page;
   /** Errors and warnings of the console, such as blocked content and failed scripts. */
   complaints: string[];
-  /** Origins of all requests that pages caused. */
+  /** The origins of all requests that pages sent. */
   asked: Set<string>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   const complaints: string[] = [];
   const asked = new Set<string>();
   context.on('console', (message) => {
-    // An error page's own status in the console is not a fault.
+    // The console reports the status of an error page, which the test expects.
     const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
     if (['error', 'warning'].includes(message.type()) && !isStatus)
       complaints.push(`${message.text()} (${message.location().url})`);
@@ -50,7 +50,7 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   return { page, complaints, asked, close: () => context.close() };
 }
 
-/** Keeps a screenshot for manual review; not in continuous integration. */
+/** Stores a screenshot for manual review. Does nothing in continuous integration. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   if (process.env['CI']) return;
   mkdirSync(artefacts, { recursive: true });

@@ -24,7 +24,7 @@ describeInBrowser('the demo partner in a real browser', () => {
     await service.stop();
   });
 
-  it('verifies a visitor in four clicks, and shows the events without a reload', async () => {
+  it('verifies a visitor in three clicks, shows the events without a reload, and is accessible', async () => {
     const { page, complaints } = await newVisitor(browser);
     await page.goto(demo.url);
     await keepScreenshot(page, 'demo-home');
@@ -49,7 +49,7 @@ describeInBrowser('the demo partner in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('has an accessible error page, which leads back to the shop', async () => {
+  it('has an accessible error page with a link back to the shop', async () => {
     const { page, complaints, close } = await newVisitor(browser);
     await page.goto(`${demo.url}/callback?code=x&state=x`);
     for (const [width, colorScheme] of [

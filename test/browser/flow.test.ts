@@ -11,7 +11,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   let service: TestServer;
   let shop: Shop;
   let browser: Browser;
-  /** One user with one browser; each visit is a new session. */
+  /** A user whose browser most tests share. Each test starts a new session in it. */
   let regular: Visitor;
   const visitors: Visitor[] = [];
 
@@ -21,7 +21,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     regular = await visitor();
   });
   afterAll(async () => {
-    // Any error that a page reports, up to the partner's page, fails the test.
+    // Each error in the console of a page fails the test.
     const complaints = visitors.flatMap((visitor) => visitor.complaints);
     await browser.close();
     await shop.close();
@@ -68,7 +68,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     ['Unavailable', 'code'],
     ['Rejected', 'verification_failed'],
     ['Source down', 'verification_failed'],
-  ])('returns the sandbox user %s to the partner', async (person, result) => {
+  ])('returns the sandbox user %s to the partner with %s', async (person, result) => {
     const page = await atPeople();
     await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
     await page.waitForURL(atShop);
@@ -86,7 +86,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect([...asked].sort()).toEqual([service.baseUrl, shop.origin].sort());
   });
 
-  it('returns to the partner after a decline or a cancel, and the back button reopens nothing', async () => {
+  it('returns to the partner after a decline or a cancel, and the back button repeats the redirect', async () => {
     const page = await started();
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
@@ -102,7 +102,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
-  it('the back button on the second page cannot undo consent', async () => {
+  it('shows the second page again after the back button, because the consent stays', async () => {
     const page = await atPeople();
     await page.goBack();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
@@ -111,7 +111,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('a double click submits a form once', async () => {
+  it('continues normally after a double click on a button', async () => {
     const page = await started();
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
@@ -122,7 +122,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it("two tabs share one session: the second tab shows the session's present step", async () => {
+  it("shows the session's present step in a second tab that sends an earlier form", async () => {
     const page = await started();
     const second = await page.context().newPage();
     await second.goto(page.url());
@@ -137,7 +137,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBe(code);
   });
 
-  it('another browser cannot continue the session', async () => {
+  it('cannot continue in another browser, and continues in its own', async () => {
     const page = await started();
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());
@@ -147,7 +147,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
   });
 
-  it('a callback that redirects to another origin of the partner is followed', async () => {
+  it('follows a callback that redirects to another origin', async () => {
     const elsewhere = shop.origin.replace('localhost', '127.0.0.1');
     shop.leadOn(`${elsewhere}/welcome`);
     const page = await atPeople();
@@ -179,7 +179,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('an expired session returns to the partner with its reason', async () => {
+  it('returns to the partner with session_expired after 31 minutes', async () => {
     const page = await atPeople();
     clock.advance(31 * minute);
     await page.getByRole('button', { name: 'Adult' }).first().click();

@@ -8,7 +8,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const { userAgent, viewport } = devices['Pixel 7'];
 
-describeInBrowser('a hand-off to a phone, with two real browsers', () => {
+describeInBrowser('a hand-off to a phone, in two real browsers,', () => {
   const clock = manualClock();
   let service: TestServer;
   let shop: Shop;
@@ -41,7 +41,7 @@ describeInBrowser('a hand-off to a phone, with two real browsers', () => {
     return { computer: computer.page, phone: phone.page, code };
   }
 
-  it('is completed at the phone, and the computer continues within two seconds', async () => {
+  it('is completed at the phone, and the computer then returns to the partner without a reload', async () => {
     const { computer, phone, code } = await open();
     await expectReadable(computer, 'handoff-localhost');
     expect(await computer.locator('.qr').count()).toBe(0);
@@ -66,7 +66,7 @@ describeInBrowser('a hand-off to a phone, with two real browsers', () => {
     await expectReadable(phone, 'phone-done');
   });
 
-  it('works without scripts', async () => {
+  it('works without JavaScript on the computer, which returns to the partner after a cancel on the phone', async () => {
     const { computer, phone, code } = await open(false);
     await phone.getByLabel('Code on that screen').fill(code);
     await phone.getByRole('button', { name: 'Continue' }).click();
@@ -77,7 +77,7 @@ describeInBrowser('a hand-off to a phone, with two real browsers', () => {
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
-  it('an expired link can be replaced by a new one', async () => {
+  it('shows an expired link as invalid, and the computer can make a new one or continue alone', async () => {
     const { computer, phone } = await open();
     clock.advance(121_000);
     await phone.reload();
@@ -115,7 +115,7 @@ describeInBrowser('the hand-off of a service with a public address', () => {
     await service.stop();
   });
 
-  /** The left and right edges of an element's drawn text. */
+  /** Returns a script that measures the left and right edges of an element's text. */
   const edges = (selector: string) => `(() => {
     const range = document.createRange();
     range.selectNodeContents(document.querySelector(${JSON.stringify(selector)}));
@@ -127,7 +127,7 @@ describeInBrowser('the hand-off of a service with a public address', () => {
     ['en', 'left'],
     ['ar', 'right'],
   ] as const)(
-    'shows a QR code, and in %s the digits are aligned with their heading',
+    'shows a QR code, and in %s the digits of the code are aligned on the %s',
     async (language, side) => {
       const { page, complaints, close } = await newVisitor(browser, { locale: language });
       await page.goto(shop.link());

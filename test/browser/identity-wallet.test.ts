@@ -19,7 +19,7 @@ const configured = [
   { name: 'licence', label: 'Driving licence', profile: 'mdl', trustAnchors, access },
 ];
 
-/** Replaces the browser's Digital Credentials API. It supports only these protocols, and asks `pickCredential`. */
+/** Replaces the browser's Digital Credentials API by one that supports only `protocols` and calls `pickCredential`. */
 const digitalCredentials = (protocols: string) => `
   globalThis.DigitalCredential = class {
     static userAgentAllowsProtocol(name) { return ${protocols}.test(name); }
@@ -70,7 +70,7 @@ describeInBrowser('European identity wallets in a real browser', () => {
   }
 
   it.each(testIdentityWalletSources.map(({ name }) => name))(
-    'the source %s verifies a user on the same device, after one refusal',
+    'the source %s verifies a user in the same browser, also after a refusal in the wallet',
     async (source) => {
       const { page, complaints } = await begin(source);
       await expectReadable(page, `${source} asks`);
@@ -119,10 +119,10 @@ describeInBrowser('European identity wallets in a real browser', () => {
   it.each([
     ['age', 'OpenID4VP', openId, byOpenId],
     ['pid', 'OpenID4VP', openId, byOpenId],
-    ['age', 'annex C', iso, byAnnexC(proofOfAge)],
-    ['licence', 'annex C', iso, byAnnexC(licence)],
+    ['age', 'Annex C', iso, byAnnexC(proofOfAge)],
+    ['licence', 'Annex C', iso, byAnnexC(licence)],
   ])(
-    'the source %s verifies a user by the Digital Credentials API, with the protocol %s',
+    'the source %s verifies a user by the Digital Credentials API with the protocol %s, also after an error',
     async (source, _name, protocols, pick) => {
       let refuses = true;
       const { page, complaints } = await begin(source, {
@@ -145,20 +145,20 @@ describeInBrowser('European identity wallets in a real browser', () => {
     },
   );
 
-  it('a browser that allows both protocols gets both requests, and sends one answer', async () => {
+  it('the source licence verifies a user in a browser that allows every protocol', async () => {
     const { page } = await begin('licence', { protocols: '/./', pick: byAnnexC(licence) });
     await digital(page).click();
     await page.waitForURL(atShop);
     expect(shop.last()).toHaveProperty('code');
   });
 
-  it('a browser that allows neither protocol shows only the link', async () => {
+  it('a browser that allows no offered protocol shows only the link to the wallet', async () => {
     const { page } = await begin('licence', { protocols: '/^other$/', pick: byOpenId });
     await page.getByRole('link', { name: 'Open Driving licence' }).waitFor();
     expect(await digital(page).isVisible()).toBe(false);
   });
 
-  it('a browser without the Digital Credentials API shows only the link', async () => {
+  it('a browser without the Digital Credentials API shows only the link to the wallet', async () => {
     const { page } = await begin('age');
     await page.getByRole('link', { name: 'Open Age app' }).waitFor();
     expect(await digital(page).isVisible()).toBe(false);

@@ -14,10 +14,10 @@ let partner: TestPartner;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 const paths: Record<string, string> = {};
 
-/** Table rows scroll sideways, because a wrapped value would hide the rows below. */
+/** The height of the tallest table row. Tables scroll sideways, so no row may become high by wrapped values. */
 const tallestRow = `Math.max(0, ...[...document.querySelectorAll('thead + tbody tr')].map((row) => row.offsetHeight))`;
 
-describeInBrowser('the pages of /ops', () => {
+describeInBrowser('the page of /ops', () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([startTestServer(), launchBrowser()]);
     receiver = await startReceiver((_count, _request, response) => response.writeHead(500).end('broken'));
@@ -48,7 +48,7 @@ describeInBrowser('the pages of /ops', () => {
   });
 
   it.each(['ops', 'partner', 'endpoint', 'delivery', 'session', 'wallet', 'bulk', 'work'])(
-    '%s has no accessibility fault, on a wide and a narrow screen, light and dark',
+    '%s is accessible on a wide and a narrow screen, light and dark, and its table rows stay low',
     async (name) => {
       const extraHTTPHeaders = { authorization: `Bearer ${adminToken}` };
       const { page, complaints, close } = await newVisitor(browser, { extraHTTPHeaders });

@@ -15,7 +15,7 @@ const imprint = {
   SVC_HELP_ADDRESS: 'help@svc.example',
 };
 
-describeInBrowser('the pages in a real browser', () => {
+describeInBrowser('the pages of the hosted flow in a real browser', () => {
   const clock = manualClock();
   let service: TestServer;
   let shop: Shop;
@@ -84,7 +84,7 @@ describeInBrowser('the pages in a real browser', () => {
     expect(visitor.complaints).toEqual([]);
   }
 
-  it.each(Object.entries(pages))('the page %s has no accessibility fault', async (name, open) =>
+  it.each(Object.entries(pages))('are accessible, small and fit each width: %s', async (name, open) =>
     look(name, open),
   );
 
@@ -93,7 +93,7 @@ describeInBrowser('the pages in a real browser', () => {
     ['fr', 'Autoriser et continuer'],
     ['es', 'Permitir y continuar'],
     ['ar', 'السماح والمتابعة'],
-  ])('every page is in %s if Accept-Language asks for it', async (language, accept) => {
+  ])('are in %s if the browser asks for that language', async (language, accept) => {
     const { page, close } = await newVisitor(browser, { locale: language });
     await page.goto(shop.link({ scope }));
     expect(await page.locator('html').getAttribute('lang')).toBe(language);
@@ -104,7 +104,7 @@ describeInBrowser('the pages in a real browser', () => {
   });
 
   it.each(['en', 'de', 'fr', 'es', 'ar'])(
-    'the consent page in %s fits on the screen of a phone',
+    'show the buttons of the consent page in %s on the first screen of a phone',
     async (language) => {
       const longNamed = await openShop(service, { brandName: 'Weinhaus Grün & Söhne' });
       const { page, close } = await newVisitor(browser, {
@@ -120,7 +120,7 @@ describeInBrowser('the pages in a real browser', () => {
     },
   );
 
-  it("ui_locales overrides the browser's language, until the end of the flow", async () => {
+  it("are in the language of ui_locales in place of the browser's language, also after consent", async () => {
     const { page, close } = await newVisitor(browser, { locale: 'de' });
     await page.goto(shop.link({ uiLocales: 'ja ar' }));
     await press(page, 'accept');
@@ -129,7 +129,7 @@ describeInBrowser('the pages in a real browser', () => {
     await close();
   });
 
-  it('a language link changes the language until the end of the flow, with keyboard and without scripts', async () => {
+  it('change their language by a link until the end of the flow, with the keyboard and without JavaScript', async () => {
     const { page, complaints, close } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(shop.link({ uiLocales: 'fr' }));
     const address = page.url();
@@ -149,14 +149,14 @@ describeInBrowser('the pages in a real browser', () => {
     await close();
   });
 
-  it('the list of languages is usable on wide and narrow screens', () =>
+  it('have an accessible list of languages on wide and narrow screens', () =>
     look('languages', async (page) => {
       await page.goto(shop.link());
       await page.locator('.languages summary').click();
       await page.getByRole('link', { name: 'Deutsch' }).waitFor();
     }));
 
-  it("the partner's logo of any shape replaces the letter", async () => {
+  it("show the partner's logo undistorted if it is wide or high", async () => {
     for (const [shape, width, height] of [
       ['wide', 300, 100],
       ['high', 40, 120],
@@ -179,7 +179,7 @@ describeInBrowser('the pages in a real browser', () => {
     await service.admin.partners.removeLogo.mutate({ partnerId: shop.partner.partnerId });
   });
 
-  it("the pages show the client's name, colour and purpose", async () => {
+  it("show the client's name, colour and purpose, with HTML escaped", async () => {
     const { clientId } = shop.partner;
     const purpose = 'לבדוק <i>גיל</i>';
     const privacyUrl = 'https://shop.example/privacy';

@@ -33,7 +33,7 @@ describeInBrowser('passkeys of users', () => {
     (url: URL) =>
       url.origin === origin;
 
-  /** The passkeys as stored in the database. */
+  /** Returns the id of the first passkey, in the encoding of the database. */
   const idOf = ([credential]: { credentialId: string }[]) =>
     Buffer.from(credential?.credentialId ?? '', 'base64').toString('base64url');
 
@@ -42,7 +42,7 @@ describeInBrowser('passkeys of users', () => {
     await page.locator('input[name=passkey][value=can]').waitFor({ state: 'attached' });
   }
 
-  it('are saved with one tap, and verify a return with one tap, also at another partner', async () => {
+  it('are saved with one click, and verify a return with one click, also at another partner', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await toQuestion(visitor, shop);
@@ -86,7 +86,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('do not replace a verification if a client requires newer claims', async () => {
+  it('do not replace a verification if the claims are older than the client allows', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -103,7 +103,7 @@ describeInBrowser('passkeys of users', () => {
     await strict.close();
   });
 
-  it('are refused after their counter goes back or after their removal, and the user verifies otherwise', async () => {
+  it('are refused after their counter decreases or they are removed, and the user can verify by a method', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -130,7 +130,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are refused in live mode if they were made in test mode, and the page explains it', async () => {
+  it('are refused in the other mode, and the page explains it', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -143,11 +143,11 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are not offered again to a user who has one on this device', async () => {
+  it('are not created twice on one device, and later not offered in its browser', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop, 'young-adult');
-    // Another browser profile on the same device, without stored data.
+    // Without cookies, the browser behaves as another profile on the same device.
     await page.context().clearCookies();
     await toQuestion(visitor, shop, 'young-adult');
     await page.click('form.passkey button');
@@ -173,7 +173,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are never offered without scripts', async () => {
+  it('are not offered without JavaScript', async () => {
     const { page, close } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(shop.link());
     expect(await page.locator('form.passkey').isVisible()).toBe(false);
@@ -184,23 +184,26 @@ describeInBrowser('passkeys of users', () => {
     await close();
   });
 
-  it.each(languages)('have pages in %s that fit on the screen of a phone', async (language) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const visitor = await withAuthenticator(browser, {
-        locale: language,
-        viewport: { width: 390, height: 844 },
-        colorScheme,
-      });
-      const { page } = visitor;
-      await page.goto(shop.link());
-      await page.locator('form.passkey:not([hidden])').waitFor();
-      const button = await page.locator('form.passkey button').boundingBox();
-      await keepScreenshot(page, `consent-passkey-phone-${language}-${colorScheme}`);
-      expect((button?.y ?? 10_000) + (button?.height ?? 0)).toBeLessThanOrEqual(844);
-      await toQuestion(visitor, shop);
-      await keepScreenshot(page, `save-passkey-phone-${language}-${colorScheme}`);
-      expect(await accessibilityFaults(page)).toEqual([]);
-      await visitor.close();
-    }
-  });
+  it.each(languages)(
+    'have accessible pages in %s, whose button is on the first screen of a phone',
+    async (language) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const visitor = await withAuthenticator(browser, {
+          locale: language,
+          viewport: { width: 390, height: 844 },
+          colorScheme,
+        });
+        const { page } = visitor;
+        await page.goto(shop.link());
+        await page.locator('form.passkey:not([hidden])').waitFor();
+        const button = await page.locator('form.passkey button').boundingBox();
+        await keepScreenshot(page, `consent-passkey-phone-${language}-${colorScheme}`);
+        expect((button?.y ?? 10_000) + (button?.height ?? 0)).toBeLessThanOrEqual(844);
+        await toQuestion(visitor, shop);
+        await keepScreenshot(page, `save-passkey-phone-${language}-${colorScheme}`);
+        expect(await accessibilityFaults(page)).toEqual([]);
+        await visitor.close();
+      }
+    },
+  );
 });

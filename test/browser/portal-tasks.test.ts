@@ -16,12 +16,12 @@ let status = 204;
 
 const open = (path: string) => page.goto(`${server.baseUrl}/portal${path}`);
 const secret = async () => (await page.textContent('main .done pre')) ?? '';
-/** The text of the present page's main part. */
+/** Opens the path, or reloads the page. @returns the text of the page's main part */
 async function textNow(path?: string): Promise<string> {
   await (path === undefined ? page.reload() : open(path));
   return (await page.textContent('main')) ?? '';
 }
-/** The form with this action on the page. */
+/** Returns the form with this action on the page. */
 const form = (act: string) => page.locator(`form:has(input[name="act"][value="${act}"])`);
 async function send(act: string, fields: Record<string, string> = {}) {
   for (const [name, value] of Object.entries(fields)) {
@@ -34,7 +34,7 @@ async function send(act: string, fields: Record<string, string> = {}) {
   expect(await page.locator('[role=alert]').allTextContents()).toEqual([]);
 }
 
-/** Former tasks of support, each done by an owner in the portal. */
+/** These tasks once needed an operator. An owner does each of them in the portal. */
 describeInBrowser('an owner in the portal, without help from support', () => {
   beforeAll(async () => {
     const env = { SVC_PORTAL: 'on', SVC_LOCALHOST_WEBHOOKS: 'on' };
@@ -77,7 +77,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(redirectUris).toEqual([partner.redirectUri]);
   });
 
-  it('rotates a client secret while the old one still works', async () => {
+  it('rotates a client secret, and the old secret still works', async () => {
     await open(`/clients/${partner.clientId}`);
     await send('rotate', { keepOld: '86400' });
     const rotated = { ...partner, clientSecret: await secret() };
@@ -86,7 +86,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     partner = rotated;
   });
 
-  it('creates a second client with an API key of its own, and the client exchanges a code', async () => {
+  it('creates a second client with its own API key, and the client can exchange a code', async () => {
     await open('/keys');
     await send('create', { mode: 'test' });
     const [, keyId = ''] = /(key_\w{22})/.exec((await page.textContent('main .done')) ?? '') ?? [];
@@ -98,7 +98,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
   });
 
-  it('revokes a leaked API key at once', async () => {
+  it('replaces an API key, and the old key gets 401 immediately', async () => {
     await open(`/keys/${partner.keyId}`);
     await send('rotate', { keepOld: '0' });
     const ask = (key: string) =>
@@ -118,7 +118,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(next.endsWith(last4 ?? '?')).toBe(true);
   });
 
-  it('sees why a delivery failed, sends it again, then sends all events of a time span again', async () => {
+  it('sees why a delivery failed, resends a delivery, and resends all deliveries of a time span', async () => {
     status = 500;
     await open(`/webhooks/${partner.keyId}`);
     await send('test');
@@ -138,7 +138,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     await expect.poll(() => textNow(), { timeout: within(20_000) }).toContain('done');
   });
 
-  it('reads the balance, the statement, the signed statement and the usage', async () => {
+  it('reads the balance and the usage chart, and gets a signed statement', async () => {
     await open('/wallet?mode=test');
     expect(await page.textContent('main')).toContain('-0.50 USD');
     expect(await page.locator('svg.chart rect').count()).toBe(30);
@@ -146,7 +146,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect((await secret()).split('.')).toHaveLength(3);
   });
 
-  it('sets spend caps, the threshold of a low balance, and e-mails', async () => {
+  it('sets spend caps, the threshold of a low balance, and e-mail notices', async () => {
     await open('/wallet?mode=test');
     await send('caps', { perMinute: '30', perHour: '300' });
     await open('/warnings');
@@ -192,7 +192,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect((await server.admin.clients.show.query(clientId)).brandName).toBe('Acme Nights');
   });
 
-  it('finds a user by the sub of a token', async () => {
+  it('finds a user by the subject of an access token', async () => {
     const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
@@ -206,7 +206,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(await page.textContent('main table')).toContain('ses_');
   });
 
-  it('finds all these actions with their actor in the audit log', async () => {
+  it('finds actions of the tests above, with their actor, in the audit log', async () => {
     await open('/log');
     const text = (await page.textContent('main table')) ?? '';
     for (const act of ['keys.rotate', 'clients.rotateSecret', 'webhooks.switchSecret', 'limits.set'])

@@ -33,7 +33,7 @@ describeInBrowser('the portal', () => {
     await server.stop();
   });
 
-  it('lets a member make a passkey by an invitation, sign out, and sign in with the passkey', async () => {
+  it('lets a member create a passkey with an invitation, sign out, and sign in with the passkey', async () => {
     const wanted = { partnerId: partner.partnerId, email: 'zoe@shop.example', role: 'finance' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
     const { page, complaints, close } = await newVisitor(browser);
@@ -59,7 +59,7 @@ describeInBrowser('the portal', () => {
     await close();
   });
 
-  /** Pages of one record each, and the page of an unknown record. */
+  /** Creates records. @returns the paths of their pages, and of the page of an unknown record */
   async function recordPages(): Promise<string[]> {
     const { partnerId, keyId, clientId } = partner;
     const [delivery] = await server.admin.deliveries.list.query({ partnerId });
@@ -95,7 +95,7 @@ describeInBrowser('the portal', () => {
     { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, locale: 'ar' },
   ];
   for (const [n, look] of looks.entries())
-    it(`has accessible pages without overflow, ${look.colorScheme} and ${look.viewport.width} wide`, async () => {
+    it(`has accessible pages that fit the width, ${look.colorScheme} and ${look.viewport.width} pixels wide`, async () => {
       const { page, complaints, close } = await newVisitor(browser, look);
       const cookies = [...owner.browser.cookies].map(([name, value]) => ({
         name,
@@ -106,7 +106,7 @@ describeInBrowser('the portal', () => {
       for (const path of [
         ...['/', '/clients', '/keys', '/webhooks', '/deliveries', '/requests', '/sessions', '/members'],
         ...['/warnings', '/users', '/log', '/news', '/wallet?mode=test', '/devices'],
-        // The pages share their parts, so each is checked in only one of the appearances.
+        // The record pages share their parts, so each of them is checked in only one appearance.
         ...records.filter((_path, at) => at % looks.length === n),
       ]) {
         const answer = await page.goto(`${server.baseUrl}/portal${path}`);

@@ -9,20 +9,20 @@ type ClientSettings = NonNullable<Parameters<typeof createPartner>[1]>['client']
 export interface Shop {
   origin: string;
   partner: TestPartner;
-  /** The query of the browser's last return. */
+  /** Returns the query of the last callback. */
   last(): Record<string, string>;
-  /** Number of returns of a browser. */
+  /** Returns the number of callbacks. */
   returns(): number;
   /** Makes the callback redirect to another origin. */
   leadOn(to: string | undefined): void;
-  /** A link as on the shop's page. `scope` and other parameters can be replaced. */
+  /** Returns a start link for a new session. `scope` and `ui_locales` can be set. */
   link(changes?: { scope?: string; uiLocales?: string }): string;
   close(): Promise<void>;
 }
 
 const scope = 'age_18_plus country';
 
-/** A partner's site, with the page to which users return, and its account at the service. */
+/** Starts a partner's site with a callback page, and creates the partner at the service. */
 export async function openShop(
   service: Pick<TestServer, 'admin' | 'baseUrl'>,
   client: ClientSettings = {},

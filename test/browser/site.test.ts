@@ -6,7 +6,7 @@ import { describeInBrowser, keepScreenshot, launchBrowser } from './chromium.ts'
 
 const phone = { width: 360, height: 780 };
 const desktop = { width: 1280, height: 860 };
-/** One page of each kind: with tabs, wide tables, tables without headings, long code. */
+/** Pages of each kind: with tabs, with wide tables, with tables without headings, with long code. */
 const pages = [
   '/',
   '/status',
@@ -52,7 +52,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     }
   });
 
-  it('a copy button covers no code', async () => {
+  it('a copy button ends above the first line of its code', async () => {
     for (const path of ['/docs/recipes', '/docs/webhooks']) {
       const page = await open(path, { viewport: phone });
       const tops = await page.evaluate<[button: number, code: number][]>(`
@@ -79,7 +79,7 @@ describeInBrowser('the documentation site in a real browser', () => {
     await page.context().close();
   });
 
-  it('the status page shows the same without a script', async () => {
+  it('the status page shows its state and table without JavaScript', async () => {
     const page = await open('/status', { javaScriptEnabled: false });
     expect(await page.locator('.state').innerText()).toBe('The service works');
     expect(await page.locator('table').first().isVisible()).toBe(true);

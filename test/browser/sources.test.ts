@@ -44,7 +44,7 @@ describeInBrowser('verification sources in a real browser', () => {
     service.admin.clients.update.mutate({ clientId: shop.partner.clientId, sources: [source] });
   const atShop = (url: URL) => url.origin === shop.origin;
 
-  it('an OpenID provider confirms a person', async () => {
+  it('an OpenID provider verifies a user, who returns to the partner with a code', async () => {
     const { page, complaints } = visitor;
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
@@ -61,7 +61,7 @@ describeInBrowser('verification sources in a real browser', () => {
   });
 
   it.each(['en', 'de', 'fr', 'es', 'ar'])(
-    'the list of methods in %s leads to a method, and shows again after a failure',
+    'the list of methods in %s is accessible, and is shown again after a method failed',
     async (locale) => {
       const { clientId: id } = shop.partner;
       const sources = ['bank-id', 'test-wallet-age', 'away', 'sandbox'];
@@ -85,13 +85,13 @@ describeInBrowser('verification sources in a real browser', () => {
     },
   );
 
-  it('a source with a strict form policy still returns the user to the partner', async () => {
+  it('a provider with a strict form policy returns the user to the partner by a page with a link', async () => {
     await useSource('strict');
     const { page } = visitor;
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
     await page.getByRole('link', { name: 'Continue to The strict' }).click();
-    // The partner's page does not open.
+    // The answer without content keeps the browser on the page of the service.
     await page.route(`${shop.origin}/**`, (route) => route.fulfill({ status: 204 }));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('You are on your way back to Acme Cinema.').waitFor();
@@ -102,7 +102,7 @@ describeInBrowser('verification sources in a real browser', () => {
     expect(shop.last()).toHaveProperty('code');
   });
 
-  it('a page reports that a provider cannot be reached, and the session stays usable', async () => {
+  it('a page reports that a provider cannot be reached, and the user can cancel', async () => {
     await useSource('away');
     const { page } = visitor;
     await page.goto(shop.link());

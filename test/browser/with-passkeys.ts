@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { newVisitor, type Visitor } from './chromium.ts';
 import type { Shop } from './shop.ts';
 
-/** A browser on a device with a fingerprint check, and its authenticator. */
+/** Opens a browser on a device whose authenticator verifies its user. */
 export async function withAuthenticator(browser: Browser, look: Parameters<typeof newVisitor>[1] = {}) {
   const visitor = await newVisitor(browser, look);
   const devtools = await visitor.page.context().newCDPSession(visitor.page);

@@ -12,7 +12,7 @@ const looks = [
   { name: 'desktop', viewport: { width: 1280, height: 900 } },
 ];
 
-describeInBrowser("the page with a user's data", () => {
+describeInBrowser('the user data page', () => {
   let server: TestServer;
   let browser: Browser;
   let shop: Shop;
@@ -40,7 +40,7 @@ describeInBrowser("the page with a user's data", () => {
     (url: URL) =>
       url.origin === origin;
 
-  /** A signed-in user who has shared claims with two partners. */
+  /** Shares claims of a new user with two partners, and signs in to the user data page. */
   async function signedIn(look: Parameters<typeof newVisitor>[1] = {}): Promise<PasskeyVisitor> {
     const visitor = await withAuthenticator(browser, look);
     const { page } = visitor;
@@ -54,7 +54,7 @@ describeInBrowser("the page with a user's data", () => {
     return visitor;
   }
 
-  it('is shown after a sign-in by passkey, and the user can delete each part', async () => {
+  it('is shown after a sign-in by passkey, and the user can stop sharing and erase everything', async () => {
     const visitor = await signedIn();
     const { page } = visitor;
     expect(await page.locator('article').count()).toBe(2);
@@ -79,7 +79,7 @@ describeInBrowser("the page with a user's data", () => {
     await visitor.close();
   });
 
-  it('is closed after the sign-out', async () => {
+  it('asks for a passkey again after the sign-out', async () => {
     const visitor = await signedIn();
     await visitor.page.click('form.signed-in button');
     await visitor.page.locator('form.passkey:not([hidden])').waitFor();
@@ -95,7 +95,7 @@ describeInBrowser("the page with a user's data", () => {
   });
 
   const languages = ['en', 'de', 'fr', 'es', 'ar'];
-  it.each(languages)('is readable in %s, on each screen', async (locale) => {
+  it.each(languages)('in %s is accessible, and fits the width of a phone and a desktop', async (locale) => {
     const visitor = await signedIn({ locale });
     const { page } = visitor;
     const pages = {
@@ -103,7 +103,7 @@ describeInBrowser("the page with a user's data", () => {
       stop: `${root()}/stop/${shop.partner.partnerId}`,
       erase: `${root()}/erase`,
     };
-    // Axe checks every third combination, so that each page is checked on each screen in some language.
+    // Axe checks every third combination, so that each page is checked in each appearance in some language.
     let number = languages.indexOf(locale);
     for (const { name, viewport } of looks) {
       await page.setViewportSize(viewport);

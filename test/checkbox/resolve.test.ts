@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** @returns the enrollment of a new visit */
+/** Verifies a user. @returns the id of the new enrollment */
 async function enroll(person: string, scope: string, by: TestPartner = partner): Promise<string> {
   await verifyUser(server, by, person, scope);
   const [newest] = await server.admin.enrollments.list.query({ partnerId: by.partnerId, limit: 1 });
@@ -47,8 +47,8 @@ const ask = (...claims: string[]) => ({ enrollment_id: enrollmentId, claims });
 const balance = async ({ partnerId }: TestPartner = partner) =>
   (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
 
-describe('200', () => {
-  it('answers for consented claims, ignores others, and charges once', async () => {
+describe('POST /api/checkbox/resolve', () => {
+  it('returns the consented claims, ignores others, and charges 50 cents', async () => {
     const before = await balance();
     const answer = await resolve(ask('country', 'age_18_plus', 'identity_verified', 'shoe_size'));
     expect(answer.status).toBe(200);
@@ -68,14 +68,14 @@ describe('200', () => {
     expect(await balance()).toBe(before - 50);
   });
 
-  it('counts a claim with the value null as an answer', async () => {
+  it('returns a claim whose value is null, and lists it in claims_null', async () => {
     const own = await createPartner(server);
     const id = await enroll('unknown-country', 'country', own);
     const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
     expect(answer.body).toMatchObject({ claims: { country: null }, meta: { claims_null: ['country'] } });
   });
 
-  it('returns the stored answer for the same key and body for 24 hours, without a charge', async () => {
+  it('repeats its answer for the same idempotency key and body for 24 hours, without a charge', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = ask('age_18_plus');
     const copies = await Promise.all(Array.from({ length: 5 }, () => resolve(body, headers)));
@@ -91,7 +91,7 @@ describe('200', () => {
     });
   });
 
-  it('returns the stored answer even if a new request would be refused', async () => {
+  it('repeats its answer even if the enrollment has been blocked since', async () => {
     const own = await createPartner(server);
     const id = await enroll('adult', 'country', own);
     const headers = { 'idempotency-key': randomUUID() };
@@ -103,14 +103,14 @@ describe('200', () => {
   });
 });
 
-describe('refusals', () => {
-  it('are 400 without an Idempotency-Key, enrollment or claims', async () => {
+describe('the refusal of POST /api/checkbox/resolve', () => {
+  it('is 400 without an Idempotency-Key, an enrollment or claims', async () => {
     expect((await resolve(ask('country'), { 'idempotency-key': '' })).status).toBe(400);
     for (const body of [{}, { enrollment_id: enrollmentId }, { ...ask(), claims: 'country' }, ask()])
       expect((await resolve(body)).status).toBe(400);
   });
 
-  it('are 400 and name JSON as the expected format, for another body or content type', async () => {
+  it('is 400 for a body or content type other than a JSON object, and names what is expected', async () => {
     const send = async (body: string, type: string) => {
       const response = await fetch(`${server.baseUrl}/api/checkbox/resolve`, {
         method: 'POST',
@@ -130,7 +130,7 @@ describe('refusals', () => {
     expect(form).toEqual(refused('Content-Type must be application/json'));
   });
 
-  it('are 401 for an invalid key, before the body is checked', async () => {
+  it('is 401 for an invalid API key, before the body is checked', async () => {
     expect((await resolve({}, {}, 'svc_test_none')).body).toEqual({
       success: false,
       error: 'Invalid or inactive API key',
@@ -138,7 +138,7 @@ describe('refusals', () => {
     expect((await resolve({}, { authorization: 'Basic x' })).status).toBe(401);
   });
 
-  it('are 403 for a blocked enrollment, and for a disabled client', async () => {
+  it('is 403 for a blocked enrollment, and for a disabled client', async () => {
     const own = await createPartner(server);
     const id = await enroll('adult', 'country', own);
     const body = { enrollment_id: id, claims: ['country'] };
@@ -149,13 +149,13 @@ describe('refusals', () => {
     expect((await resolve(body, {}, own.apiKey)).status).toBe(403);
   });
 
-  it('are 404 for an unknown enrollment, or the enrollment of another key', async () => {
+  it('is 404 for an unknown enrollment, and for the enrollment of another API key', async () => {
     expect((await resolve({ ...ask('country'), enrollment_id: 'enr_x' })).status).toBe(404);
     const other = await createPartner(server);
     expect((await resolve(ask('country'), {}, other.apiKey)).status).toBe(404);
   });
 
-  it('are 422 if no claim was consented to, no claim is fresh, or the key was used for another body', async () => {
+  it('is 422 without a consented or fresh claim, and for an idempotency key with another body', async () => {
     const before = await balance();
     expect((await resolve(ask('identity_verified'))).status).toBe(422);
     expect(await balance()).toBe(before);
@@ -171,7 +171,7 @@ describe('refusals', () => {
     ['minute-cap', 429],
     ['hour-cap', 429],
     ['unavailable', 503],
-  ] as const)('the sandbox user %s rehearses the refusal %i', async (person, status) => {
+  ] as const)('for the sandbox user %s is %i, without a charge', async (person, status) => {
     const own = await createPartner(server);
     const id = await enroll(person, 'country', own);
     const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** A browser at the shop. `verifyAs` completes the hosted pages and returns. */
+/** Opens the shop in a new browser. `verifyAs` completes the hosted flow, and returns the result page. */
 function openShop(at: Demo = demo) {
   let cookie = '';
 
@@ -58,7 +58,7 @@ describe('the demo partner', () => {
     expect(await service.admin.partners.list.query({})).toEqual([]);
   });
 
-  it('shows claims, calls, the wallet, and events as they arrive', async () => {
+  it('shows the claims, the API calls, the balance before and after, and the events that arrive', async () => {
     const shop = openShop();
     const first = await shop.verifyAs('adult');
     expect(first).toContain('Welcome: you are 18 or older');
@@ -80,11 +80,11 @@ describe('the demo partner', () => {
     ['teen', 'Sorry: you are not 18 yet'],
     ['rejected', 'You were not verified'],
     ['low-balance', 'the exchange was refused'],
-  ])('shows the result of %s', async (person, text) => {
+  ])('shows for the sandbox user %s: %s', async (person, text) => {
     expect(await openShop().verifyAs(person)).toContain(text);
   });
 
-  it('stores its account in a private file, and uses it again after a restart', async () => {
+  it('stores its account in a file that only its owner can read, and uses it again after a restart', async () => {
     const before = readFileSync(accountFile(), 'utf8');
     expect(statSync(accountFile()).mode & 0o777).toBe(0o600);
     await demo.close();
@@ -101,9 +101,9 @@ describe('an error of the demo partner', () => {
   const textOf = (page: string) => page.replace(/<details>[\s\S]*<\/details>/, '').replace(/<[^>]+>/g, ' ');
 
   it.each([
-    ['a browser without a visit', '/callback?code=x&state=x', 404, 'Start at the shop'],
-    ['an unknown page', '/nowhere', 404, 'There is no such page'],
-  ])('%s has a page in plain words, with a link back to the shop', async (_what, path, status, title) => {
+    ['for a browser that started no verification', '/callback?code=x&state=x', 404, 'Start at the shop'],
+    ['for an unknown path', '/nowhere', 404, 'There is no such page'],
+  ])('%s is a page in plain words, with a link back to the shop', async (_what, path, status, title) => {
     const answer = await openShop().ask(path);
     expect(answer.status).toBe(status);
     const page = await answer.text();
@@ -112,7 +112,7 @@ describe('an error of the demo partner', () => {
     expect(textOf(page)).not.toMatch(/not_found|route_|state|iss\b/);
   });
 
-  it('an unexpected return is explained in plain words; protocol terms are shown to developers only', async () => {
+  it('for a callback that does not match shows protocol terms only in the part for developers', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const page = await shop.page('/callback?code=x&state=x&iss=https://other.example');
@@ -123,7 +123,7 @@ describe('an error of the demo partner', () => {
 });
 
 describe('the demo partner under attack', () => {
-  it('refuses callbacks with an unknown state', async () => {
+  it('answers 400 to a callback with an unknown state, and 404 without a started verification', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const forged = await shop.ask(`/callback?code=x&state=x&iss=${service.baseUrl}`);
@@ -131,7 +131,7 @@ describe('the demo partner under attack', () => {
     expect((await openShop().ask('/callback?code=x&state=x')).status).toBe(404);
   });
 
-  it('refuses other host names, and forms from other sites', async () => {
+  it('answers 404 to other host names, and 403 to forms of other sites', async () => {
     const { port } = new URL(demo.url);
     const named = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -148,7 +148,7 @@ describe('the demo partner under attack', () => {
     );
   });
 
-  it('refuses unsigned events', async () => {
+  it('answers 401 to a webhook with a wrong signature, and does not show its event', async () => {
     const shop = openShop();
     await shop.verifyAs('adult');
     const { webhookUrl } = JSON.parse(readFileSync(accountFile(), 'utf8')) as { webhookUrl: string };

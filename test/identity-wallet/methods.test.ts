@@ -74,7 +74,7 @@ it('an answer by the Digital Credentials API changes nothing after the user left
   expect(await last()).toBe('method_left test-wallet-age');
 });
 
-it('the consent page and the wallet page list the claims that the wallet can prove, and the personal number', async () => {
+it('the consent page and the wallet page list the provable claims and the personal number', async () => {
   const claims = ['age_18_plus', 'country'] as const;
   const { clientId } = await createPartner(service, {
     client: { sources: ['test-wallet-age'], claims: [...claims] },
