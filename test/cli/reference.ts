@@ -107,13 +107,13 @@ function describeCommand(program: ProgramName, command: Command.Loadable): strin
 
 const built = new URL('../../dist/cli/program/config.js', import.meta.url);
 
-/** Loaded as the program itself does it, from the manifest of the build. */
+/** Loads the configuration of `svc` from the built manifest, as the program itself does. */
 async function loadConfigOfSvc(): Promise<Config> {
   const { loadConfig } = (await import(built.href)) as { loadConfig: (program: string) => Promise<Config> };
   return loadConfig('svc');
 }
 
-/** The compiled commands, sorted by their ids. Those of `svcadmin` are loaded without the manifest. */
+/** Loads the compiled commands, sorted by their ids. Commands of `svcadmin` are loaded without the manifest. */
 export async function loadCommands(program: ProgramName = 'svcadmin'): Promise<Command.Loadable[]> {
   settings.enableAutoTranspile = false;
   const config =

@@ -30,7 +30,7 @@ function capture(stream: NodeJS.WriteStream) {
   };
 }
 
-/** Gives this process a stdin. */
+/** Replaces stdin of this process by a stream of `input`. Returns a function that restores it. */
 function replaceInput(input: string): () => void {
   const original = Object.getOwnPropertyDescriptor(process, 'stdin');
   const value = Readable.from(input === '' ? [] : [Buffer.from(input)]);
@@ -40,7 +40,7 @@ function replaceInput(input: string): () => void {
   };
 }
 
-/** Changed in place, so that Node notices a new time zone. */
+/** Changes `process.env` in place, because only then does Node notice a new time zone. */
 function setEnvironment(env: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);

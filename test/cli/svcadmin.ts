@@ -18,7 +18,7 @@ export interface Ended {
 type Run = (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
 
 export interface CommandLine {
-  /** An empty directory, from which no local server's token is found. */
+  /** An empty directory. No parent directory has a `.svc` with the token of a local server. */
   cwd: string;
   env: Record<string, string>;
   run: Run;
@@ -28,7 +28,7 @@ export interface CommandLine {
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
 }
 
-/** A built program of the package, without a terminal and with only this environment. */
+/** Returns calls of a built program, which runs without a terminal and with only the given environment. */
 export function createCommandLine(
   program: 'svcadmin' | 'svc',
   { cwd, env }: Pick<CommandLine, 'cwd' | 'env'>,
@@ -66,7 +66,7 @@ export function createCommandLine(
   };
 }
 
-/** The environment of a program with a new configuration directory. */
+/** Returns the environment of a program whose configuration directory is in `cwd`. */
 export const ownEnvironment = (cwd: string): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: cwd,
@@ -74,7 +74,7 @@ export const ownEnvironment = (cwd: string): Record<string, string> => ({
   TZ: 'Europe/Berlin',
 });
 
-/** `svcadmin` with the token of an operator. */
+/** Returns calls of `svcadmin` in a new directory. Without `token`, the first owner's token is used. */
 export async function commandLine(url: string, token: string | undefined = adminToken): Promise<CommandLine> {
   const cwd = temporaryFolder('cli');
   const env = { ...ownEnvironment(cwd), SVCADMIN_URL: url, ...(token ? { SVCADMIN_TOKEN: token } : {}) };

@@ -27,7 +27,7 @@ async function liveClient(server: TestServer): Promise<string> {
   return id;
 }
 
-/** A delivery that waits for its second attempt, whose key is made live afterwards. */
+/** A delivery that waits for its second attempt. Its record is changed to live mode after the first attempt. */
 async function liveDelivery({ admin, db }: TestServer, change: Record<string, unknown> = {}) {
   const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
   await admin.partners.activate.mutate({ partnerId });
@@ -64,8 +64,7 @@ async function liveEnrollment(server: TestServer): Promise<string> {
   return _id;
 }
 
-/** Commands without a question in 0.8.0, each with arguments that affect live users or money. */
-/** The commands among them that ask on every server. */
+/** The commands of `carefulSince` that need confirmation on every server. */
 export const alwaysAsked = [
   'bulk cancel',
   'deliveries reschedule',
@@ -75,6 +74,7 @@ export const alwaysAsked = [
   'webhooks replay',
 ];
 
+/** Commands that asked no question in 0.8.0. Each has arguments that affect live users or money. */
 export const carefulSince: Record<string, Case> = {
   'bulk cancel': async (server) => {
     const { id: first, keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });

@@ -8,7 +8,7 @@ import { alwaysAsked, carefulSince } from './careful-cases.ts';
 /** Runs a command as an owner in a new directory. */
 const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
 
-describe('the rules of confirmation', () => {
+describe('confirmation of a careful command', () => {
   const production = {
     care: 'attended',
     live: true,
@@ -18,21 +18,29 @@ describe('the rules of confirmation', () => {
   } as const;
 
   it.each([
-    ['a script on production is refused where live users are touched', {}, 'refuse'],
-    ['a script on another server goes on', { production: false }, 'act'],
-    ['a script that touches test mode alone goes on', { live: false }, 'act'],
-    ['a script is always refused what cannot be undone', { care: 'always', production: false }, 'refuse'],
-    ['--yes answers the question', { yes: true }, 'act'],
-    ['--yes answers it where it cannot be undone', { care: 'always', yes: true }, 'act'],
-    ['a person is asked on every server', { interactive: true, production: false }, 'ask'],
-    ['a person is asked about test mode too', { interactive: true, live: false }, 'ask'],
+    ['a script without --yes is refused on production if live users are affected', {}, 'refuse'],
+    ['a script without --yes continues on a server that is not production', { production: false }, 'act'],
+    ['a script without --yes continues if only test mode is affected', { live: false }, 'act'],
     [
-      'a person is not asked about small changes in test mode',
+      'a script without --yes may not do what cannot be undone, on any server',
+      { care: 'always', production: false },
+      'refuse',
+    ],
+    ['--yes confirms a change that affects live users on production', { yes: true }, 'act'],
+    ['--yes also confirms what cannot be undone', { care: 'always', yes: true }, 'act'],
+    ['a person at a terminal is asked on every server', { interactive: true, production: false }, 'ask'],
+    ['a person at a terminal is asked about test mode too', { interactive: true, live: false }, 'ask'],
+    [
+      'a person at a terminal is not asked about small changes in test mode',
       { care: 'live', interactive: true, live: false },
       'act',
     ],
-    ['a person is asked about small changes in live mode', { care: 'live', interactive: true }, 'ask'],
-  ] as const)('%s', (_rule, difference, expected) => {
+    [
+      'a person at a terminal is asked about small changes in live mode',
+      { care: 'live', interactive: true },
+      'ask',
+    ],
+  ] as const)('%s', (_title, difference, expected) => {
     expect(confirmation({ ...production, ...difference })).toBe(expected);
   });
 });
@@ -56,32 +64,35 @@ const production = {
   SVC_PORTAL: 'on',
 };
 
-describe('on a production server, without a terminal', () => {
+describe('a command on a production server, without a terminal', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ env: production });
   });
   afterAll(() => server.stop());
 
-  it.each(names)('%s changes nothing without --yes, or with --dry-run', async (name) => {
-    const command = await prepare(server, name);
-    const before = await audited(server);
-    const refused = await svcadmin(server.adminUrl, command);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(
-      /^LIVE: .*\nError: This needs --yes without a terminal; nothing was done\n./,
-    );
-    const dry = await svcadmin(server.adminUrl, [...command, '--dry-run']);
-    expect(dry.code).toBe(0);
-    expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
-    // Audit entries in ledger pages are copied after the answer.
-    await server.services.admin.auditLog.sweep();
-    expect(await audited(server)).toBe(before);
-    expect(await svcadmin(server.adminUrl, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
-    await expect.poll(() => audited(server)).toBeGreaterThan(before);
-  });
+  it.each(names)(
+    '%s changes nothing without --yes (exit 2) or with --dry-run, and acts with --yes',
+    async (name) => {
+      const command = await prepare(server, name);
+      const before = await audited(server);
+      const refused = await svcadmin(server.adminUrl, command);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toMatch(
+        /^LIVE: .*\nError: This needs --yes without a terminal; nothing was done\n./,
+      );
+      const dry = await svcadmin(server.adminUrl, [...command, '--dry-run']);
+      expect(dry.code).toBe(0);
+      expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
+      // Audit entries in ledger pages are copied after the answer.
+      await server.services.admin.auditLog.sweep();
+      expect(await audited(server)).toBe(before);
+      expect(await svcadmin(server.adminUrl, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
+      await expect.poll(() => audited(server)).toBeGreaterThan(before);
+    },
+  );
 
-  it('every command prints LIVE once at the beginning, however the server was named', async () => {
+  it('prints LIVE once at the beginning of stderr, if --url or SVCADMIN_URL names the server', async () => {
     const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.adminUrl]);
     const byEnvironment = await svcadmin(server.adminUrl, ['limits', 'show', 'ptr_none', '--mode', 'test']);
     const notice = `LIVE: ${server.adminUrl} (production)\n`;
@@ -91,14 +102,14 @@ describe('on a production server, without a terminal', () => {
   });
 });
 
-describe('on a development server, without a terminal', () => {
+describe('a command on a development server, without a terminal', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
   });
   afterAll(() => server.stop());
 
-  it.each(alwaysAsked)('%s changes nothing without --yes', async (name) => {
+  it.each(alwaysAsked)('%s is refused without --yes (exit 2)', async (name) => {
     expect(await svcadmin(server.adminUrl, await prepare(server, name))).toMatchObject({
       code: 2,
       stdout: '',
@@ -106,13 +117,13 @@ describe('on a development server, without a terminal', () => {
   });
 
   const others = names.filter((name) => !alwaysAsked.includes(name));
-  it.each(others)('%s changes its record without --yes, and describes the change on stderr', async (name) => {
+  it.each(others)('%s needs no --yes, and describes the change on stderr', async (name) => {
     const { code, stderr } = await svcadmin(server.adminUrl, await prepare(server, name));
     expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
     expect(stderr).toMatch(/\.\n/);
   });
 
-  it('partners suspend names the number of affected records', async () => {
+  it('partners suspend --dry-run names the number of affected clients, keys and deliveries', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const { admin } = server;
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -123,7 +134,7 @@ describe('on a development server, without a terminal', () => {
     expect((await admin.partners.show.query({ partnerId })).status).toBe('active');
   });
 
-  it('limits set shows the present and the new limits', async () => {
+  it('limits set --dry-run shows the present and the new limits', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const wallet = { partnerId, mode: 'test' as const };
     await server.admin.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });

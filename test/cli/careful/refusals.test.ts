@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 /** Texts have local times, and JSON has UTC. */
 const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\d[ T][\d:.]+(Z|[+-]\d\d:\d\d)/g, 'TIME');
 
-/** Exit code and stdout of a refused command. Both must be the same with `--json`. */
+/** Runs a command that must be refused. Exit code, stdout and message must be the same with `--json`. */
 async function refused(args: string[], env: Record<string, string> = {}) {
   const [plain, json] = await Promise.all([
     svcadmin.run(args, { env }),
@@ -34,8 +34,8 @@ async function refused(args: string[], env: Record<string, string> = {}) {
   return { exit: plain.code, code: error.code, message: error.message };
 }
 
-describe('exit codes', () => {
-  it('are 2 for wrong usage', async () => {
+describe('the exit code', () => {
+  it('is 2 for wrong usage', async () => {
     expect(await refused(['partners', 'create'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'list', '--limt', '3'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'list', '--limit', '0'])).toMatchObject({ exit: 2, code: 'usage' });
@@ -65,7 +65,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('are 3 for an unauthorised call', async () => {
+  it('is 3 without a token, with an unknown token, and if the role may not call the procedure', async () => {
     const env = { SVCADMIN_TOKEN: 'wrong' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 3, code: 'operator_unknown' });
     expect(await refused(['partners', 'list'], { SVCADMIN_TOKEN: '' })).toMatchObject({
@@ -77,7 +77,7 @@ describe('exit codes', () => {
     expect(create).toMatchObject({ exit: 3, code: 'not_permitted' });
   });
 
-  it('are 4 for an unknown record', async () => {
+  it('is 4 for an unknown record or error code', async () => {
     expect(await refused(['partners', 'show', 'ptr_none'])).toMatchObject({ exit: 4, code: 'not_found' });
     expect(await refused(['error', 'invalid_grand'])).toMatchObject({
       exit: 4,
@@ -85,7 +85,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('are 5 for a refusal by a rule or a conflict', async () => {
+  it('is 5 if the state of the record or a rule forbids the change', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     expect(await refused(['partners', 'suspend', id])).toMatchObject({ exit: 5, code: 'conflict' });
     const key = await server.admin.keys.create.mutate({ partnerId: id, mode: 'live' });
@@ -93,7 +93,7 @@ describe('exit codes', () => {
     expect(set).toMatchObject({ exit: 5, code: 'refused' });
   });
 
-  it('are 7 if the server cannot be reached, or is another program', async () => {
+  it('is 7 if no server answers, or if another program answers', async () => {
     const env = { SVCADMIN_URL: 'http://127.0.0.1:1' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 7, code: 'unreachable' });
     const elsewhere = await refused(['partners', 'list', '--url', `${server.adminUrl}/elsewhere`]);
@@ -102,8 +102,8 @@ describe('exit codes', () => {
 });
 
 /**
- * The arguments of each command that always asks. A command that is missing here and in careful-cases.ts fails the test
- * below.
+ * The arguments of each command that always asks. A test below fails for a command that is missing both here and in
+ * careful-cases.ts.
  */
 const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'clients rotate-secret': ({ client }) => [client],
@@ -151,7 +151,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
 const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge', 'job'] as const;
 type Ids = Record<(typeof names)[number], string>;
 
-/** The job of the second attempt, at a URL where no server listens. */
+/** Triggers an event for a URL where no server listens. Returns the id of the job that makes the second attempt. */
 async function waitingJob(partnerId: string): Promise<string> {
   const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
   await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
@@ -161,7 +161,7 @@ async function waitingJob(partnerId: string): Promise<string> {
   return (await first()) ?? '';
 }
 
-/** One record of each kind that a careful command can change. */
+/** Creates one record of each kind that a careful command can change, and returns their ids. */
 async function oneOfEach(): Promise<Ids> {
   const { admin, db } = server;
   const { id: partner } = await admin.partners.create.mutate({ name: 'Acme' });
@@ -202,17 +202,17 @@ async function oneOfEach(): Promise<Ids> {
   };
 }
 
-describe('commands that delete, rotate or move live money', async () => {
+describe('careful commands', async () => {
   const asking = (await loadCommands())
     .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
     .map(({ id }) => id.replaceAll(':', ' '));
 
-  it('are all tested in this file', () => {
+  it('all have arguments in `careful` or `carefulSince`, so that they are tested', () => {
     expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
   });
 
   it.each(Object.keys(careful))(
-    '%s changes nothing without a terminal and --yes, or with --dry-run',
+    '%s changes nothing without --yes (exit 2) or with --dry-run, and acts with --yes',
     async (name) => {
       const ids = await oneOfEach();
       const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];

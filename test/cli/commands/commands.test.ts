@@ -16,11 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Creates a partner without a process, for tests of other commands. */
+/** Creates a partner through the admin API, for tests of other commands. */
 const create = () => server.admin.partners.create.mutate({ name: 'Acme Ltd' });
 
-describe('partners', () => {
-  it('are created, activated, suspended, shown and listed', async () => {
+describe('svcadmin partners', () => {
+  it('creates, activates, suspends, shows and lists a partner', async () => {
     const { id, status } = PartnerView.parse(await svcadmin.json('partners', 'create', 'Acme Ltd'));
     expect(status).toBe('pending');
     expect(await svcadmin.json('partners', 'activate', id)).toMatchObject({ id, status: 'active' });
@@ -39,7 +39,7 @@ describe('partners', () => {
     expect(suspended).toMatchObject([{ id }]);
   });
 
-  it('are shown in lines with local times on a terminal', async () => {
+  it('show prints one field a line, and times in local time', async () => {
     const { id, createdAt } = await create();
     const { stdout, stderr, code } = await svcadmin.run(['partners', 'show', id]);
     const day = new Date(createdAt);
@@ -59,7 +59,7 @@ describe('partners', () => {
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
   });
 
-  it('are separated by tabs below column names in a pipe', async () => {
+  it('list prints column names and tab-separated rows if stdout is not a terminal', async () => {
     const { id } = await create();
     const { stdout } = await svcadmin.run(['partners', 'list', '--limit', '1']);
     const [names, row] = stdout.split('\n').map((line) => line.split('\t').slice(0, 3));
@@ -68,8 +68,8 @@ describe('partners', () => {
   });
 });
 
-describe('keys, clients and webhooks', () => {
-  it('can be created, changed, rotated and ended', async () => {
+describe('svcadmin keys, clients and webhooks', () => {
+  it('creates a key, a client and an endpoint, changes them, and ends the endpoint and the key', async () => {
     const { id: partner } = await create();
     const { apiKey, ...key } = await svcadmin.json<KeyView & { apiKey: string }>(
       'keys',
@@ -118,7 +118,7 @@ describe('keys, clients and webhooks', () => {
     expect(await svcadmin.json('keys', 'revoke', key.id, '--yes')).toMatchObject({ status: 'revoked' });
   });
 
-  it('keep the old client secret for the requested time', async () => {
+  it('clients rotate-secret --keep-old keeps the old client secret beside the new one', async () => {
     const { id: partner } = await create();
     const { id: key } = await server.admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
     const { id } = await server.admin.clients.create.mutate({
@@ -137,8 +137,8 @@ describe('keys, clients and webhooks', () => {
   });
 });
 
-describe('keys', () => {
-  it('can be listed by the last use of their secrets', async () => {
+describe('svcadmin keys list', () => {
+  it('--unused-since lists only keys whose secrets were not used since then', async () => {
     const { id: partnerId } = await create();
     const dayMs = 86_400_000;
     const ago = (days: number) => new Date(Date.now() - days * dayMs);
@@ -159,8 +159,8 @@ describe('keys', () => {
   });
 });
 
-describe('the money of a partner', () => {
-  it('is funded once for a reference, shown, capped and priced', async () => {
+describe('svcadmin wallets, limits and prices', () => {
+  it('funds a wallet once for each reference, sets spend caps and prices, and shows them', async () => {
     const { id } = await create();
     const fund = ['wallets', 'fund', id, '--mode', 'test', '--amount', '50.25', '--reference', 'INV-1'];
     expect(await svcadmin.json(...fund)).toMatchObject({ amount: 5025, balanceAfter: 5025, repeated: false });
@@ -180,8 +180,8 @@ describe('the money of a partner', () => {
   });
 });
 
-describe('secrets', () => {
-  it('are written to a new file that only its owner can read, and not to stdout', async () => {
+describe('the secret of a new API key', () => {
+  it('is written by --out-file to a new file that only its owner can read, and not to stdout', async () => {
     const { id: partner } = await create();
     const shown = await svcadmin.run(['keys', 'create', '--partner', partner, '--out-file', 'key.txt']);
     const file = join(svcadmin.cwd, 'key.txt');
@@ -201,7 +201,7 @@ describe('secrets', () => {
     expect(await svcadmin.json('keys', 'list', '--partner', partner)).toHaveLength(1);
   });
 
-  it('are printed once, on stdout only', async () => {
+  it('is printed once, on stdout only', async () => {
     const { id: partner } = await create();
     const { stdout, stderr } = await svcadmin.run(['keys', 'create', '--partner', partner]);
     expect(stdout.match(/svc_test_/g)).toHaveLength(1);

@@ -19,13 +19,13 @@ import { type CommandLine, commandLine, type Ended } from '../svcadmin.ts';
 const minute = 60_000;
 const waitFor = { timeout: within(20_000), interval: 200 };
 
-/** A partner with a record of every problem that support is asked about. */
+/** A partner with records of every problem in docs/support.md, and the command line of a support operator. */
 export interface Desk {
   server: TestServer;
   partner: TestPartner;
   /** The command line of an operator with the role support, who created the partner. */
   svcadmin: CommandLine;
-  /** Runs in this process, because that is faster. */
+  /** Runs a command in this process, because a separate process is slower. */
   run: (args: readonly string[]) => Promise<Ended>;
   api: TestServer['admin'];
   operatorId: string;
@@ -51,7 +51,7 @@ async function waitingDelivery({ db }: TestServer, sessionId: string) {
   }, waitFor);
 }
 
-/** An expired session that its user abandoned. */
+/** Starts a session, sets its expiry to a minute ago, and returns its id. */
 async function expiredSession({ baseUrl, db }: TestServer, { clientId }: TestPartner): Promise<string> {
   const { codeChallenge, state } = newVisit();
   const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });

@@ -3,11 +3,11 @@ import { checkShards } from '../../../cli/commands/doctor.ts';
 
 const difference = { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' };
 
-it('doctor checks no shard keys if the database is not a sharded cluster', () => {
+it('doctor makes no sharding check if the database is not a sharded cluster', () => {
   expect(checkShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
 });
 
-it('doctor reports whether shard keys are as declared, and names the differences', () => {
+it('doctor passes if shard keys are as declared, and otherwise names each collection that differs', () => {
   expect(checkShards({ sharded: true, differences: [], unread: [] })).toEqual([
     { check: 'sharding', ok: true, found: 'as declared', fix: null },
   ]);
@@ -30,7 +30,7 @@ it('doctor reports whether shard keys are as declared, and names the differences
   ]);
 });
 
-it('doctor reports a check without permission to read, and counts it as no fault', () => {
+it('doctor names what it may not read and the missing role, and counts that as no fault', () => {
   const found = checkShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
   expect(found.map(({ ok }) => ok)).toEqual([true, true]);
   expect(found.at(-1)).toMatchObject({

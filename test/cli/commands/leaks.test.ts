@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 const find = (input: string, ...flags: string[]) => svcadmin.run(['secrets', 'find', ...flags], { input });
 
 describe('secrets find', () => {
-  it('names the owner of the secret on stdin and the command that ends it, and never prints the secret', async () => {
+  it('names the owner of the secret on stdin and the command that replaces it, and never prints the secret', async () => {
     const { clientSecret, clientId, partnerId } = partner;
     const { code, stdout, stderr } = await find(`CLIENT_SECRET="${clientSecret}"\n`);
     expect(code).toBe(0);
@@ -60,21 +60,21 @@ describe('secrets find', () => {
       4,
       'Nothing here has this secret',
     ],
-  ])('refuses an %s', async (_name, run, exit, words) => {
+  ])('refuses with an explanation: %s', async (_name, run, exit, words) => {
     const { code, stdout, stderr } = await run();
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(words);
     expect(stderr).not.toContain(partner.apiKey);
   });
 
-  it('is suggested by `show` for a text that is a secret', async () => {
+  it('is suggested by `svcadmin show` if its argument is a secret', async () => {
     const { stderr } = await svcadmin.run(['show', randomSecret('webhookSecret')]);
     expect(stderr).toContain('`svcadmin secrets find` asks for it');
   });
 });
 
 describe('keyring retire --compromised', () => {
-  it('lists what ends before the confirmation, and names the next signing key', async () => {
+  it('says in a dry run what becomes invalid; with --yes, old tokens get 401 and a new key signs', async () => {
     const token = async () => {
       const answer = await exchangeCode(server, other, await verifyUser(server, other));
       return ((await answer.json()) as { access_token: string }).access_token;
@@ -106,7 +106,7 @@ describe('keyring retire --compromised', () => {
   });
 });
 
-describe('data of a live user', () => {
+describe('personal data of a live user', () => {
   let enrollment: { id: string; sub: string };
   let support: CommandLine;
   let ops: CommandLine;
@@ -130,7 +130,7 @@ describe('data of a live user', () => {
     ['show', enrollment.sub],
   ];
 
-  it('are shown to support only with a reason; without one, exit code is 5', async () => {
+  it('are shown to support only with --reason, which the audit log records; without it, the exit code is 5', async () => {
     for (const command of commands()) {
       const plain = await support.run(command);
       expect([command, plain.code, plain.stdout]).toEqual([command, 5, '']);
@@ -155,7 +155,7 @@ describe('data of a live user', () => {
     expect(stdout).toContain('ticket 4711');
   });
 
-  it('are masked for ops, also by `show`', async () => {
+  it('are masked for ops in `show` and in `enrollments list`', async () => {
     const shown = await ops.json<{ record: { sub: string }; related: { kind: string }[] }>(
       'show',
       enrollment.id,
@@ -168,7 +168,7 @@ describe('data of a live user', () => {
     );
   });
 
-  it('need no --reason if the command itself implies why personal data are read', async () => {
+  it('are read by `users erase` and `enrollments block`, which record a reason by themselves', async () => {
     const erase = await svcadmin.json('users', 'erase', enrollment.sub, '--dry-run');
     expect(erase).toMatchObject({ dryRun: true });
     const block = ['enrollments', 'block', enrollment.id, '--reason', 'a report', '--dry-run'];

@@ -3,7 +3,7 @@ import type { StatementView } from '../../../contracts/admin/wallets.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { commandLine } from '../svcadmin.ts';
 
-/** The first of June in the time zone of the operator, Berlin. */
+/** The beginning of the first of June in Berlin, which is the operator's time zone. */
 const midnight = Date.parse('2026-06-01T00:00:00+02:00');
 const clock = manualClock(midnight - 86_400_000);
 let server: TestServer;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('a statement ends before local midnight, and the next one begins there', async () => {
+it('wallets statement --from --to divides months at local midnight, and includes --from but not --to', async () => {
   const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
   const fund = (at: number, amount: number) => {
     clock.set(at);

@@ -28,7 +28,7 @@ async function busyWallet(): Promise<string> {
 }
 
 describe('wallets statement', () => {
-  it('has entries that add up from the opening to the closing balance', async () => {
+  it('prints entries that add up from the opening to the closing balance', async () => {
     const id = await busyWallet();
     const statement = await svcadmin.json<StatementView>('wallets', 'statement', id);
     const sum = statement.entries.reduce(
@@ -39,7 +39,7 @@ describe('wallets statement', () => {
     expect(sum).toBe(statement.closing);
   });
 
-  it('is a CSV file of decimal amounts without formulas', async () => {
+  it('prints with --csv decimal amounts, and escapes text that a spreadsheet would run as a formula', async () => {
     const id = await busyWallet();
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
     const [headings, opening, funding, adjustment, closing] = stdout.trim().split('\n');
@@ -56,7 +56,7 @@ describe('wallets statement', () => {
 });
 
 describe('wallets statement --by', () => {
-  it('counts and adds up the entries of each value', async () => {
+  it('prints the count and the sum of the entries for each value; an unknown column exits with 2', async () => {
     const id = await busyWallet();
     await server.admin.wallets.adjust.mutate({ partnerId: id, mode: 'test', amount: -250, reason: 'again' });
     expect(await svcadmin.json('wallets', 'statement', id, '--by', 'kind')).toEqual([
@@ -70,8 +70,8 @@ describe('wallets statement --by', () => {
   });
 });
 
-describe('a statement with more entries than one answer of the server', () => {
-  it('is complete, from the first opening to the last closing balance', async () => {
+describe('wallets statement of more entries than one response of the server has', () => {
+  it('prints every entry once, with the first opening and the last closing balance', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await addFullPages(server.db, `${id}:test`, { pages: 9, at: Date.now() });
     const { entries, ...edges } = await svcadmin.json<StatementView>('wallets', 'statement', id);
@@ -84,11 +84,11 @@ describe('a statement with more entries than one answer of the server', () => {
   });
 });
 
-describe('a signed statement', () => {
+describe('wallets verify', () => {
   const files = temporaryFolder('statement');
   const [jws, jwks] = [join(files, 'june.jws'), join(files, 'keys.json')];
 
-  it('is verified offline with the published keys; a changed or foreign one exits with 5', async () => {
+  it('verifies a signed statement offline; a changed one or one of another issuer exits with 5', async () => {
     const id = await busyWallet();
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--signed']);
     const keyring = await loadKeyring(server.db, createSealing([new Uint8Array(32).fill(7)]));
@@ -111,8 +111,8 @@ describe('a signed statement', () => {
   });
 });
 
-describe('wallets adjust and refund', () => {
-  it('move test money with a reason and without a question', async () => {
+describe('in test mode', () => {
+  it('wallets adjust changes the balance without --yes', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const adjust = ['wallets', 'adjust', id, '--mode', 'test', '--amount', '7.50', '--reason', 'goodwill'];
     expect(await svcadmin.json(...adjust)).toMatchObject({
@@ -122,7 +122,7 @@ describe('wallets adjust and refund', () => {
     });
   });
 
-  it('refund a test charge without a question, and preview the refund', async () => {
+  it('wallets refund previews with --dry-run, refunds a charge once without --yes, and refuses other entries', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const charge = await chargedEntry(server, partnerId, 'test');
     const refund = ['wallets', 'refund', charge, '--reason', 'the answer was lost'];
@@ -153,7 +153,7 @@ describe('wallets adjust and refund', () => {
 });
 
 describe('wallets audit', () => {
-  it('exits with 0 if all is in order, else with 5 and names wallet and page', async () => {
+  it('exits with 0 for a correct wallet, and with 5 for a wrong balance, whose wallet and page it names', async () => {
     const id = await busyWallet();
     expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
     const pages = server.db.collection<{ _id: string }>('ledger');
@@ -167,7 +167,7 @@ describe('wallets audit', () => {
     expect(since).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing new') });
   });
 
-  it('reads all wallets in pages', async () => {
+  it('without an id, reports on every wallet once, over several pages', async () => {
     for (let made = 0; made < 12; made += 1)
       await server.admin.partners.create.mutate({ name: `Partner ${made}` });
     const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');
@@ -177,7 +177,7 @@ describe('wallets audit', () => {
 });
 
 describe('renderCsv', () => {
-  it('quotes cells with special characters', () => {
+  it('quotes cells with commas or line breaks, and puts an apostrophe before formulas', () => {
     expect(
       renderCsv(
         ['a', 'b'],

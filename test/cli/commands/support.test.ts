@@ -25,14 +25,15 @@ const questions: Question[] = [...text.matchAll(/^## (\d+)\. (.+)\n\n```\n([\s\S
 );
 
 /**
- * Each ticket, and the output that every command must print for the answer. A number is the exit code, by default 0.
+ * The values of a question's placeholders, and for each command the texts that it must print. A number is the exit code
+ * of the command, by default 0.
  */
 interface Case {
   values: Record<string, string>;
   answers: (string | number)[][];
 }
 
-/** The request id of a start whose only fault is its redirect URI. */
+/** Valid parameters of a start, without client and redirect URI. */
 const parameters = new URLSearchParams({
   state: 'x'.repeat(16),
   scope: 'age_18_plus',
@@ -183,12 +184,14 @@ const query = () =>
   });
 
 describe('docs/support.md', () => {
-  it('has twenty-five questions with at most three commands each', () => {
+  it('has 25 questions with at most three commands each', () => {
     expect(questions.map(({ number }) => number)).toEqual(Array.from({ length: 25 }, (_, n) => n + 1));
     for (const { commands } of questions) expect(commands.length).toBeLessThanOrEqual(3);
   });
 
-  it('lists the commands that the role support may run', { timeout: within(120_000) }, async () => {
+  it('has a table of 22 commands, which all exit with 0 for an operator with the role support', {
+    timeout: within(120_000),
+  }, async () => {
     const [, table = ''] = /^## How many[\s\S]*?\n\n(\|[\s\S]*?)\n\n/m.exec(text) ?? [];
     const commands = [...table.matchAll(/`svcadmin (.*)` \|$/gm)].map(([, command = '']) => command);
     expect(commands).toHaveLength(22);
@@ -203,7 +206,7 @@ describe('docs/support.md', () => {
     expect(failed.stdout).toContain('Acme Cinema\t1');
   });
 
-  it('has answers that the role support can follow, command by command', {
+  it('has commands that print the answer to each question for an operator with the role support', {
     timeout: within(240_000),
   }, async () => {
     for (const { number, title, commands } of questions) {

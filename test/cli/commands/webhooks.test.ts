@@ -51,7 +51,7 @@ const settled = (key: string, status: string) =>
     .toBe(Number(status));
 
 describe('webhooks health', () => {
-  it('names the partner and the last answer of the endpoint, even if another was more frequent', async () => {
+  it('shows the partner and the status of the last attempt, although another status was more frequent', async () => {
     const key = await keyWithEndpoint('/ok');
     const send = () => svcadmin.json('webhooks', 'test', key);
     for (let sent = 0; sent < 3; sent += 1) await send();
@@ -67,8 +67,8 @@ describe('webhooks health', () => {
   });
 });
 
-describe('events and deliveries', () => {
-  it('can be triggered, listed, shown and explained', async () => {
+describe('svcadmin for events, deliveries and jobs', () => {
+  it('triggers an event, and lists, shows and explains it and its delivery', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = DeliveryView.parse(
       await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),
@@ -97,7 +97,7 @@ describe('events and deliveries', () => {
     expect(listed).toMatchObject([{ id }]);
   });
 
-  it('can be sent again with the same event_id, or only previewed in a dry run', async () => {
+  it('deliveries resend sends the same event_id again; with --dry-run it sends nothing', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = await server.admin.webhooks.trigger.mutate({
       keyId: key,
@@ -114,7 +114,7 @@ describe('events and deliveries', () => {
     expect((await svcadmin.run(['deliveries', 'resend', id, '--key', key])).code).toBe(2);
   });
 
-  /** A delivery that waits for its second attempt, and its job. */
+  /** Makes a delivery whose first attempt failed. Returns its id and the id of the job for its second attempt. */
   async function waitingForJob() {
     const key = await keyWithEndpoint('/broken');
     const { id } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
@@ -129,7 +129,7 @@ describe('events and deliveries', () => {
     return { id, jobId: (await jobOf())?.id ?? '' };
   }
 
-  it('have a job for a failed attempt, which can be cancelled', async () => {
+  it('jobs show names a delivery that waits for its next attempt, and deliveries cancel skips that delivery', async () => {
     const { id, jobId } = await waitingForJob();
     for (const job of await svcadmin.json<JobView[]>('jobs', 'list')) JobView.parse(job);
     const shown = JobDetail.parse(await svcadmin.json('jobs', 'show', jobId));
@@ -141,7 +141,7 @@ describe('events and deliveries', () => {
     });
   });
 
-  it('are cancelled with their job, which names them first', async () => {
+  it('jobs cancel names the deliveries before it asks, and skips them with --yes', async () => {
     const { id, jobId } = await waitingForJob();
     const asked = await svcadmin.run(['jobs', 'cancel', jobId]);
     expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(`attempt 2 of ${id}`) });
@@ -156,7 +156,7 @@ describe('events and deliveries', () => {
     expect((await svcadmin.run(['jobs', 'cancel', jobId, '--yes'])).code).toBe(4);
   });
 
-  it('can be rescheduled without their job', async () => {
+  it('deliveries reschedule moves the next attempt of one delivery; a wrong time exits with 2', async () => {
     const { id } = await waitingForJob();
     const at = new Date(Date.now() + 3_600_000).toISOString();
     expect(await svcadmin.json('deliveries', 'reschedule', id, '--at', at)).toMatchObject({
@@ -168,7 +168,7 @@ describe('events and deliveries', () => {
       expect((await svcadmin.run(['deliveries', 'reschedule', id, ...time])).code).toBe(2);
   });
 
-  it('can be rescheduled with their job', async () => {
+  it('jobs reschedule moves the next run of a job and of its deliveries; a time 30 days ahead exits with 5', async () => {
     const { id, jobId } = await waitingForJob();
     const moved = await svcadmin.json<JobView>('jobs', 'reschedule', jobId, '--in', '2h');
     expect(moved).toMatchObject({ id: jobId, wakes: 1, deliveryIds: [id] });
@@ -178,7 +178,7 @@ describe('events and deliveries', () => {
 });
 
 describe('webhooks test', () => {
-  it('exits with 0 if the sample arrives, else with 1 and the reason', async () => {
+  it('exits with 0 if the endpoint accepts the sample; after a 500 with 1 and the status', async () => {
     const well = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/ok')]);
     expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
     const broken = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/broken'), '--json']);
@@ -190,7 +190,7 @@ describe('webhooks test', () => {
 });
 
 describe('webhooks verify', () => {
-  it('accepts a captured request, and explains why another does not verify', async () => {
+  it('accepts the signature of a captured request; without its prefix, the command exits with 1 and says so', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '204');
@@ -206,7 +206,7 @@ describe('webhooks verify', () => {
 });
 
 describe('webhooks listen', () => {
-  /** Listens until the test ends. */
+  /** Starts `webhooks listen`, which is killed when the test ends. */
   function listen(key: string, path: string, ...more: string[]) {
     const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}${path}`, ...more];
     const listener = spawn(process.execPath, args, { cwd: svcadmin.cwd, env: svcadmin.env });
@@ -226,7 +226,7 @@ describe('webhooks listen', () => {
     return { seen, end };
   }
 
-  it('relays events to another address until interrupted', async () => {
+  it('relays events to another address, signed with the printed secret, until Ctrl-C', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/relayed', '--json');
     await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Signed with');
@@ -246,7 +246,7 @@ describe('webhooks listen', () => {
     expect(seen.output).not.toContain('whsec_');
   });
 
-  it('reports why the receiver refused an event', async () => {
+  it('prints the status and the text of a receiver that refuses an event', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/refused');
     await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');

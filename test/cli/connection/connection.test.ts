@@ -22,7 +22,7 @@ async function putLocalServer(parent: string, url = address): Promise<string> {
   return dataDir;
 }
 
-/** Connects from a directory two levels below `root`. */
+/** Returns a function that finds server and token from a directory two levels below `root`, and its warnings. */
 async function connectBelow(root: string, options: { env?: Record<string, string>; uid?: number } = {}) {
   const cwd = join(root, 'project', 'docs');
   await mkdir(cwd, { recursive: true });
@@ -39,8 +39,8 @@ async function connectBelow(root: string, options: { env?: Record<string, string
   return { connection, warnings };
 }
 
-describe('the data directory of a local server', () => {
-  it('is found in a parent directory, and its own token is used', async () => {
+describe('the .svc directory of a local server', () => {
+  it('is found in a parent directory, and its address and its token are used', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const { connection, warnings } = await connectBelow(root);
@@ -52,7 +52,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is used with its own token and never with SVCADMIN_TOKEN, with a warning', async () => {
+  it('is used with its own token; a warning says that SVCADMIN_TOKEN is not sent to its address', async () => {
     const root = temporaryFolder('cli');
     await putLocalServer(root, 'http://198.51.100.7:8081');
     const { connection, warnings } = await connectBelow(root, { env: { SVCADMIN_TOKEN: 'production' } });
@@ -60,7 +60,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/^SVCADMIN_TOKEN is not sent to .*198\.51\.100\.7/)]);
   });
 
-  it('has a token that is sent to no other server', async () => {
+  it('has a token that is not used for the address in SVCADMIN_URL', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const env = { SVC_DATA_DIR: dataDir, SVCADMIN_URL: 'https://198.51.100.7' };
@@ -80,7 +80,7 @@ describe('the data directory of a local server', () => {
     }
   });
 
-  it('is ignored if another user owns it', async () => {
+  it('is ignored with a warning if another user owns it', async () => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const { connection, warnings } = await connectBelow(root, {
@@ -96,7 +96,7 @@ describe('the data directory of a local server', () => {
     ['the directory', '', 0o707],
     ['the token', 'admin-token', 0o620],
     ['the address', 'admin-url', 0o602],
-  ])('is ignored if others can write %s', async (_what, name, mode) => {
+  ])('is ignored with a warning if others can write %s', async (_what, name, mode) => {
     const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     await chmod(join(dataDir, name), mode);
@@ -105,7 +105,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/is ignored: others can write/)]);
   });
 
-  it('does not hide another one in a parent directory if it is ignored', async () => {
+  it('is ignored if others can write it, and then the .svc directory of a parent directory is used', async () => {
     const root = temporaryFolder('cli');
     await putLocalServer(root);
     await mkdir(join(root, 'project'));
@@ -115,7 +115,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('is checked at the target of a symbolic link', async () => {
+  it('is ignored if it is a symbolic link to a directory that others can write', async () => {
     const root = temporaryFolder('cli');
     const elsewhere = temporaryFolder('cli');
     await chmod(await putLocalServer(elsewhere), 0o777);
@@ -124,7 +124,7 @@ describe('the data directory of a local server', () => {
     expect(connection).toThrow('No operator token');
   });
 
-  it('causes no warning if it is ignored but not needed', async () => {
+  it('causes no warning if SVCADMIN_URL and SVCADMIN_TOKEN name another server', async () => {
     const root = temporaryFolder('cli');
     await chmod(await putLocalServer(root), 0o777);
     const env = { SVCADMIN_URL: 'https://admin.example', SVCADMIN_TOKEN: 'mine' };
@@ -134,8 +134,8 @@ describe('the data directory of a local server', () => {
   });
 });
 
-describe('svcadmin in a directory with a .svc directory of an attacker', () => {
-  /** Records the tokens that it receives. */
+describe("svcadmin in a directory with an attacker's .svc directory", () => {
+  /** Starts a server that records the tokens that it receives. */
   async function collector() {
     const tokens: (string | undefined)[] = [];
     const { port } = await createReceiver((_count, request, response) => {
@@ -145,7 +145,7 @@ describe('svcadmin in a directory with a .svc directory of an attacker', () => {
     return { url: `http://127.0.0.1:${port}`, tokens };
   }
 
-  it('sends SVCADMIN_TOKEN neither in a command nor at login', async () => {
+  it('sends no SVCADMIN_TOKEN to the address in .svc, and login refuses that address (exit 2)', async () => {
     const { url, tokens } = await collector();
     const svcadmin = await commandLine(url, 'production-token');
     await putLocalServer(svcadmin.cwd, url);
@@ -159,7 +159,7 @@ describe('svcadmin in a directory with a .svc directory of an attacker', () => {
   });
 });
 
-it('a server that is still starting is not reported as another program', async () => {
+it('a command exits with 1 and says when to try again, while the server still starts', async () => {
   const { port } = await createReceiver((_count, _request, response) => {
     response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' });
     response.end(JSON.stringify({ success: false, error: 'This process is starting' }));
@@ -171,7 +171,7 @@ it('a server that is still starting is not reported as another program', async (
   });
 });
 
-it('a certificate of an unknown authority causes a hint to NODE_EXTRA_CA_CERTS', async () => {
+it('a command exits with 7 if the certificate authority is unknown, and names --ca and NODE_EXTRA_CA_CERTS', async () => {
   const port = await listen(createServer({ cert: certificate, key: certificateKey }));
   const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
   const { code, stderr } = await run(['whoami']);
@@ -180,7 +180,7 @@ it('a certificate of an unknown authority causes a hint to NODE_EXTRA_CA_CERTS',
 });
 
 describe('--ca', () => {
-  it('trusts a private authority, and login stores it in the profile', async () => {
+  it('trusts a private certificate authority, and login stores that authority in the profile', async () => {
     const server = await startTestServer();
     onTestFinished(server.stop);
     const proxy = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
@@ -202,7 +202,7 @@ describe('--ca', () => {
     expect(await run(['whoami', '--profile', 'own'])).toMatchObject({ code: 0 });
   });
 
-  it('is refused if its file cannot be read or has no certificate', async () => {
+  it('is refused if the named file cannot be read or has no certificate', async () => {
     const { run } = await commandLine('https://localhost:9', 'svc_op_none');
     const empty = join(temporaryFolder('ca'), 'empty.pem');
     await writeFile(empty, 'nothing');

@@ -44,7 +44,7 @@ describe('login', () => {
     expect((await svcadmin.run(['whoami'])).code).toBe(3);
   });
 
-  it('stores nothing if the token is wrong, and asks nothing without a terminal', async () => {
+  it('stores no profile if the token is wrong (exit 3), or if no token is given without a terminal (exit 2)', async () => {
     const svcadmin = await withoutServer();
     const wrong = await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], 'wrong');
     expect(wrong.code).toBe(3);
@@ -53,15 +53,15 @@ describe('login', () => {
   });
 });
 
-describe('the server and the token', () => {
-  it('are found in the data directory of a local server, also from a subdirectory', async () => {
+describe('the address of the server and the token', () => {
+  it('are found in the .svc directory of a local server, whose token is sent to no other server', async () => {
     const svcadmin = await withoutServer();
     await mkdir(join(svcadmin.cwd, '.svc'));
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-token'), `${adminToken}\n`);
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-url'), `${server.adminUrl}\n`);
     const { stdout } = await svcadmin.run(['whoami', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ id: 'opr_first', url: server.adminUrl });
-    // The owner's token of this machine is sent to no other server, even if one is named.
+    // The token of this .svc directory is sent to no other server, even if --url names one.
     for (const elsewhere of [
       'http://192.0.2.1:8081',
       'http://127.0.0.1.example:8081',
@@ -73,7 +73,7 @@ describe('the server and the token', () => {
     }
   });
 
-  it('are never combined if they belong to different servers', async () => {
+  it('are never combined: a profile is not used for another --url (exit 3)', async () => {
     const svcadmin = await withoutServer();
     await svcadmin.run(['login', '--url', server.adminUrl, '--token-stdin'], adminToken);
     const elsewhere = await svcadmin.run(['whoami', '--url', 'http://192.0.2.1:8081', '--json']);

@@ -21,7 +21,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-/** A key with skipped events from a time without a URL. It has a URL now. */
+/** Creates a key whose events were skipped because the key had no URL. Then gives the key a URL. */
 async function keyWithSkipped(count: number): Promise<string> {
   const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
   await server.admin.partners.activate.mutate({ partnerId });
@@ -36,8 +36,8 @@ async function keyWithSkipped(count: number): Promise<string> {
 
 const filter = (key: string) => ['--key', key, '--status', 'skipped', '--since', '1h'];
 
-describe('a bulk command', () => {
-  it('counts its deliveries, runs as a job with progress, and is listed and shown', async () => {
+describe('a bulk command over deliveries', () => {
+  it('counts in a dry run, runs as a job with progress, and is listed and shown', async () => {
     const key = await keyWithSkipped(3);
     const dry = await svcadmin.run(['deliveries', 'resend', ...filter(key), '--dry-run']);
     expect(dry.stdout).toContain('3 events (0 live)');
@@ -55,7 +55,7 @@ describe('a bulk command', () => {
     expect((await svcadmin.run(['bulk', 'cancel', id, '--yes'])).code).toBe(5);
   });
 
-  it('continues after the command has ended, and can be cancelled', async () => {
+  it('continues with --detach after the command has ended, and bulk cancel stops it', async () => {
     const key = await keyWithSkipped(5);
     const slow = ['--rate', '1/s', '--detach'];
     const started = await svcadmin.json<BulkView>('deliveries', 'resend', ...filter(key), ...slow);
@@ -63,7 +63,7 @@ describe('a bulk command', () => {
     expect(await svcadmin.json('bulk', 'cancel', started.id, '--yes')).toMatchObject({ status: 'cancelled' });
   });
 
-  it('starts no job if nothing matches or an argument is wrong', async () => {
+  it('starts no job if no delivery matches, or if an argument is wrong (exit 2)', async () => {
     const key = await keyWithSkipped(1);
     const none = await svcadmin.json<StartedBulk>('deliveries', 'cancel', '--key', key);
     expect(none).toMatchObject({ total: 0, job: null });
@@ -82,8 +82,8 @@ describe('a bulk command', () => {
   });
 });
 
-describe('a pause', () => {
-  it('asks for confirmation, is shown, can be ended early, and makes no delivery late', async () => {
+describe('webhooks pause', () => {
+  it('needs --yes, holds deliveries without counting them as late, and ends with webhooks resume', async () => {
     const key = await keyWithSkipped(1);
     const paused = ['webhooks', 'pause', key, '--until', '2h'];
     expect((await svcadmin.run(paused)).code).toBe(2);
@@ -110,7 +110,7 @@ describe('a pause', () => {
     ]);
   });
 
-  it('is refused for a past time, and for a time beyond the retention of deliveries', async () => {
+  it('is refused until a time that has passed (exit 2), or that is 8 days ahead (exit 5)', async () => {
     const key = await keyWithSkipped(0);
     for (const until of ['2020-01-01', 'tomorrow'])
       expect((await svcadmin.run(['webhooks', 'pause', key, '--until', until, '--yes'])).code).toBe(2);
@@ -118,7 +118,7 @@ describe('a pause', () => {
   });
 });
 
-it('progress names the done, the total and the omitted deliveries, and the reason for waiting', () => {
+it('describeProgress names the done, the total and the omitted deliveries, and the reason for waiting', () => {
   const now = Date.parse('2026-07-01T00:00:00Z');
   const part = { keyId: 'key_1', partnerId: 'ptr_1', mode: 'test', total: 4, done: 1, leftOut: 1 } as const;
   const job: BulkView = {

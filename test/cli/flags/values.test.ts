@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { formatCents, parseDollars } from '../../../cli/flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../../../cli/flags/durations.ts';
 
-describe('parseDollars', () => {
-  it('reads what formatCents prints, to the cent', () => {
+describe('amounts in dollars', () => {
+  it('parseDollars reads what formatCents prints, to the cent', () => {
     fc.assert(
       fc.property(fc.integer({ min: -99_999_999_999_999, max: 99_999_999_999_999 }), (cents) => {
         expect(parseDollars(formatCents(cents).replaceAll(',', ''), { signed: true })).toBe(cents);
@@ -12,7 +12,7 @@ describe('parseDollars', () => {
     );
   });
 
-  it('prints no sign except a minus', () => {
+  it('formatCents prints a minus for negative amounts, and no other sign', () => {
     expect([0, 5, -5].map(formatCents)).toEqual(['0.00', '0.05', '-0.05']);
   });
 
@@ -23,25 +23,25 @@ describe('parseDollars', () => {
     ['0.29', 29],
     ['1.1', 110],
     ['1000000', 100_000_000],
-  ])('reads %s', (text, cents) => {
+  ])('parseDollars reads %s as %i cents', (text, cents) => {
     expect(parseDollars(text)).toBe(cents);
   });
 
   it.each(['', '-1', '.5', '5.', '1.005', '1,000', '1e3', '0x10', ' 1', '$5', 'NaN', '1234567890123', '٣'])(
-    'refuses %j',
+    'parseDollars refuses %j',
     (text) => {
       expect(parseDollars(text)).toBeUndefined();
     },
   );
 
-  it('accepts a sign only if one is allowed', () => {
+  it('parseDollars accepts a minus with `signed`', () => {
     expect(parseDollars('-12.50', { signed: true })).toBe(-1250);
     expect(parseDollars('-0', { signed: true })).toBe(0);
   });
 });
 
-describe('durations and points in time', () => {
-  it('are parsed exactly, and malformed ones are refused', () => {
+describe('the value of a flag for a time', () => {
+  it('is parsed as a duration, a time with a zone or a local date; malformed text is refused', () => {
     expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseSeconds)).toEqual([
       ...[90, 1800, 86_400, 604_800],
       ...[undefined, undefined, 5400],
@@ -55,7 +55,7 @@ describe('durations and points in time', () => {
     expect(parseMoment('2026-13-01', now)).toBeUndefined();
   });
 
-  it('accept days by name, the last days, and times of today', () => {
+  it('may name a day, such as yesterday or monday 14:00, or a time of today', () => {
     const wednesday = new Date(2026, 6, 1, 12).getTime();
     const local = (...at: [month: number, day: number, hour?: number]) => new Date(2026, ...at).toISOString();
     const taken = (text: string) => parseMoment(text, wednesday);

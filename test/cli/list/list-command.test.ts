@@ -37,7 +37,7 @@ afterAll(() => server.stop());
 
 const list = (...args: string[]) => svcadmin.run(['requests', 'list', ...args]);
 
-describe('a list', () => {
+describe('a list command', () => {
   it('states how many of all records are shown, and how to see the others', async () => {
     const { stdout, stderr } = await list();
     expect(stdout.trimEnd().split('\n')).toHaveLength(51);
@@ -49,14 +49,14 @@ describe('a list', () => {
     expect(end.stderr).toBe('2 of 1,203 shown, the last ones.\n');
   });
 
-  it('names its filters, even if nothing is found', async () => {
+  it('names the given filters on stderr, even if nothing is found', async () => {
     const failed = await list('--status', '4XX', '--partner', partnerId);
     expect(failed.stderr).toBe(`7 of 7 shown, only --partner ${partnerId} --status 4xx.\n`);
     const none = await list('--status', '404');
     expect(none).toMatchObject({ code: 0, stderr: 'Nothing found, only --status 404.\n' });
   });
 
-  it('counts with --by how many records share a value, over all pages', async () => {
+  it('counts with --by the records of each value, over all pages', async () => {
     const { stdout, stderr } = await list('--by', 'status,error');
     expect(stdout).toBe(
       'status\terror\tcount\tshare\n200\t-\t1196\t99.4 %\n402\tpayment_required\t7\t0.6 %\n',
@@ -77,7 +77,7 @@ describe('a list', () => {
     expect((await list('--by', 'status', '--count')).code).toBe(2);
   });
 
-  it('shows with --where only rows with a value, over all pages', async () => {
+  it('shows with --where only records that meet the conditions, over all pages', async () => {
     const paid = await list('--where', 'status!=402', '--where', 'error=', '--limit', '2', '--columns', 'id');
     expect(paid.stdout).toBe('id\nreq_0000000000000000000007\nreq_0000000000000000000008\n');
     expect(paid.stderr).toBe(
@@ -95,7 +95,7 @@ describe('a list', () => {
     expect(await list('--where', 'colour=red')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('shows the columns that --where is about', async () => {
+  it('shows the columns that --where names', async () => {
     const { stdout } = await list('--where', 'retry after=', '--limit', '1');
     const [headings, row] = stdout.split('\n').map((line) => line.split('\t'));
     expect(headings?.[1]).toBe('retryAfter');
@@ -119,12 +119,12 @@ describe('a list', () => {
     expect(await list('--count', '--csv')).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('is counted by reading all pages if the server has no procedure for the count', async () => {
+  it('counts with --count by reading all pages if the server cannot count with the given filter', async () => {
     const { stdout } = await svcadmin.run(['partners', 'list', '--search', 'ale', '--count', '--limit', '1']);
     expect(stdout).toBe('2\n');
   });
 
-  it('shows the requested columns, in any spelling of their names', async () => {
+  it('shows the columns in --columns, in any spelling; an unknown column exits with 2', async () => {
     const { stdout } = await list('--columns', 'id, Duration ms,partner_id', '--limit', '1');
     expect(stdout).toBe(`id\tdurationMs\tpartnerId\nreq_${'0'.repeat(22)}\t3\t${partnerId}\n`);
     const wrong = await list('--columns', 'id,price');
@@ -133,7 +133,7 @@ describe('a list', () => {
     expect(wrong.stderr).toContain('retryAfter');
   });
 
-  it('is CSV with --csv: headings, times in UTC, dollars and no formulas', async () => {
+  it('prints CSV with --csv, with times in UTC, amounts in dollars and escaped formulas', async () => {
     const { stdout } = await svcadmin.run(['partners', 'list', '--csv']);
     const [headings, ...rows] = stdout.trimEnd().split('\n');
     expect(headings).toBe('id,name,status,created_at');
@@ -146,12 +146,12 @@ describe('a list', () => {
     expect(await svcadmin.run(['partners', 'list', '--csv', '--json'])).toMatchObject({ code: 2 });
   });
 
-  it('has a heading and no rows if nothing is found', async () => {
+  it('prints the headings and no rows if nothing is found', async () => {
     expect((await list('--status', '404', '--csv', '--columns', 'id,at')).stdout).toBe('id,at\n');
     expect((await list('--status', '404')).stdout).toMatch(/^id\tat\tstatus.*\n$/);
   });
 
-  it('accepts these flags for every kind of record', async () => {
+  it('has --count, --columns, --csv and --where for every kind of record, and --all where it has --after', async () => {
     const manifest = new URL('../../../dist/cli/oclif.manifest.json', import.meta.url);
     const { commands } = JSON.parse(await readFile(manifest, 'utf8')) as {
       commands: Record<string, { id: string; flags: object }>;
@@ -214,7 +214,7 @@ describe('the count of a list', () => {
     expect(await admin.sessions.count.query(sessions)).toEqual({ total: 0, exact: true });
   });
 
-  it('ends after a fixed number of records, and states that there are more', async () => {
+  it('stops at a limit, and is then shown as "more than"', async () => {
     const requests = server.db.collection<{ _id: string }>('requestLog');
     const divided = divideFilter({ partnerId, status: 402 }, { selective: [], sorted: ['partnerId'] }, 'at');
     expect(divided).toEqual({
@@ -238,15 +238,15 @@ describe('the count of a list', () => {
 });
 
 describe('requests refused', () => {
-  it('counts with --by the requests, not the rows', async () => {
+  it('adds up with --by the requests of its rows', async () => {
     const { stdout, stderr } = await svcadmin.run(['requests', 'refused', '--by', 'partnerName']);
     expect(stdout).toBe(`partnerName\tcount\tshare\nAcme, Ltd\t${failures}\t100 %\n`);
     expect(stderr).toContain('7 records in 1 group');
   });
 });
 
-describe('a list of keys, clients or integrations', () => {
-  it('states until when a replaced secret works', async () => {
+describe('keys, clients or integrations list', () => {
+  it('shows in oldSecretUntil until when a replaced API key works', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Fair' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const keys = () => svcadmin.run(['keys', 'list', '--partner', partnerId, '--where', 'oldSecretUntil!=']);
@@ -259,7 +259,7 @@ describe('a list of keys, clients or integrations', () => {
     expect(until.stdout).toMatch(new RegExp(`^id,old_secret_until\n${keyId},\\d{4}-.*Z\n$`));
   });
 
-  it('names the partner of each record', async () => {
+  it('shows the name of the partner of each record', async () => {
     const { partners, keys, clients, integrations } = server.admin;
     const { id: partnerId } = await partners.create.mutate({ name: 'Beta & Co' });
     const { id: keyId } = await keys.create.mutate({ partnerId });
@@ -306,7 +306,7 @@ describe('deliveries list', () => {
 });
 
 describe('bulk list', () => {
-  it('counts, and narrows as other lists do', async () => {
+  it('accepts --count, --by, --columns and --where', async () => {
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const at = new Date();
     const common = { partnerId, mode: 'test' as const, keyId, status: 'failed' as const, attempts: [] };

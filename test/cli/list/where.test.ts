@@ -61,16 +61,16 @@ describe('--where', () => {
     ['expiresAt<+5d', false],
     ['usedAt>1h', true],
     ['usedAt>5m', false],
-  ])('%s is %s', (condition, expected) => {
+  ])('the condition %s is %s for the row of this test', (condition, expected) => {
     expect(meets(condition)).toBe(expected);
   });
 
-  it('takes only rows that meet all conditions', () => {
+  it('accepts only a row that meets all conditions', () => {
     expect(meets('lastStatus=301', 'expired=yes')).toBe(true);
     expect(meets('lastStatus=301', 'expired=no')).toBe(false);
   });
 
-  it('takes an operand with an operator in it', () => {
+  it('accepts a value that contains an operator', () => {
     expect(createFilter(['state=a=b<c'], [])({ state: 'a=b<c' })).toBe(true);
   });
 
@@ -82,7 +82,7 @@ describe('--where', () => {
     ['balance<1.005', '1.005 is not a number'],
     ['createdAt>soon', 'soon is not a time'],
     ['partnerName>a', 'partnerName has neither numbers nor times'],
-  ])('%s is refused', (condition, message) => {
+  ])('the condition %s is refused: %s', (condition, message) => {
     expect(() => meets(condition)).toThrow(message);
   });
 });

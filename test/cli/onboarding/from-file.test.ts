@@ -23,7 +23,7 @@ const row = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** Onboards the partners of a file's rows. */
+/** Writes the rows to a file, and runs `partners onboard --from` with that file. */
 async function onboard(rows: unknown, ...more: string[]) {
   const path = join(directory, 'partners.json');
   await writeFile(path, JSON.stringify(rows));
@@ -32,7 +32,7 @@ async function onboard(rows: unknown, ...more: string[]) {
 const partners = () => server.admin.partners.list.query({ limit: 500 });
 
 describe('partners onboard --from', () => {
-  it('creates every partner once, even if the same file is given twice', async () => {
+  it('creates every partner once, even if a second file repeats the rows of the first', async () => {
     const rows = [
       row('Alpha', { webhookUrl: 'https://alpha.example/hooks' }),
       row('Beta', { amount: '75.00' }),
@@ -81,7 +81,7 @@ describe('partners onboard --from', () => {
     expect(await partners()).toEqual(before);
   });
 
-  it('names a partner that an earlier run did not finish, continues, and exits with 1', async () => {
+  it('names a partner that exists unfinished, onboards the other rows, and exits with 1', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Iota' });
     const { code, stdout } = await onboard([row('Iota'), row('Kappa')], '--json');
     expect(code).toBe(1);
@@ -91,7 +91,7 @@ describe('partners onboard --from', () => {
     ]);
   });
 
-  it('writes the secrets of each partner to a separate file', async () => {
+  it('writes with --out-dir the secrets of each partner to a separate file', async () => {
     const secrets = join(directory, 'secrets');
     const { stdout, stderr } = await onboard([row('Lambda'), row('Mu')], '--out-dir', secrets);
     expect(stdout).toBe('');
@@ -103,7 +103,7 @@ describe('partners onboard --from', () => {
     expect(await readFile(join(secrets, file), 'utf8')).toContain('SVC_CLIENT_SECRET=svc_secret_');
   });
 
-  it('refuses flags of a single partner, and a file that is no list', async () => {
+  it('refuses flags of a single partner, and a file without a list of rows', async () => {
     const both = await onboard([row('Nu')], '--claims', 'country');
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('leave out --claims') });
     expect(await onboard({ name: 'Nu' })).toMatchObject({ code: 2 });

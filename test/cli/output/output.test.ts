@@ -12,8 +12,8 @@ import { waitReasons } from '../../../contracts/wait-reasons.ts';
 const id = 'ptr_4HpTRK4usWlxHuQvvMsCHR';
 const columns = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'Status' }];
 
-describe('waiting deliveries', () => {
-  it('are listed with their reasons, and each reason is explained once', () => {
+describe('deliveries that wait', () => {
+  it('are listed with the reason why they wait, and each reason is explained once', () => {
     const waits = { status: 'pending', waiting: 'endpoint_busy' } as DeliveryView;
     const scheduled = { status: 'pending', waiting: null } as DeliveryView;
     expect([waits, scheduled].map(listedStatus)).toEqual(['waiting: endpoint_busy', 'pending']);
@@ -59,12 +59,12 @@ describe('renderTable', () => {
     expect(lines(28 + 14)).toEqual(['Event', '…failed', 'vae.resolved']);
   });
 
-  it('separates cells by tabs below headings if there is no width', () => {
+  it('prints headings and tab-separated rows if no width is given', () => {
     const lines = ['ID\tName\tStatus', `${id}\tAcme\tactive`];
     expect(renderTable(columns, [[id, 'Acme', 'active']])).toEqual(lines);
   });
 
-  it('prints rows as blocks if identifiers alone are too wide', () => {
+  it('prints one line for each field if the table would not fit', () => {
     expect(renderTable(columns, [[id, 'Acme', 'active']], 30)).toEqual([
       `ID      ${id}`,
       'Name    Acme',
@@ -98,7 +98,7 @@ describe('renderListing', () => {
     expect(list(60).leftOut).toEqual(['Key ID', 'Created at']);
   });
 
-  it.each([60, 80, 100, 160])('fits %i characters', (width) => {
+  it.each([60, 80, 100, 160])('fits a terminal of %i characters', (width) => {
     for (const line of list(width).lines) expect(line.length).toBeLessThanOrEqual(width);
   });
 
@@ -109,13 +109,13 @@ describe('renderListing', () => {
     expect(leftOut).toEqual(['C']);
   });
 
-  it('prints every column in a pipe', () => {
+  it('prints every column if no width is given', () => {
     expect(list(undefined).lines[0]?.split('\t')).toHaveLength(6);
   });
 });
 
-describe('times', () => {
-  it('are printed in local time with their offset', () => {
+describe('a time in output', () => {
+  it('is printed in local time with its offset, and flags accept that form', () => {
     vi.stubEnv('TZ', 'Asia/Kolkata');
     onTestFinished(() => void vi.unstubAllEnvs());
     const shown = '2026-07-12 17:33:11+05:30';
@@ -158,21 +158,21 @@ describe('the progress line', () => {
     expect([written.at(-1), running]).toEqual(['\r\u001b[K', 0]);
   });
 
-  it('is not printed in a pipe', () => {
+  it('is not printed if the stream is not a terminal', () => {
     const work = Promise.resolve();
     expect(waitingOn({ isTTY: false } as NodeJS.WriteStream)(work)).toBe(work);
   });
 });
 
-describe('formatValue', () => {
-  it('prints money in dollars, a missing value as a dash, and no control characters', () => {
+describe('the output of a field', () => {
+  it('has money in dollars, a missing value as a dash, and control characters escaped', () => {
     expect(formatValue('balance', -123_456_789)).toBe('-1,234,567.89');
     expect(formatValue('webhookUrl', null)).toBe('-');
     expect(formatValue('name', 'a\u001b[2Jb')).toBe('a\\x1b[2Jb');
     expect(formatValue('used', { minute: 2, hour: 7 })).toBe('minute 2, hour 7');
   });
 
-  it('prints field names as words', () => {
+  it('has the name of the field as words', () => {
     expect(['id', 'createdAt', 'webhookUrl', 'redirectUris', 'apiKey'].map(label)).toEqual([
       ...['ID', 'Created at', 'Webhook URL', 'Redirect URIs', 'API key'],
     ]);

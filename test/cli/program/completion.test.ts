@@ -51,7 +51,7 @@ describe('autocomplete fish', () => {
     expect(mode).toContain('test live');
   });
 
-  it('offers the commands of svc to users of svc', async () => {
+  it('run by svc, offers the commands of svc and none for operators only', async () => {
     const cwd = temporaryFolder('svc');
     const svc = createCommandLine('svc', { cwd, env: ownEnvironment(cwd) });
     const { code, stdout } = await svc.run(['autocomplete', 'fish']);
@@ -67,7 +67,7 @@ describe('autocomplete fish', () => {
     expect(stdout).toContain('webhook URLs of API keys');
   });
 
-  it('keeps quotes in descriptions from ending the string', () => {
+  it('escapes quotes and backslashes in descriptions', () => {
     const command = { id: 'run', summary: "It's C:\\ and $HOME. More.", flags: {} };
     const script = renderFishCompletion('tool', [command as unknown as Command.Loadable], {});
     expect(completions(script)).toContainEqual(
@@ -76,8 +76,8 @@ describe('autocomplete fish', () => {
   });
 });
 
-describe('the manifest from the build', () => {
-  it('matches the definitions of the commands', async () => {
+describe('the built oclif manifest', () => {
+  it('has the ids, summaries, flags and arguments of the compiled commands', async () => {
     const manifest = JSON.parse(
       await readFile(new URL('../../../dist/cli/oclif.manifest.json', import.meta.url), 'utf8'),
     ) as { commands: Record<string, Command.Cached> };

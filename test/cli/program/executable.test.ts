@@ -30,7 +30,7 @@ it.each([
   },
 );
 
-it('a command leaves no listener on the output of its process', async () => {
+it('a command leaves no event listener on stdout of its process', async () => {
   const listeners = () =>
     process.stdout.eventNames().map((name) => [name, process.stdout.listenerCount(name)]);
   const before = listeners();

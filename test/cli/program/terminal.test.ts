@@ -12,7 +12,7 @@ const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const width = 100;
 const timeLimit = { timeout: within(20_000), interval: 100 };
 
-/** A shell in a real terminal with typed input. */
+/** Opens a shell in a real terminal, whose input is typed and whose screen can be read. */
 function openTerminal(env: Record<string, string>, cwd: string) {
   const socket = `svcadmin-${randomBytes(4).toString('hex')}`;
   const tmux = (...args: string[]) => run('tmux', ['-L', socket, ...args]);
@@ -34,7 +34,7 @@ function openTerminal(env: Record<string, string>, cwd: string) {
     type,
     screen,
     interrupt: () => tmux('send-keys', 'C-c'),
-    /** Text that is typed before the screen is cleared would be lost. */
+    /** Clears the screen, and waits until it is clear, because text that is typed before would be lost. */
     clear: async () => {
       await type('clear');
       await expect.poll(() => screen(), timeLimit).toMatch(/^(#|\$|ready>)$/);
@@ -89,7 +89,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(rows.some((row) => row.includes('…'))).toBe(true);
   });
 
-  it('asks for the id in red before live money moves, and does nothing if another id is typed', async () => {
+  it('prints LIVE in red and asks for the id before live money moves; another text moves nothing', async () => {
     await login();
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const balance = async () =>
@@ -112,7 +112,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(await balance()).toBe(5000);
   });
 
-  it('asks before a partner is suspended, and exits with 130 if the operator cancels', async () => {
+  it('asks before a partner is suspended, and exits with 130 after Ctrl-C', async () => {
     await login();
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId: id });
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect((await server.admin.partners.show.query({ partnerId: id })).status).toBe('active');
   });
 
-  it('asks why personal data of a live user are read, and records the answer in the audit log', async () => {
+  it("asks why personal data of a live user are read, and records the operator's reason in the audit log", async () => {
     await login();
     const partner = await createPartner(server);
     await verifyUser(server, partner);
@@ -141,7 +141,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(entry).toMatchObject({ outcome: 'read', input: { reason: 'ticket 4711' } });
   });
 
-  it('asks for a leaked secret without showing it', async () => {
+  it('secrets find asks for the leaked secret and does not show what is typed', async () => {
     await login();
     const { clientId, clientSecret } = await createPartner(server);
     await terminal.clear();
@@ -153,13 +153,13 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(await terminal.screen()).not.toContain(clientSecret);
   });
 
-  it('asks for no token if no admin API answers', async () => {
+  it('login exits with 7 without asking for a token, if no admin API answers', async () => {
     await terminal.type(`${svcadmin} login --url http://127.0.0.1:1; echo "exit $?"`);
     await shows(/^exit 7$/m);
     expect(await terminal.screen()).not.toContain('Operator token for');
   });
 
-  it('exits with 0 if the reader of a pipe ends early', async () => {
+  it('exits with 0 if a command that reads its output in a pipe ends early', async () => {
     await login();
     for (let n = 0; n < 3; n += 1) await server.admin.partners.create.mutate({ name: `Partner ${n}` });
     await terminal.clear();

@@ -19,7 +19,7 @@ describe('a misspelt flag', () => {
     [['partners', 'list', '--jsno'], 'Nonexistent flag: --jsno; did you mean --json?'],
     [['partners', 'suspend', 'ptr_1', '--dryrun'], 'Nonexistent flag: --dryrun; did you mean --dry-run?'],
     [['partners', 'list', '--statsu=pending'], '--status?'],
-  ])('%j is answered with the most similar flag', async (args, said) => {
+  ])('causes an error with the most similar flag: %j', async (args, said) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(said);
@@ -44,7 +44,7 @@ describe('an argument that begins with a dash', () => {
   });
 });
 
-describe('the version', () => {
+describe('the version of svcadmin', () => {
   it('is printed by -v, --version and version', async () => {
     for (const word of ['-v', '--version', 'version']) {
       const { code, stdout } = await run(word);
@@ -78,8 +78,8 @@ describe('login', () => {
   });
 });
 
-describe('a pipe whose reader ends early', () => {
-  it('ends the command with exit code 0', async () => {
+describe('a command whose output is piped to a program that ends early', () => {
+  it('exits with 0', async () => {
     for (let n = 0; n < 3; n += 1)
       await server.admin.partners.create.mutate({ name: 'A long name '.repeat(10) });
     const { cwd, env } = await commandLine(server.adminUrl);

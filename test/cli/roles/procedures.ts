@@ -7,7 +7,7 @@ const cli = fileURLToPath(new URL('../../../cli/', import.meta.url));
 const shared = new Set(['program/base-command.ts', 'careful/careful-command.ts', 'connection/client.ts']);
 const call = /(?:\bapi|\bapi\(\)\))\s*\.\s*([a-zA-Z.\s]+?)\s*\.\s*(?:query|mutate)\(/g;
 
-/** Procedures that a file calls, and the command line files that it imports. */
+/** Returns the procedures that a file calls, and those called by files of `cli` that it imports. */
 async function proceduresIn(path: string, seen: Set<string>): Promise<string[]> {
   if (seen.has(path)) return [];
   seen.add(path);
@@ -20,7 +20,7 @@ async function proceduresIn(path: string, seen: Set<string>): Promise<string[]> 
   return [...own, ...others.flat()];
 }
 
-/** Each command with the admin API procedures that its source calls. Commands without any are omitted. */
+/** Returns the admin API procedures that each command's source calls. Commands that call none are omitted. */
 export async function readCommandProcedures(): Promise<Record<string, string[]>> {
   const root = join(cli, 'commands');
   const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts')).sort();
@@ -36,7 +36,7 @@ export async function readCommandProcedures(): Promise<Record<string, string[]>>
   );
 }
 
-/** The text of `cli/roles/procedures.ts`. */
+/** Returns the text of `cli/roles/procedures.ts`. */
 export function renderCommandProcedures(commands: Readonly<Record<string, readonly string[]>>): string {
   const rows = Object.entries(commands).map(([command, paths]) => {
     const key = /^\w+$/.test(command) ? command : `'${command}'`;

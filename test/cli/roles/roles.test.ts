@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the table of roles', () => {
-  it('matches the calls of the commands and the permissions of the server', async () => {
+  it('lists the procedures that the commands call, and the server has all of them', async () => {
     const source = renderCommandProcedures(await readCommandProcedures());
     if (process.env['UPDATE_DOCS']) await writeFile(generated, source);
     expect(await readFile(generated, 'utf8')).toBe(source);
@@ -63,13 +63,13 @@ describe('the table of roles', () => {
       expect(Object.keys(server.services.admin.router._def.procedures)).toContain(path);
   });
 
-  it('matches docs/roles.md', async () => {
+  it('is the table in docs/roles.md', async () => {
     const text = renderPage(rolesOfCommands(procedures, await readCommandProcedures()));
     if (process.env['UPDATE_DOCS']) await writeFile(page, text);
     expect(await readFile(page, 'utf8')).toBe(text);
   });
 
-  it('is printed by `roles`, also for one role', async () => {
+  it('is printed by `svcadmin roles`; --role shows only the commands of that role', async () => {
     const all = await svcadmin.json<CommandRoles[]>('roles');
     expect(all).toEqual(rolesOfCommands(procedures));
     const row = (command: string) => all.find((one) => one.command === command);

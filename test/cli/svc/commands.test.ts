@@ -7,7 +7,7 @@ import { scope } from '../../../server/portal/scope.ts';
 const rows = Object.entries(commands);
 
 describe('every command of svc', () => {
-  it('calls only procedures that members may call', () => {
+  it('calls only procedures in the scope of members', () => {
     const faults = Object.entries(origins).flatMap(([name, origin]) =>
       (commandProcedures[origin] ?? []).filter((path) => !scope[path]).map((path) => `${name}: ${path}`),
     );
@@ -15,7 +15,7 @@ describe('every command of svc', () => {
     expect(Object.keys(origins).length).toBeGreaterThan(50);
   });
 
-  it('asks for no partner and no reason, and mentions no command of operators', () => {
+  it('has no argument or flag for a partner or a reason, and its help never names svcadmin', () => {
     for (const [id, { args = {}, flags = {}, summary = '', description = '', examples = [] }] of rows) {
       const names = [...Object.keys(args), ...Object.keys(flags)];
       expect([id, names.filter((name) => name === 'partner' || name === 'reason')]).toEqual([id, []]);
@@ -32,7 +32,7 @@ describe('every command of svc', () => {
     }
   });
 
-  it('has an example and a described topic', () => {
+  it('begins its examples with itself, and its topic is in the list of topics', () => {
     for (const [id, { examples = [] }] of rows) {
       const [topic = '', verb] = id.split(':');
       if (verb !== undefined) expect(Object.keys(topics)).toContain(topic);

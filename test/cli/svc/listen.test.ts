@@ -24,7 +24,7 @@ afterAll(() => server.stop());
 
 const soon = { timeout: within(30_000) };
 
-/** A running `svc listen` that already relays. It is killed when the test ends. */
+/** Starts `svc listen`, and waits until it relays. It is killed when the test ends. */
 async function startListener(target: string, ...more: string[]) {
   const args = [executableOf('svc'), 'listen', '--forward-to', target, ...more];
   const listener = spawn(process.execPath, args, { cwd: svc.cwd, env: svc.env });
@@ -57,7 +57,7 @@ async function startListener(target: string, ...more: string[]) {
 const trigger = () =>
   server.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event: 'verification.session.failed' });
 
-it('svc listen relays the events of a verification, signed as the receiver expects, until Ctrl-C', {
+it('svc listen relays the events of a verification until Ctrl-C, signed with the secret that it prints', {
   timeout: within(60_000),
 }, async () => {
   const receiver = await createReceiver();
@@ -83,7 +83,7 @@ it('svc listen relays the events of a verification, signed as the receiver expec
   expect(relayed?.headers['x-svc-event-id']).toBe(sent?.eventId);
 });
 
-it('svc listen reports a receiver that is down or too slow, and continues when it answers', {
+it('svc listen prints ECONNREFUSED or timeout as the result of an event, and relays the next event', {
   timeout: within(90_000),
 }, async () => {
   const port = await freePort();
@@ -108,7 +108,7 @@ it('svc listen reports a receiver that is down or too slow, and continues when i
   expect(seen.output).not.toContain('whsec_');
 });
 
-it('svc listen names the next command if the receiver refuses the signature', {
+it('svc listen names `svc webhooks verify` if the receiver answers with 401', {
   timeout: within(60_000),
 }, async () => {
   const receiver = await createReceiver((_count, _request, response) => response.writeHead(401).end('no'));
@@ -119,7 +119,7 @@ it('svc listen names the next command if the receiver refuses the signature', {
   await interrupt();
 });
 
-it('svc listen exits with 3 after its login has ended, and relays no later event', {
+it('svc listen exits with 3 when its login ends, and relays no later event', {
   timeout: within(60_000),
 }, async () => {
   const receiver = await createReceiver();

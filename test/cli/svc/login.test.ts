@@ -23,7 +23,7 @@ describe('awaitToken', () => {
   });
   const refusal = (error: string, retryAfter?: number) => answer(400, { error }, retryAfter);
 
-  /** Answers polls in this order; a string is a lost answer. */
+  /** Waits for a token while polls get these answers in order. The answer `lost` is a failed request. */
   async function poll(answers: readonly (Answer | 'lost')[]) {
     const waits: number[] = [];
     let [at, now] = [0, 0];
@@ -47,7 +47,7 @@ describe('awaitToken', () => {
   }
   const token = answer(200, { access_token: 't' });
 
-  it('polls less often after slow_down, and after each lost answer', async () => {
+  it('waits 5 s longer after slow_down, and twice as long after each failed request', async () => {
     const { ended, waits } = await poll([
       refusal('authorization_pending'),
       refusal('slow_down'),
@@ -59,12 +59,12 @@ describe('awaitToken', () => {
     expect(waits).toEqual([5, 5, 10, 20, 40]);
   });
 
-  it('waits as long as a rate limit demands', async () => {
+  it('waits once as long as the Retry-After of a rate limit says', async () => {
     const { waits } = await poll([refusal('rate_limited', 30), token]);
     expect(waits).toEqual([5, 30, 5]);
   });
 
-  it('fails if the login is refused, already used, or not confirmed in time', async () => {
+  it('fails if the login is denied, expired or already used, or not confirmed within 600 s', async () => {
     expect((await poll([refusal('access_denied')])).ended).toMatchObject({
       code: 'device_login_denied',
       exit: 3,
@@ -89,7 +89,7 @@ describe('svc login', () => {
 
   const executable = fileURLToPath(new URL('../../../cli/bin/svc.js', import.meta.url));
 
-  /** Starts a login, and answers it in the portal after the code is printed. */
+  /** Starts `svc login`, and confirms or denies its code in the portal as soon as the code is printed. */
   function login(act: 'confirm' | 'deny') {
     const { cwd, env } = svcCommandLine(server.publicUrl);
     const child = spawn(process.execPath, [executable, 'login', '--name', 'test box', '--json'], {
@@ -113,7 +113,7 @@ describe('svc login', () => {
   }
 
   it.concurrent(
-    'saves a profile that only its owner can read',
+    'saves a token that it never prints in a profile that only its owner can read',
     async () => {
       const { cwd, code, stdout, stderr } = await login('confirm');
       expect([code, stderr.includes(`${server.baseUrl}/portal/devices`)]).toEqual([0, true]);
@@ -131,7 +131,7 @@ describe('svc login', () => {
   );
 
   it.concurrent(
-    'exits with 3 if the member refuses',
+    'exits with 3 if the member denies the login in the portal',
     async () => {
       const { code, stderr } = await login('deny');
       expect([code, stderr.includes('device_login_denied')]).toEqual([3, true]);

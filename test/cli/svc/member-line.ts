@@ -13,7 +13,7 @@ export interface MemberLine extends CommandLine {
   token: string;
 }
 
-/** `svc` without a login. */
+/** Returns calls of `svc` in a new directory, without a login. */
 export function svcCommandLine(url: string): CommandLine {
   const cwd = temporaryFolder('svc');
   return createCommandLine('svc', { cwd, env: { ...ownEnvironment(cwd), SVC_BASE_URL: url } });
@@ -21,7 +21,7 @@ export function svcCommandLine(url: string): CommandLine {
 
 let count = 0;
 
-/** `svc` of a member who has signed in. */
+/** Returns calls of `svc` with the login of a new member. */
 export async function memberLine(
   server: TestServer,
   partnerId: string,

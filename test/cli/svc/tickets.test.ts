@@ -24,8 +24,8 @@ afterAll(() => server.stop());
 const failure = (stderr: string) =>
   (JSON.parse(stderr.trim().split('\n').at(-1) ?? '{}') as { error: { code: string; hint?: string } }).error;
 
-describe('a task that once needed a support ticket', () => {
-  it('svc changes redirect URIs and branding, and registers a second client', async () => {
+describe('a member, without an operator,', () => {
+  it('changes redirect URIs and branding, and registers a second client, by svc clients', async () => {
     const { clientId, keyId } = partner;
     const uri = 'http://localhost:4000/second';
     expect(await svc.json('clients', 'update', clientId, '--add-redirect-uri', uri)).toMatchObject({
@@ -63,7 +63,7 @@ describe('a task that once needed a support ticket', () => {
     expect(await svc.json('clients', 'disable', made.id, '--yes')).toMatchObject({ status: 'disabled' });
   });
 
-  it('svc rotates every secret without an interruption', async () => {
+  it('rotates API keys, client and integration secrets with --keep-old, and webhook secrets', async () => {
     const { clientId, keyId } = partner;
     const rotated = await svc.json('clients', 'rotate-secret', clientId, '--keep-old', '24h', '--yes');
     expect(rotated).toMatchObject({ clientSecret: expect.stringMatching(/^svc_secret_/) });
@@ -98,7 +98,7 @@ describe('a task that once needed a support ticket', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^whsec_/);
   });
 
-  it('svc lists deliveries, shows the answers to them, and sends them again', async () => {
+  it('lists and shows deliveries, and resends them singly and in bulk', async () => {
     const receiver = await startReceiver();
     const { keyId } = partner;
     await svc.json('webhooks', 'set', keyId, '--url', receiver.url, '--yes');
@@ -119,7 +119,7 @@ describe('a task that once needed a support ticket', () => {
     receiver.close();
   });
 
-  it('svc trigger flow completes the hosted pages, and svc finds the session, its events and its request', async () => {
+  it('walks through the hosted pages by svc trigger flow, and sees the session, its event and a refused request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
         'trigger',
@@ -155,7 +155,7 @@ describe('a task that once needed a support ticket', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('svc trigger flow refuses a wrong address of the service, and names the right one', async () => {
+  it('gets exit code 1 from svc trigger flow for an address that is not the base URL, with the base URL', async () => {
     const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
     const kept = readFileSync(profile, 'utf8');
     writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
@@ -165,7 +165,7 @@ describe('a task that once needed a support ticket', () => {
     expect([code, failure(stderr).hint]).toEqual([1, expect.stringContaining(server.baseUrl)]);
   });
 
-  it('svc trigger flow prints the code and the code verifier for the exchange', async () => {
+  it('gets a code and a code verifier from svc trigger flow, which can be exchanged for a token', async () => {
     const walked = await svc.json<Record<string, string>>(
       'trigger',
       'flow',
@@ -195,7 +195,7 @@ describe('a task that once needed a support ticket', () => {
     });
   });
 
-  it('svc cannot change request limits, and names support', async () => {
+  it('cannot change the request limit of a client, because svc clients update has no such flag (exit 2)', async () => {
     const limit = ['--token-requests-per-minute', '1000'];
     expect((await svc.run(['clients', 'update', partner.clientId, ...limit])).code).toBe(2);
     const { clientId } = partner;
@@ -203,7 +203,7 @@ describe('a task that once needed a support ticket', () => {
     expect(tokenRequestsPerMinute).not.toBe(1_000);
   });
 
-  it('svc shows the balance, the statement and prices, and changes caps, warnings and members', async () => {
+  it('sees balance, statement and prices, and changes spend caps, warnings and members', async () => {
     const { partnerId } = partner;
     expect(await svc.json('wallet')).toMatchObject({ partnerId, mode: 'test', balance: expect.any(Number) });
     expect(await svc.json('statement')).toMatchObject({ partnerId, entries: expect.any(Array) });
@@ -223,7 +223,7 @@ describe('a task that once needed a support ticket', () => {
     expect(await svc.json('members', 'remove', id, '--yes')).toMatchObject({ status: 'removed' });
   });
 
-  it('svc revokes a leaked API key at once', async () => {
+  it('revokes an API key by svc keys revoke, and a request with that key then gets 401', async () => {
     const { id, apiKey } = await svc.json<{ id: string; apiKey: string }>('keys', 'create', '--mode', 'test');
     await svc.json('keys', 'revoke', id, '--yes');
     const answer = await fetch(`${server.publicUrl}/api/wallet`, {
@@ -233,8 +233,8 @@ describe('a task that once needed a support ticket', () => {
   });
 });
 
-describe('svc, as svcadmin', () => {
-  it('exits with 2 for wrong usage, 3 without a sign-in and 4 for an unknown record', async () => {
+describe('svc', () => {
+  it('exits with 2 for wrong usage, with 3 if no token belongs to the server, and with 4 for an unknown record', async () => {
     for (const [args, code] of [
       [['keys', 'conjure'], 2],
       [['keys', 'show', 'key_0000000000000000000000'], 4],
@@ -246,7 +246,7 @@ describe('svc, as svcadmin', () => {
     expect([elsewhere.code, failure(elsewhere.stderr).code]).toEqual([3, 'no_token']);
   });
 
-  it('finds no record of another partner, and refuses changes by a viewer', async () => {
+  it('exits with 4 for a record of another partner, and with 3 for a change by a viewer', async () => {
     clock.advance(60_000);
     const other = await createPartner(server);
     const viewer = await memberLine(server, partner.partnerId, 'viewer');
@@ -257,7 +257,7 @@ describe('svc, as svcadmin', () => {
     expect(failure(refused.stderr).hint).toContain('svc whoami');
   });
 
-  it('explains how to renew a passkey that is too old, and then succeeds', async () => {
+  it('exits with 3 if the passkey sign-in is older than 30 minutes; after a new one, the change succeeds', async () => {
     const { member } = svc;
     clock.advance(30 * 60_000);
     const refused = await svc.run(['keys', 'create', '--json']);
@@ -269,7 +269,7 @@ describe('svc, as svcadmin', () => {
     expect((await svc.run(['keys', 'create'])).code).toBe(0);
   });
 
-  it('shows the signed-in member, and signs out at the server too', async () => {
+  it('whoami shows the signed-in member, and logout makes the token invalid at the server', async () => {
     clock.advance(60_000);
     const line = await memberLine(server, partner.partnerId, 'developer');
     expect(await line.json('whoami')).toMatchObject({ role: 'developer', partner: 'Acme Cinema' });
