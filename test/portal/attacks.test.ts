@@ -35,7 +35,7 @@ const paths = () => [
   ...[`/webhooks/${partner.keyId}`, `/members/${viewer.id}`],
 ];
 
-/** The forms of a page, as a browser would send them. */
+/** Returns the action names (`act`) of a page's forms, without the preview, which changes nothing. */
 const actsOn = (html: string) => [
   ...new Set(
     [...html.matchAll(/name="act" value="(\w+)"/g)].flatMap(([, act]) =>
@@ -45,7 +45,7 @@ const actsOn = (html: string) => [
 ];
 
 describe('a page of the portal', () => {
-  it('cannot be stored by a cache or framed by a site, and loads nothing from other hosts', async () => {
+  it('has headers against caching, framing and loading from other hosts, and no inline script or style', async () => {
     for (const path of paths()) {
       clock.advance(1_000);
       const { status, response, html } = await owner.browser.open(path);
@@ -62,14 +62,14 @@ describe('a page of the portal', () => {
     }
   });
 
-  it("is a 404 in the reader's language for an unknown path", async () => {
+  it("for an unknown path, answers 404 in the browser's language", async () => {
     const { status, html } = await owner.browser.open('/nothing/here?x=1', { 'accept-language': 'fr' });
     expect(status).toBe(404);
     expect(html).toContain('<html lang="fr"');
     expect(html).toContain('Le portail n’a pas cette page.');
   });
 
-  it('has a preview that no other site can frame, without scripts and forms', async () => {
+  it("shows a client's branding in a preview that no other site can frame, and that runs no scripts or forms", async () => {
     const path = `/clients/${partner.clientId}/preview?brandName=%3Cb%3E&brandColor=%23zz`;
     const { status, html, response } = await owner.browser.open(path);
     expect(status).toBe(200);
@@ -82,11 +82,11 @@ describe('a page of the portal', () => {
   });
 });
 
-/** Forms that a viewer may send: own e-mails, and a signed statement. */
+/** Actions of forms that a viewer may send: choose the own e-mails, and get a signed statement. */
 const harmless: Record<string, string[]> = { '/warnings': ['wish'], '/wallet': ['sign'] };
 
 describe('a form of the portal', () => {
-  it('is refused if a viewer sends it, even without a page that shows it', async () => {
+  it('is refused with 403 if a viewer sends it, even if it was not shown to the viewer', async () => {
     let tried = 0;
     for (const path of paths()) {
       clock.advance(15_000);
@@ -105,7 +105,7 @@ describe('a form of the portal', () => {
     expect(tried).toBeGreaterThan(15);
   });
 
-  it('is a 404 for a member of another partner, whose records stay unchanged', async () => {
+  it('is refused with 404 or 400 for a member of another partner, and changes no record', async () => {
     const stranger = await signedIn(server, other.partnerId, 'owner', 'stranger');
     const csrf = fieldIn((await stranger.browser.open('/')).html, 'csrf');
     for (const path of paths().filter((one) => one.split('/').length > 2)) {
@@ -125,7 +125,7 @@ describe('a form of the portal', () => {
     expect(await server.admin.members.show.query({ memberId: viewer.id })).toMatchObject({ role: 'viewer' });
   });
 
-  it('is refused without a change if it is too large, repeats its token or is not a form', async () => {
+  it('is refused and changes nothing if it is too large, repeats its CSRF token, or has an unknown type or action', async () => {
     clock.advance(60_000);
     const keys = () => server.admin.keys.count.query({ partnerId: partner.partnerId });
     const before = await keys();
@@ -149,7 +149,7 @@ describe('a form of the portal', () => {
 });
 
 describe('a member of a partner', () => {
-  it('causes the same reads for an id of another partner as for an unknown id', async () => {
+  it("gets 404 for another partner's id after the same database reads as for an unknown id", async () => {
     // A minute's first request inserts its counter and later ones update it, so all comparisons are within one minute.
     clock.advance(60_000 - (clock.now() % 60_000));
     await owner.browser.open('/');
@@ -179,7 +179,7 @@ describe('a member of a partner', () => {
     }
   });
 
-  it('cannot leave a partner without an owner, even if two owners remove each other simultaneously', async () => {
+  it('cannot leave a partner without an owner, even if two owners end the ownership of each other', async () => {
     clock.advance(60_000);
     for (let round = 0; round < 6; round += 1) {
       const { partnerId } = await createPartner(server);
@@ -216,7 +216,7 @@ describe('a member of a partner', () => {
     expect(await refusal(api.members.invite.mutate(elsewhere))).toBe('not_found');
   });
 
-  it("chooses only the member's own e-mails", async () => {
+  it('can read and choose only the own e-mails, not those of another member', async () => {
     const { api, id: memberId } = viewer;
     clock.advance(60_000);
     expect(await api.members.setWishes.mutate({ memberId, warnings: true })).toEqual({
@@ -230,7 +230,7 @@ describe('a member of a partner', () => {
   });
 });
 
-it('a stolen cookie stops working when its owner signs in again', async () => {
+it('a copied session cookie stops working when the member signs in again', async () => {
   clock.advance(60_000);
   const thief = createPortalBrowser(server);
   for (const [name, value] of owner.browser.cookies) thief.cookies.set(name, value);
@@ -240,7 +240,7 @@ it('a stolen cookie stops working when its owner signs in again', async () => {
   expect((await thief.open('/')).status).toBe(303);
 });
 
-it('logs contain no invitation, no session and no new secret', async () => {
+it('logs, request log and audit log contain no invitation secret, no session cookie and no new API key', async () => {
   clock.advance(60_000);
   const csrf = fieldIn((await owner.browser.open('/keys')).html, 'csrf');
   const made = await owner.browser.post('/keys', { csrf, act: 'create', mode: 'test' });

@@ -38,7 +38,7 @@ it("a page answers 503 in the member's language while the database is away, and 
     ...(await browser.post('/keys', { csrf, act: 'create', mode: 'test' }, german)),
   });
   for (const { path, status, html, response } of answers) {
-    // The sign-in page reads nothing before the passkey has answered.
+    // The sign-in page works without the database, which is read only when the passkey's answer is posted.
     if (path === '/sign-in') continue;
     expect([path, status, response.headers.get('retry-after')]).toEqual([path, 503, '5']);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, within(60_000));
 afterAll(() => server.stop());
 
-/** The ids on all pages of a list, read by its links to the next page. */
+/** Follows a list's links to the next page, and returns the ids and the number of pages. */
 async function walk(path: string, pattern: RegExp): Promise<{ ids: Set<string>; pages: number }> {
   const ids = new Set<string>();
   let pages = 0;
@@ -62,12 +62,12 @@ async function walk(path: string, pattern: RegExp): Promise<{ ids: Set<string>; 
   return { ids, pages };
 }
 
-/** Allowed sorts of small results: jobs, and the records of one user, session or event. */
+/** Matches statements with small results, which may be sorted in memory: jobs, and records of one user, session or event. */
 const isFew = /^find jobs|"(eventId|sub|userId|sessionId|requestId)":/;
 
 describe('a list of the portal', () => {
   it(
-    'contains each of many deliveries once, page by page',
+    'has every delivery on one of its pages',
     async () => {
       const { ids, pages } = await walk('/deliveries?status=delivered', /dlv_\w{22}/g);
       expect([ids.size, pages]).toEqual([many.deliveries, many.deliveries / 50 + 1]);
@@ -76,7 +76,7 @@ describe('a list of the portal', () => {
   );
 
   it(
-    'contains each of many clients and members once',
+    'has every client and every member on one of its pages',
     async () => {
       clock.advance(60_000);
       expect((await walk('/clients', /cli_\w{22}/g)).ids.size).toBe(many.clients + 1);
@@ -86,7 +86,7 @@ describe('a list of the portal', () => {
   );
 });
 
-it('every page of the portal avoids a read of a whole collection', async () => {
+it('no page of the portal reads a whole collection or sorts many records in memory', async () => {
   clock.advance(60_000);
   commands.length = 0;
   for (const path of [

@@ -20,8 +20,8 @@ const entriesOf = (target: string) => server.admin.auditLog.list.query({ target 
 const stored = (memberId: string) =>
   server.db.collection<{ _id: string }>('members').findOne({ _id: memberId });
 
-describe('members', () => {
-  it('are invited by a link that is shown once, stored as a hash and valid for 48 hours', async () => {
+describe('members of a partner', () => {
+  it('are invited by a link whose secret is valid for 48 hours, and is neither stored nor in the audit log', async () => {
     const { link, ...member } = await invite('Kim@Shop.Example ');
     expect(member).toMatchObject({ email: 'kim@shop.example', role: 'owner', status: 'invited' });
     expect(member.invitedUntil).toBe(new Date(clock.now() + 48 * 3_600_000).toISOString());
@@ -37,7 +37,7 @@ describe('members', () => {
     expect(shown.invitedUntil).toBeNull();
   });
 
-  it('are not duplicated by a second invitation of the same address, and the earlier link ends', async () => {
+  it('stay one for each address: a second invitation keeps the id and ends the earlier link', async () => {
     const first = await invite('twice@shop.example', 'viewer');
     const second = await invite('twice@shop.example');
     expect(second).toMatchObject({ id: first.id, role: 'owner' });
@@ -48,7 +48,7 @@ describe('members', () => {
     expect(new Set(both.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('are separate if two partners invite one address', async () => {
+  it('are separate records if two partners invite one address', async () => {
     const other = await createPartner(server);
     const here = await invite('both@shop.example');
     const there = await server.admin.members.invite.mutate({
@@ -62,7 +62,7 @@ describe('members', () => {
     });
   });
 
-  it('lose the e-mail address at their removal, also in the audit log', async () => {
+  it('are removed with their e-mail address, which is then in neither the record nor the audit log', async () => {
     const { id: memberId } = await invite('gone@shop.example');
     await server.admin.members.setRole.mutate({ memberId, role: 'finance' });
     const removed = await server.admin.members.remove.mutate({ memberId });
@@ -81,7 +81,7 @@ describe('members', () => {
     expect(await invite('gone@shop.example')).toMatchObject({ id: memberId, status: 'invited' });
   });
 
-  it('keep their only owner until support has invited another one', async () => {
+  it('keep their only owner (`refused`) until an operator has invited another owner', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const { id: memberId, email } = await signedIn(server, partnerId, 'owner', 'only');
@@ -122,14 +122,14 @@ describe('members', () => {
     for (const { id: memberId } of both) expect(await stored(memberId)).not.toHaveProperty('actingUntil');
   });
 
-  it('are refused for an unknown partner and a malformed address', async () => {
+  it('are not found for an unknown partner or id, and a malformed address is `bad_input`', async () => {
     const wrong = { partnerId: `ptr_${'0'.repeat(22)}`, email: 'kim@shop.example', role: 'owner' } as const;
     expect(await refusal(server.admin.members.invite.mutate(wrong))).toBe('not_found');
     expect(await refusal(invite('kim'))).toBe('bad_input');
     expect(await refusal(server.admin.members.show.query({ memberId: 'mem_x' }))).toBe('not_found');
   });
 
-  it('cannot be invited if the portal is off', async () => {
+  it('cannot be invited if SVC_PORTAL is off', async () => {
     const off = await startTestServer();
     onTestFinished(() => off.stop());
     const { partnerId } = await createPartner(off);
@@ -137,7 +137,7 @@ describe('members', () => {
     expect(await refusal(off.admin.members.invite.mutate(wanted))).toBe('refused');
   });
 
-  it('have no invitations, sessions and logins in a restored database, but keep all other data', async () => {
+  it('lose invitations, sessions and logins when a restored database is closed, but keep all other data', async () => {
     const restored = await startTestServer({ env: { SVC_PORTAL: 'on' } });
     onTestFinished(() => restored.stop());
     const { partnerId } = await createPartner(restored);

@@ -22,6 +22,7 @@ beforeAll(async () => {
 }, within(30_000));
 afterAll(() => server.stop());
 
+/** The roles that may see each page: owner, developer, finance, viewer. */
 const pages = {
   '/': 'odfv',
   '/warnings': 'odfv',
@@ -38,7 +39,7 @@ const pages = {
   '/members': 'o',
 };
 
-/** Sends a form as it is on the page. */
+/** Opens a page, and sends a form with the CSRF token of that page. */
 async function submit(member: SignedInMember, path: string, form: Record<string, string>) {
   const { html } = await member.browser.open(path);
   return member.browser.post(path, { csrf: fieldIn(html, 'csrf'), ...form });
@@ -50,7 +51,7 @@ const owner = () => {
 };
 
 describe('a page of the portal', () => {
-  it('is shown and linked only to roles that may call its procedure', async () => {
+  it('is shown and linked to roles that may call its procedure, and answers 403 to others', async () => {
     for (const [role, { browser }] of Object.entries(members)) {
       const { html } = await browser.open('/');
       for (const [path, may] of Object.entries(pages)) {
@@ -61,7 +62,7 @@ describe('a page of the portal', () => {
     }
   });
 
-  it('redirects a visitor without a session to the sign-in page, and back after the sign-in', async () => {
+  it('redirects a visitor without a session to the sign-in page, with the page to return to', async () => {
     clock.advance(60_000);
     const stranger = createPortalBrowser(server);
     const { status, response } = await stranger.open('/clients/cli_x');
@@ -70,7 +71,7 @@ describe('a page of the portal', () => {
     expect((await stranger.post('/clients', { act: 'create' })).status).toBe(303);
   });
 
-  it('escapes text from partners and operators, and has a strict policy', async () => {
+  it("escapes the partner's name, and has a strict content security policy", async () => {
     const { html, response } = await owner().browser.open('/');
     expect(html).toContain('Acme &lt;b&gt;Cinema&lt;/b&gt;');
     expect(html).not.toContain('<script');
@@ -79,7 +80,7 @@ describe('a page of the portal', () => {
     expect(response.headers.get('x-frame-options')).toBe('DENY');
   });
 
-  it('is a 404 for a record of another partner', async () => {
+  it('answers 404 for a record of another partner, and changes nothing of it', async () => {
     const { browser } = owner();
     for (const path of [`/clients/${other.clientId}`, `/keys/${other.keyId}`, `/webhooks/${other.keyId}`]) {
       const { status, html } = await browser.open(path);
@@ -96,7 +97,7 @@ describe('a page of the portal', () => {
     expect((await server.admin.keys.show.query({ keyId: other.keyId })).rotatedAt).toBeNull();
   });
 
-  it("is shown in five languages, by the browser's setting or by choice", async () => {
+  it("is in the browser's language, or in the language that the member chose on the same site", async () => {
     const { browser } = owner();
     const german = await browser.open('/clients', { 'accept-language': 'de-CH,de;q=0.9' });
     expect(german.html).toContain('<html lang="de" dir="ltr">');
@@ -109,7 +110,7 @@ describe('a page of the portal', () => {
 });
 
 describe('a form of the portal', () => {
-  it('is refused from another site, or without its token', async () => {
+  it('is refused with 403 from another site, or without its CSRF token', async () => {
     const { browser } = owner();
     const csrf = fieldIn((await browser.open('/keys')).html, 'csrf');
     const form = { act: 'create', mode: 'test' };
@@ -124,7 +125,7 @@ describe('a form of the portal', () => {
     expect(await server.admin.keys.count.query({ partnerId: partner.partnerId })).toEqual(before);
   });
 
-  it('is refused to a viewer, and is not shown', async () => {
+  it('is not shown to a viewer, and is refused with 403 if a viewer sends it', async () => {
     clock.advance(60_000);
     for (const [path, act] of [
       ['/keys', 'create'],
@@ -137,7 +138,7 @@ describe('a form of the portal', () => {
     }
   });
 
-  it('shows its fault and the entered values on the page', async () => {
+  it('with a wrong value, answers 422 with an alert and the entered value, escaped', async () => {
     const path = `/clients/${partner.clientId}`;
     const { status, html } = await submit(owner(), path, { act: 'addUri', uri: 'http://evil.example/"x' });
     expect(status).toBe(422);
@@ -146,7 +147,7 @@ describe('a form of the portal', () => {
   });
 });
 
-describe('a developer in the portal', () => {
+describe('an owner in the portal', () => {
   it('adds and removes redirect URIs, sets the branding and rotates a secret', async () => {
     const path = `/clients/${partner.clientId}`;
     const uri = 'http://localhost:9999/second';
@@ -209,7 +210,7 @@ describe('a developer in the portal', () => {
     expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}\?done$/);
   });
 
-  it("rotates an integration's secret, with and without the old one, and a viewer cannot", async () => {
+  it("rotates an integration's secret and keeps or ends the old one, and a viewer gets 403", async () => {
     const { partnerId, keyId } = partner;
     const { id: clientId } = await server.admin.clients.create.mutate({
       ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
@@ -236,7 +237,7 @@ describe('a developer in the portal', () => {
     expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(atOnce.html));
   });
 
-  it('sends the events of a time span again, and sees the progress', async () => {
+  it('resends the failed deliveries of a time span, and sees the progress of the bulk job', async () => {
     await server.db
       .collection('deliveries')
       .updateMany(
@@ -253,7 +254,7 @@ describe('a developer in the portal', () => {
     expect((await submit(members.owner, '/deliveries', malformed)).status).toBe(400);
   });
 
-  it('finds sessions and requests, with the meaning of an error', async () => {
+  it('finds a session, and a refused request with the meaning of its error', async () => {
     const [session] = (await server.admin.sessions.list.query({ partnerId: partner.partnerId })).rows;
     const found = await owner().browser.open(`/sessions?id=${session?.id}`);
     expect(found.html).toContain(`/portal/sessions/${session?.id}`);
@@ -285,7 +286,7 @@ describe('a member of the role finance', () => {
     expect(secretOn(signed.html).split('.')).toHaveLength(3);
   });
 
-  it('gets the same CSV statement as from svc, as do other roles that see the wallet', async () => {
+  it('downloads a CSV statement with the entries of the admin API; a viewer may too, a developer gets 403', async () => {
     clock.advance(60_000);
     const period = 'mode=test&from=2020-01-01&to=2100-01-01';
     const page = await members.finance.browser.open(`/wallet?${period}`);
@@ -302,7 +303,7 @@ describe('a member of the role finance', () => {
     expect((await members.viewer.browser.open('/wallet/statement.csv?mode=test')).html).toBe(csv);
   });
 
-  it('sets spend caps and warnings', async () => {
+  it('sets spend caps and warnings; a value that is no number answers 400', async () => {
     clock.advance(60_000);
     const caps = { act: 'caps', mode: 'test', perMinute: '7', perHour: '70' };
     expect((await submit(members.finance, '/wallet', caps)).status).toBe(303);
@@ -328,7 +329,7 @@ describe('a member of the role finance', () => {
   });
 });
 
-it('an owner with a passkey of the last 30 minutes invites, changes and removes members', async () => {
+it('an owner invites and changes members, and must sign in again 30 minutes after the passkey (401)', async () => {
   const invited = await submit(owner(), '/members', {
     act: 'invite',
     email: 'new@shop.example',

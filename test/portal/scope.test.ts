@@ -177,7 +177,7 @@ async function ask({ browser, token }: Party['members'][MemberRole], path: strin
   return { text, code: error?.data.error ?? 'done', message: error?.message ?? '' };
 }
 
-/** The kinds of records that a procedure's fields name, including those of its filter. */
+/** Returns the fields of a procedure's input that name a record, including those of its filter, with the record's kind. */
 function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: (id: string) => unknown }[] {
   const row = scope[path];
   const { after } = row ?? {};
@@ -195,12 +195,12 @@ function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: 
   return [...plain, ...filters];
 }
 
-/** An unknown id of this kind. */
+/** Returns an unknown id of the same kind. */
 const madeUp = (id: string) => id.replace(/.{6}$/, 'zzzzzz');
 
 describe("a member's scope", () => {
   it(
-    'allows exactly the procedures of the table, and all others do not exist',
+    'allows exactly the procedures that the table of this test lists for the role',
     async () => {
       const found: Record<string, string> = {};
       const none = await ask(own.members.owner, 'none.at.all', {});
@@ -224,7 +224,7 @@ describe("a member's scope", () => {
   );
 
   it(
-    "answers every procedure for another partner's record as for an unknown one",
+    "gives every call with another partner's id the same `not_found` as with an unknown id",
     async () => {
       const faults: string[] = [];
       let asked = 0;
@@ -250,7 +250,7 @@ describe("a member's scope", () => {
   );
 
   it(
-    "returns the partner's own records to every query, and no others",
+    'allows every query of the own records, and no result names a record of another partner',
     async () => {
       const since = new Date(clock.now() - 86_400_000).toISOString();
       const foreign = Object.values(other.ids);
@@ -273,7 +273,7 @@ describe("a member's scope", () => {
     within(60_000),
   );
 
-  it('contains neither claims nor subjects of users', async () => {
+  it('hides the subject of a user in events, sessions, enrollments and deliveries', async () => {
     const [sub] = (await server.admin.enrollments.list.query({ partnerId: own.shop.partnerId })).map(
       (one) => one.sub,
     );
@@ -290,7 +290,7 @@ describe("a member's scope", () => {
     expect(shown).not.toContain(sub);
   });
 
-  it('refuses fields that only operators may set', async () => {
+  it('refuses client fields that only operators may set, such as request limits and sources', async () => {
     const { api } = own.members.owner;
     const clientId = own.ids.client;
     const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };
@@ -301,7 +301,7 @@ describe("a member's scope", () => {
     expect(await api.clients.update.mutate({ clientId, name: 'Box' })).toMatchObject({ name: 'Box' });
   });
 
-  it("records every change and every refusal in the audit log with the member's name", async () => {
+  it("records a change and a refusal in the audit log with the member's id and role", async () => {
     const { id, api } = own.members.developer;
     const before = await server.admin.auditLog.list.query({ actor: id });
     await api.clients.update.mutate({ clientId: own.ids.client, name: 'Bar' });

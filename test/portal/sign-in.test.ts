@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 let count = 0;
-/** Requests are limited per minute. */
+/** Signs a new member in. Advances the clock by a minute, because requests are limited per minute. */
 const member = (role: 'owner' | 'developer' | 'viewer' = 'owner') => {
   clock.advance(minute);
   count += 1;
@@ -31,7 +31,7 @@ const member = (role: 'owner' | 'developer' | 'viewer' = 'owner') => {
 const authenticator = () => new TestAuthenticator(new URL(server.baseUrl).origin);
 
 describe('an invitation', () => {
-  it('lets a member make a passkey, signs in and is used up', async () => {
+  it('is accepted with a new passkey, signs the member in, and cannot be used again (404)', async () => {
     const { link, api, browser } = await member();
     expect(await api.partners.show.query({ partnerId: partner.partnerId })).toMatchObject({
       name: 'Acme Cinema',
@@ -41,7 +41,7 @@ describe('an invitation', () => {
     expect((await createPortalBrowser(server).open(path)).status).toBe(404);
   });
 
-  it('makes one passkey if two browsers use it simultaneously', async () => {
+  it('is accepted once (303, 404) if two browsers use it simultaneously', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'race@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -52,7 +52,7 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
-  it('is refused for an answer of another browser, site or challenge, and stays usable', async () => {
+  it('is refused with 401 for a passkey of another site or a malformed answer, and stays usable', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -68,7 +68,7 @@ describe('an invitation', () => {
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
   });
 
-  it("replaces a member's passkey, and ends the sessions of the old one", async () => {
+  it("of an existing member replaces the member's passkey, and ends the sessions of the old passkey", async () => {
     const lost = await member();
     const wanted = { partnerId: partner.partnerId, email: lost.email, role: 'owner' } as const;
     const again = await server.admin.members.invite.mutate(wanted);
@@ -84,7 +84,7 @@ describe('an invitation', () => {
 });
 
 describe("a member's passkey", () => {
-  it('signs in again, and each challenge is accepted once', async () => {
+  it('signs the member in, and its answer to a challenge is accepted once', async () => {
     const { authenticator: own } = await member();
     clock.advance(1);
     const browser = createPortalBrowser(server);
@@ -97,7 +97,7 @@ describe("a member's passkey", () => {
     expect((await browser.post('/sign-in', form)).status).toBe(401);
   });
 
-  it('is refused after two minutes, from another browser, and if its counter goes back', async () => {
+  it('is refused with 401 after two minutes, from another browser, with a lower counter, or if unknown', async () => {
     const { authenticator: own } = await member();
     clock.advance(1);
     const late = createPortalBrowser(server);
@@ -118,7 +118,7 @@ describe("a member's passkey", () => {
     expect((await signInBy(createPortalBrowser(server), authenticator())).status).toBe(401);
   });
 
-  it('redirects only to pages of the portal', async () => {
+  it('signs the member in and redirects only to pages of the portal', async () => {
     const { authenticator: own } = await member();
     for (const [next, to] of [
       ['/wallet', '/portal/wallet'],
@@ -154,7 +154,7 @@ describe('a session of the portal', () => {
     expect((await show(browser)).status).toBe(401);
   });
 
-  it('ends at the removal of the member, even with a stolen cookie', async () => {
+  it('ends when the member is removed, also for a copied cookie', async () => {
     const { id: memberId, browser } = await member();
     const thief = createPortalBrowser(server);
     for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
@@ -173,7 +173,7 @@ describe('a session of the portal', () => {
     expect(await api.webhooks.resume.mutate(wanted)).toMatchObject(wanted);
   });
 
-  it('can change secrets for 30 minutes after the passkey, and again after another sign-in', async () => {
+  it('can change secrets for 30 minutes after the passkey sign-in, and again after another sign-in', async () => {
     const { api, browser, authenticator: own } = await member('developer');
     const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
     expect(await api.keys.create.mutate(wanted)).toMatchObject({ partnerId: partner.partnerId });
@@ -184,7 +184,7 @@ describe('a session of the portal', () => {
     expect(await memberApi(server, browser).api.keys.create.mutate(wanted)).toMatchObject(wanted);
   });
 
-  it('ends at the sign-out', async () => {
+  it('ends at the sign-out, also for a copied cookie', async () => {
     const { browser, csrf } = await member();
     expect((await browser.post('/sign-out', { csrf: 'forged' })).status).toBe(403);
     const copy = createPortalBrowser(server);
@@ -193,7 +193,7 @@ describe('a session of the portal', () => {
     expect((await show(copy)).status).toBe(401);
   });
 
-  it('is refused for a forged cookie, and too many requests of an address are refused', async () => {
+  it('is refused for a forged cookie with 401, and after many requests from one address with 429', async () => {
     clock.advance(minute);
     const browser = createPortalBrowser(server);
     browser.cookies.set('svc_portal', 'svc_member_x');
@@ -204,7 +204,7 @@ describe('a session of the portal', () => {
   });
 });
 
-it('a changing call needs the token of its own page', async () => {
+it("a mutation needs the CSRF token of the same session, from the portal's own origin (else 403)", async () => {
   const { browser, csrf } = await member();
   const call = (headers: Record<string, string>) =>
     fetch(`${server.publicUrl}/portal/trpc/webhooks.resume`, {

@@ -11,13 +11,13 @@ type PortalServer = Pick<TestServer, 'admin' | 'baseUrl' | 'publicUrl'>;
 const unescaped = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** The value of a page's field with this name. */
+/** Returns the value of a page's field with this name. */
 export const fieldIn = (html: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '');
 
 const optionsIn = (html: string) => JSON.parse(unescaped(/data-passkey="([^"]*)"/.exec(html)?.[1] ?? '{}'));
 
-/** A browser with cookies for the pages of the portal. */
+/** Creates a browser with cookies for the pages of the portal. */
 export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, 'admin'>) {
   const cookies = new Map<string, string>();
   const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -49,7 +49,7 @@ export type PortalBrowser = ReturnType<typeof createPortalBrowser>;
 
 const pathOf = (link: string) => new URL(link).pathname.replace(/^\/portal/, '');
 
-/** Makes a passkey by an invitation link. */
+/** Opens an invitation link, and accepts the invitation with a new passkey. */
 export async function acceptInvitation(
   browser: PortalBrowser,
   link: string,
@@ -73,7 +73,7 @@ export async function signInBy(
   return browser.post('/sign-in', { csrf: fieldIn(page.html, 'csrf'), answer });
 }
 
-/** A member who has accepted an invitation, with a browser and the scoped API. */
+/** Invites a member, who accepts. Returns the member with a browser and the scoped API. */
 export async function signedIn(
   server: PortalServer,
   partnerId: string,
@@ -90,7 +90,7 @@ export async function signedIn(
 }
 export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;
 
-/** The scoped API with a browser's cookies. `csrf` is the token for its calls, which pages contain. */
+/** Returns the scoped API with a browser's cookies. `csrf` reads the token for its mutations from a page. */
 export function memberApi({ publicUrl, baseUrl }: PortalServer, browser: PortalBrowser) {
   const csrf = async () => fieldIn((await browser.open('/')).html, 'csrf');
   const api = createTRPCClient<AdminRouter>({

@@ -4,8 +4,8 @@ import { barsOf, usageByDay } from '../../server/portal/usage.ts';
 const now = Date.parse('2026-07-03T00:30:00Z');
 const entry = (at: string, amount: number, kind = 'token') => ({ at, amount, kind });
 
-describe('usage by day', () => {
-  it('counts charges for each day in UTC, including days without charges', () => {
+describe('the usage chart', () => {
+  it('counts the charges of each day in UTC, including days without charges, and no other entries', () => {
     const entries = [
       entry('2026-06-30T23:59:59.999Z', -50),
       entry('2026-07-01T00:00:00.000Z', -50),
@@ -20,7 +20,7 @@ describe('usage by day', () => {
     ]);
   });
 
-  it('has bars within the chart, and the highest bar has the most charges', () => {
+  it('draws bars within its width and height, and the bar of the most charges is the highest', () => {
     const days = [0, 5, 10].map((charges) => ({ day: '2026-07-01', charges, cents: 0 }));
     const bars = barsOf(days, { width: 300, height: 100, labelOf: ({ charges }) => `${charges}` });
     expect(bars.map(({ height }) => height)).toEqual([0, 45, 90]);

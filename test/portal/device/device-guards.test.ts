@@ -28,7 +28,7 @@ const confirm = (browser: Parameters<typeof actOnDevices>[0], code: string) =>
   actOnDevices(browser, 'confirm', { code });
 
 describe('a device code', () => {
-  it('is used once, even by two simultaneous polls', async () => {
+  it('gives a token to one of two simultaneous polls, and later polls get `invalid_grant`', async () => {
     const { browser } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     expect((await confirm(browser, userCode)).status).toBe(303);
@@ -38,7 +38,7 @@ describe('a device code', () => {
     expect(await device.poll(code)).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('must be polled more slowly after an early poll', async () => {
+  it('is answered with `slow_down` if it is polled too early, and then must be polled more slowly', async () => {
     await member();
     const { device_code: code } = await device.start();
     expect(await device.poll(code)).toMatchObject({ error: 'authorization_pending' });
@@ -50,7 +50,7 @@ describe('a device code', () => {
     expect(await device.poll(code)).toMatchObject({ error: 'authorization_pending' });
   });
 
-  it('expires after 10 minutes, with or without a confirmation', async () => {
+  it('expires after 10 minutes (`expired_token`), with or without a confirmation', async () => {
     const { browser } = await member();
     const [late, confirmed] = [await device.start(), await device.start()];
     expect((await confirm(browser, confirmed.user_code)).status).toBe(303);
@@ -60,7 +60,7 @@ describe('a device code', () => {
       expect(await device.poll(code)).toMatchObject({ error: 'expired_token' });
   });
 
-  it('is refused if the member refuses', async () => {
+  it('is refused with `access_denied` if the member denies the login', async () => {
     const { browser } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     expect((await actOnDevices(browser, 'deny', { code: userCode })).status).toBe(303);
@@ -68,7 +68,7 @@ describe('a device code', () => {
     expect((await confirm(browser, userCode)).status).toBe(404);
   });
 
-  it('is refused if the member was removed, changed or suspended after the confirmation', async () => {
+  it('is refused with `access_denied` after a removal, a new role or a suspension since the confirmation', async () => {
     const { partnerId } = await createPartner(server);
     // A partner keeps its only owner.
     await member('owner', partnerId);
@@ -91,7 +91,7 @@ describe('a device code', () => {
     }
   });
 
-  it("is refused in any other form than the device flow's", async () => {
+  it('is refused with 400 in a malformed request, if unknown, or with another grant type', async () => {
     await member();
     const grant = { grant_type: deviceGrantType };
     const faults: [Record<string, unknown>, string][] = [
@@ -110,7 +110,7 @@ describe('a device code', () => {
     });
   });
 
-  it('is issued at most ten times a minute to one address', async () => {
+  it('is issued at most ten times a minute to one address, then answers 429', async () => {
     await member();
     const statuses: number[] = [];
     for (let sent = 0; sent < 11; sent += 1) statuses.push((await device.post('authorization', {})).status);
@@ -119,14 +119,14 @@ describe('a device code', () => {
 });
 
 describe('a user code', () => {
-  it('is stored as a keyed digest', async () => {
+  it('and its device code are not stored as text', async () => {
     await member();
     const { user_code: code, device_code: deviceCode } = await device.start();
     const stored = JSON.stringify(await server.db.collection('deviceRequests').find().toArray());
     for (const shown of [code, code.replace('-', ''), deviceCode]) expect(stored).not.toContain(shown);
   });
 
-  it('can be guessed five times a minute at most; then even the right one is refused', async () => {
+  it('can be guessed five times a minute at most (404); then even the right one gets 429', async () => {
     const { browser } = await member();
     const { user_code: code } = await device.start();
     for (const guess of ['BBBB-BBBB', 'x', '', 'WDJB-MJHT-', '{"$ne":1}'])
@@ -136,7 +136,7 @@ describe('a user code', () => {
     expect((await confirm(browser, code)).status).toBe(303);
   });
 
-  it("is not accepted from the address of the page, nor without the form's token", async () => {
+  it('is neither read from the URL of the page nor accepted without the CSRF token (403)', async () => {
     const { browser } = await member();
     const { user_code: code, device_code: deviceCode } = await device.start('attacker');
     expect((await browser.open(`/devices?code=${code}`)).html).not.toContain('attacker');
@@ -145,7 +145,7 @@ describe('a user code', () => {
     expect(await device.poll(deviceCode)).toMatchObject({ error: 'authorization_pending' });
   });
 
-  it('is confirmed only by a signed-in member with a passkey of the last 30 minutes', async () => {
+  it('is confirmed only by a signed-in member whose passkey sign-in is less than 30 minutes ago', async () => {
     const { browser } = await member();
     clock.advance(30 * minute);
     const { user_code: code, device_code: deviceCode } = await device.start();
@@ -156,7 +156,7 @@ describe('a user code', () => {
     expect(await device.poll(deviceCode)).toMatchObject({ error: 'authorization_pending' });
   });
 
-  it('is confirmed once, by one of two members', async () => {
+  it('is confirmed by one of two simultaneous members, and the other gets 404', async () => {
     const [first, second] = [await member(), await member()];
     const { user_code: code } = await device.start();
     const both = await Promise.all([confirm(first.browser, code), confirm(second.browser, code)]);
@@ -164,8 +164,8 @@ describe('a user code', () => {
   });
 });
 
-describe('a token of svc', () => {
-  it('cannot be used as a cookie, nor a cookie as a token', async () => {
+describe('a login token of svc', () => {
+  it('is refused as a session cookie, and a session cookie is refused as a login token', async () => {
     const { browser, api } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     await confirm(browser, userCode);
@@ -180,7 +180,7 @@ describe('a token of svc', () => {
     expect(await api.keys.list.query({})).not.toEqual([]);
   });
 
-  it("counts its requests together with the member's", async () => {
+  it('is refused with 429 after too many requests in a minute', async () => {
     const { browser } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     await confirm(browser, userCode);
@@ -191,7 +191,7 @@ describe('a token of svc', () => {
     expect(status).toBe(429);
   });
 
-  it('is issued to a member 20 times at most', async () => {
+  it('is issued to a member for at most 20 logins at a time; the next confirmation answers 422', async () => {
     const { browser } = await member();
     for (let n = 0; n < 20; n += 1) {
       if (n % 4 === 0) clock.advance(minute);

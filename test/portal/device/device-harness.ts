@@ -7,7 +7,7 @@ import { fieldIn, type PortalBrowser } from '../signed-in.ts';
 
 type Json = Record<string, unknown>;
 
-/** A program that signs a member in. */
+/** Returns calls of a program, such as `svc`, that signs a member in on a device. */
 export function createDevice({ publicUrl }: Pick<TestServer, 'publicUrl'>) {
   const post = async (path: string, body: Json) => {
     const response = await fetch(`${publicUrl}/portal/device/${path}`, {
@@ -25,7 +25,7 @@ export function createDevice({ publicUrl }: Pick<TestServer, 'publicUrl'>) {
     withToken,
     start: async (name = 'laptop') =>
       (await post('authorization', { client_name: name })).body as unknown as DeviceAuthorization,
-    /** The token, or the error. */
+    /** Polls once for the token. `token` is empty if the response has an error. */
     async poll(code: string): Promise<{ error?: unknown; token: string }> {
       const { body } = await post('token', { grant_type: deviceGrantType, device_code: code });
       return {
@@ -41,7 +41,7 @@ export function createDevice({ publicUrl }: Pick<TestServer, 'publicUrl'>) {
   };
 }
 
-/** Sends a form of `/portal/devices` as the page does. */
+/** Opens `/portal/devices`, and sends its form with this action. */
 export async function actOnDevices(browser: PortalBrowser, act: string, fields: Record<string, string>) {
   const page = await browser.open('/devices');
   return browser.post('/devices', { csrf: fieldIn(page.html, 'csrf'), act, ...fields });

@@ -19,14 +19,14 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 let count = 0;
-/** Requests are limited per minute. */
+/** Signs a new member in. Advances the clock by a minute, because requests are limited per minute. */
 const member = (role: MemberRole = 'owner', partnerId = partner.partnerId) => {
   clock.advance(minute);
   count += 1;
   return signedIn(server, partnerId, role, `device${count}`);
 };
 
-/** A member with a login for `svc`. */
+/** Signs a new member in, who confirms a login of `svc`. Returns the member with the login's token. */
 async function loggedIn(role: MemberRole = 'owner', partnerId = partner.partnerId) {
   const one = await member(role, partnerId);
   const { device_code: code, user_code: userCode } = await device.start();
@@ -68,7 +68,7 @@ describe('a login of svc', () => {
     expect(await device.api(token).keys.list.query({})).not.toEqual([]);
   });
 
-  it('shows the member what will be allowed before the confirmation', async () => {
+  it('is shown before the confirmation with its name, its address and what it may do', async () => {
     const { browser } = await member('viewer');
     const { user_code: code } = await device.start('build\u001b[2J box');
     const { status, html } = await actOnDevices(browser, 'find', {
@@ -93,7 +93,7 @@ describe('a login of svc', () => {
     expect(await refusal(svc.partners.list.query({}))).toBe('route_not_found');
   });
 
-  it('finds no record of another partner', async () => {
+  it('gets `not_found` for a record of another partner', async () => {
     const other = await createPartner(server);
     const { svc } = await loggedIn('owner', other.partnerId);
     const { keyId, clientId, partnerId } = partner;
@@ -103,7 +103,7 @@ describe('a login of svc', () => {
     expect(await refusal(svc.keys.rotate.mutate({ keyId, keepOldSeconds: 0 }))).toBe('not_found');
   });
 
-  it('can change secrets for 30 minutes after the passkey, or longer if the portal allows it', async () => {
+  it('can change secrets for 30 minutes after the passkey sign-in, and again when the member allows it', async () => {
     const { svc, browser, authenticator, token } = await loggedIn();
     const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
     expect(await svc.keys.create.mutate(wanted)).toMatchObject(wanted);
@@ -133,7 +133,7 @@ describe('a login of svc', () => {
   });
 });
 
-describe('a login', () => {
+describe('the login token of svc', () => {
   it('ends after 12 hours, and is stored as a hash', async () => {
     const { token } = await loggedIn();
     const stored = JSON.stringify(await server.db.collection('memberSessions').find().toArray());
@@ -144,7 +144,7 @@ describe('a login', () => {
     expect(await isIn(token)).toBe(false);
   });
 
-  it('ends at a logout, and by the button in the portal', async () => {
+  it('ends at a logout, or if its member ends the login in the portal', async () => {
     const [first, second] = [await loggedIn('developer'), await loggedIn('developer')];
     expect((await device.withToken(first.token, { method: 'DELETE' })).status).toBe(204);
     expect(await isIn(first.token)).toBe(false);
@@ -156,7 +156,7 @@ describe('a login', () => {
     expect(await isIn(second.token)).toBe(false);
   });
 
-  it('can be ended by an owner with a recent passkey, and by no other member', async () => {
+  it('can be ended by an owner with a passkey sign-in of the last 30 minutes, and by no other member', async () => {
     const { id, email, token } = await loggedIn('developer');
     const [boss, colleague] = [await member('owner'), await member('developer')];
     const stranger = await member('owner', (await createPartner(server)).partnerId);
@@ -178,7 +178,7 @@ describe('a login', () => {
     expect(entry).toMatchObject({ operatorId: boss.id, input: { memberId: id, name: 'laptop' } });
   });
 
-  it('ends at a removal of the member, a change of role, and a new passkey', async () => {
+  it('ends when the member is removed, gets another role or accepts a new invitation', async () => {
     const [removed, changed, replaced] = [await loggedIn(), await loggedIn(), await loggedIn()];
     await server.admin.members.remove.mutate({ memberId: removed.id });
     expect(await refusal(removed.svc.keys.list.query({}))).toBe('unauthorized');
@@ -193,7 +193,7 @@ describe('a login', () => {
     expect(await isIn(replaced.token)).toBe(false);
   });
 
-  it('ends permanently at a suspension of the partner', async () => {
+  it('ends when the partner is suspended, and stays ended when the partner is activated again', async () => {
     const { partnerId } = await createPartner(server);
     const [asked, silent] = [await loggedIn('owner', partnerId), await loggedIn('owner', partnerId)];
     await server.admin.partners.suspend.mutate({ partnerId });
