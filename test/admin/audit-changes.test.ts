@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** All changes of a target, oldest first. */
+/** Returns the changes in the audit log of a target, the oldest first. */
 async function changesOf(target: string): Promise<Change[]> {
   const entries = await server.admin.auditLog.list.query({ target });
   for (const { operatorId, operatorName, requestId, address } of entries) {
@@ -161,8 +161,8 @@ describe('the audit log', () => {
   });
 });
 
-describe('the second pass of an erasure', () => {
-  it('runs 60 seconds after the first: not at 59 s, but at 61 s', async () => {
+describe('users.erase', () => {
+  it('deletes the user, and unlinks the sessions, in a sweep 60 s after the call: not at 59 s, but at 61 s', async () => {
     const partner = await createPartner(server);
     await verifyUser(server, partner, 'teen');
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });

@@ -16,7 +16,7 @@ const done = { outcome: 'done', repeated: false } as const;
 const entriesOf = (target: string) => server.admin.auditLog.list.query({ target });
 
 describe('the audit log', () => {
-  it('records each change with the values before and after, newest first', async () => {
+  it('records each change with operator, request, and the values before and after', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });
     await server.admin.partners.suspend.mutate({ partnerId });
@@ -41,7 +41,7 @@ describe('the audit log', () => {
     expect(record).not.toHaveProperty('auditAt');
   });
 
-  it('marks calls that changed nothing and calls that a rule refused', async () => {
+  it('marks a call that changed nothing as unchanged, and a call that a rule refused as refused', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     expect(await refusal(server.admin.partners.suspend.mutate({ partnerId }))).toBe('conflict');
     await server.admin.partners.activate.mutate({ partnerId });
@@ -55,7 +55,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('records a refusal by role, but no malformed input', async () => {
+  it('records a call that the role may not make, but no call with malformed input', async () => {
     const { token, id: operatorId } = await server.admin.operators.create.mutate({
       name: 'Pat',
       role: 'ops',
@@ -71,7 +71,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('distinguishes a repeated funding from the one that moved money, and names wallet and mode', async () => {
+  it('marks a repeated funding as unchanged, and lists entries of a wallet also under its partner', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const wallet = { partnerId, mode: 'live' as const };
     const fund = (amount: number) =>
@@ -90,11 +90,11 @@ describe('the audit log', () => {
       ['unchanged', null],
       ['changed', null],
     ]);
-    // Found by the partner, and so are the wallets.
+    // The partner's id finds the partner's own entry and the entries of its wallet.
     expect(await entriesOf(partnerId)).toHaveLength(5);
   });
 
-  it('records a bulk job once, with its filter and count, and records no dry run', async () => {
+  it('records a bulk job once, with its filter and the number of deliveries, and records no dry run', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
@@ -112,7 +112,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('never contains a secret', async () => {
+  it('contains no API key and no signing secret', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const key = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     const rotated = await server.admin.keys.rotate.mutate({ keyId: key.id });
@@ -122,7 +122,7 @@ describe('the audit log', () => {
     expect(log).toContain(rotated.last4);
   });
 
-  it('can be filtered by operator, action and time, and is paged', async () => {
+  it('is listed and counted by operator, action and time, page by page', async () => {
     const made = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     // The server's clock, because a busy machine's clock may be ahead of it.
     const { token, id: operatorId, createdAt: since } = made;
@@ -142,7 +142,7 @@ describe('the audit log', () => {
     expect(next).toEqual([all[1]]);
   });
 
-  it('gets one entry from the sweep for a change that was stored before a crash', async () => {
+  it('gets one entry from two simultaneous sweeps for a change that was stored without its entry', async () => {
     const store = createPartnerStore(server.db);
     const at = new Date();
     const actor = {
@@ -171,7 +171,7 @@ describe('the audit log', () => {
     expect(await entriesOf('ptr_crashed')).toHaveLength(1);
   });
 
-  it('has one entry for a call, even while a sweep is running', async () => {
+  it('has one entry for a change, even if the call and a sweep copy the entry simultaneously', async () => {
     const store = createAuditStore(server.db);
     const partners = createPartnerStore(server.db);
     const auditLog = createAuditLog({ store, clock: { now: Date.now }, log: createLogger('silent') });
@@ -190,7 +190,7 @@ describe('the audit log', () => {
     expect(await Promise.all(calls)).toEqual(Array(20).fill(1));
   });
 
-  it('gets one entry from the sweep for a call that could not be recorded immediately', async () => {
+  it('gets one entry from the sweep for a call whose entry could not be written during the call', async () => {
     const store = createAuditStore(server.db);
     let away = true;
     const auditLog = createAuditLog({

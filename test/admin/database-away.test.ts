@@ -16,7 +16,7 @@ interface Site {
   stop(): Promise<void>;
 }
 
-/** A server behind a database proxy, with one operator who has called it before and one who has not. */
+/** Starts a server behind a database proxy. The operator `ops` calls it before the outage, `late` does not. */
 async function startSite(): Promise<Site> {
   const { server, proxy, stop } = await startBehindProxy();
   const make = async (name: string) => {
@@ -45,7 +45,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   afterAll(() => site.stop());
 
   it(
-    'status and /ops answer from memory with the reason and the start of the outage, and recover afterwards',
+    'status and /ops answer from memory with the reason and the start of the outage, and recover with the database',
     async ({ expect }) => {
       const { server, ops, late, proxy } = site;
       const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
@@ -64,7 +64,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
 
       const cutAt = Date.now();
       await proxy[how]();
-      // The connections notice the outage within seconds. Until then, a call waits for the database.
+      // The driver notices the outage within seconds. Before that, a call waits for the database.
       await expect
         .poll(async () => (await server.admin.status.query()).database, { timeout: within(25_000) })
         .toBe('down');
@@ -125,7 +125,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   );
 });
 
-it('/ops and status report the outage even if nothing was read before', async () => {
+it('/ops and status report an outage without figures if the process has read none before it', async () => {
   const site = await startSite();
   await site.proxy.cut();
   const status = async () => site.server.admin.status.query();
@@ -139,8 +139,8 @@ it('/ops and status report the outage even if nothing was read before', async ()
   await site.stop();
 });
 
-describe('a read whose result is kept in memory', () => {
-  it('reports since when it fails, even if the connections look healthy, until it succeeds again', async () => {
+describe('createRememberedRead', () => {
+  it('returns the last value, and why and since when reads fail, until a read succeeds', async () => {
     const clock = manualClock();
     let answer: () => Promise<number> = async () => 1;
     let asked = 0;
@@ -173,7 +173,7 @@ describe('a read whose result is kept in memory', () => {
   });
 });
 
-describe('an operator who has called this process before', () => {
+describe('an operator whose token a process knows', () => {
   const token = randomSecret('operatorToken');
   const kim = { _id: 'opr_kim', name: 'Kim', role: 'ops', status: 'active' } as Operator;
   const away: DatabaseFault = { reason: 'gone', since: new Date() };
@@ -211,7 +211,7 @@ describe('an operator who has called this process before', () => {
     };
   }
 
-  it('can call only those procedures that need no database', async () => {
+  it('can make only calls that need no database, while it is away, without a read of the operator', async () => {
     const { call, lose, asked } = setUp();
     await call();
     lose();
@@ -223,7 +223,7 @@ describe('an operator who has called this process before', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('is refused after the process has seen the revocation', async () => {
+  it('gets service_unavailable during an outage if the process has seen the revocation', async () => {
     const { call, become, lose } = setUp();
     await call();
     become({ status: 'revoked' });
@@ -232,7 +232,7 @@ describe('an operator who has called this process before', () => {
     await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('is refused after the token has expired', async () => {
+  it('gets operator_unknown during an outage after the token has expired', async () => {
     const { call, clock, lose } = setUp({ expiresAt: new Date(Date.now() + 60_000) });
     await call();
     lose();

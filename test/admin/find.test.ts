@@ -29,7 +29,7 @@ let charge = '';
 const iso = (ahead: number) => new Date(clock.now() + ahead).toISOString();
 const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 
-/** A session that its user never finishes. @returns its id */
+/** Starts a session that its user never finishes. @returns the session's id */
 async function abandoned({ clientId }: TestPartner): Promise<string> {
   const { codeChallenge, state } = newVisit();
   const scope = 'age_18_plus';
@@ -69,7 +69,7 @@ describe('sessions list', () => {
   const list = async (wanted: Parameters<TestServer['admin']['sessions']['list']['query']>[0]) =>
     (await server.admin.sessions.list.query(wanted)).rows.map(({ id }) => id);
 
-  it('lists the newest first, in pages, for one partner or client', async () => {
+  it('lists sessions of one partner, client or mode, in pages, the newest first', async () => {
     const all = [sessions.open, sessions.complete, sessions.failed, sessions.expired];
     const { partnerId, clientId } = partner;
     expect(await list({ partnerId })).toEqual(all);
@@ -89,7 +89,7 @@ describe('sessions list', () => {
     ['pending', ['open', 'expired'], null, 'consent'],
     ['verified', [], null, null],
   ] as const)(
-    'finds the sessions that are %s, with their reason and step',
+    'finds the sessions with the status %s, with their reason and step',
     async (status, expected, reason, step) => {
       const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId, status });
       expect(rows.map(({ id }) => id)).toEqual(expected.map((name) => sessions[name]));
@@ -97,7 +97,7 @@ describe('sessions list', () => {
     },
   );
 
-  it('finds an expired session without events by its partner and time', async () => {
+  it('finds an expired session, which has no events, by its partner and time', async () => {
     const { partnerId } = partner;
     const period = { since: iso(-45 * minute), until: iso(-40 * minute) };
     const [found, ...more] = (await server.admin.sessions.list.query({ partnerId, ...period })).rows;
@@ -121,7 +121,7 @@ describe('sessions list', () => {
   });
 });
 
-describe('requests list and requests refused', () => {
+describe('requests list and refused', () => {
   const list = async (wanted: Parameters<TestServer['admin']['requests']['list']['query']>[0]) =>
     (await server.admin.requests.list.query(wanted)).rows;
 
@@ -138,7 +138,7 @@ describe('requests list and requests refused', () => {
     await vi.waitFor(async () => expect(await kept()).toHaveLength(1), { timeout: within(10_000) });
   });
 
-  it('show the partner of each request, and filter by status, path and error', async () => {
+  it('list requests with partner, key or client, and filter by status, path, error and session', async () => {
     const { partnerId, keyId, clientId } = partner;
     const [asked] = await list({ partnerId, path: '/api/verify' });
     expect(asked).toMatchObject({ partnerId, keyId, sessionId: sessions.failed, status: 200 });
@@ -155,7 +155,7 @@ describe('requests list and requests refused', () => {
     expect(await list({ partnerId, clientId: other.clientId })).toEqual([]);
   });
 
-  it('are paged and can be limited to a time span', async () => {
+  it('list requests in pages and of a time span', async () => {
     const { partnerId } = partner;
     const all = await list({ partnerId, status: '4xx' });
     const first = await list({ partnerId, status: '4xx', limit: 2 });
@@ -165,7 +165,7 @@ describe('requests list and requests refused', () => {
     expect(await list({ partnerId, status: '4xx', until: iso(-30_000) })).toEqual(all.slice(1));
   });
 
-  it('count refused exchanges by partner and reason', async () => {
+  it('count refused exchanges by partner and error, at most seven days back', async () => {
     const since = iso(-60 * minute);
     const { rows, countedSince } = await server.admin.requests.refused.query({ since });
     expect(countedSince).toBe(since);
@@ -203,7 +203,7 @@ describe('requests list and requests refused', () => {
     [{ after: 'req_0000000000000000000000' }, 'No request'],
     [{ partnerId: 'cli_1' }, 'is a client'],
     [{ limit: 0 }, 'limit'],
-  ])('refuse %j', async (wanted, words) => {
+  ])('refuse the filter %j', async (wanted, words) => {
     await expect(list(wanted)).rejects.toThrow(words);
   });
 });
@@ -212,7 +212,7 @@ describe('partners search', () => {
   const search = (text: string, more = {}) => server.admin.partners.search.query({ text, ...more });
   const idsOf = async (text: string) => (await search(text)).map(({ id }) => id);
 
-  it('finds partners by name, by ids and their prefixes, by redirect host and by the last four characters of a key', async () => {
+  it('finds a partner by name, id, redirect host, or the last four characters of a secret, and says what matched', async () => {
     const cafe = await server.admin.partners.create.mutate({ name: 'Café (Nord) *' });
     const key = await server.admin.keys.create.mutate({ partnerId: cafe.id, mode: 'test' });
     const client = await server.admin.clients.create.mutate({
@@ -275,7 +275,7 @@ describe('partners search', () => {
     expect(await search('café', { status: 'pending' })).toHaveLength(1);
   });
 
-  it('lists partners in pages, newest first', async () => {
+  it('lists matching partners in pages, the newest first', async () => {
     const all = await idsOf('acme');
     expect(all).toEqual([other.partnerId, partner.partnerId]);
     expect(await search('acme', { limit: 1 })).toMatchObject([{ id: other.partnerId, found: ['name'] }]);
@@ -289,7 +289,7 @@ describe('users find', () => {
   const find = (wanted: Parameters<TestServer['admin']['users']['find']['query']>[0]) =>
     server.admin.users.find.query(wanted);
 
-  it('finds all enrollments of a user by a session, a subject or an enrollment', async () => {
+  it('finds the enrollments of a user by session, subject, enrollment or user id', async () => {
     const { sub, enrollmentId } = await server.admin.sessions.show.query({ sessionId: sessions.complete });
     const bySession = await find({ of: sessions.complete });
     const mine = { id: enrollmentId, sub, partnerId: partner.partnerId, clientId: partner.clientId };
@@ -301,7 +301,7 @@ describe('users find', () => {
     expect(await find({ of: 'unknown' })).toEqual([]);
   });
 
-  it("finds a shop's customer by the shop's own customer id", async () => {
+  it("finds a customer's enrollment by client, shop and the shop's own customer id", async () => {
     const shop = await createShop(server);
     const { code } = await verifyUser(server, shop, 'adult', 'age_18_plus');
     const body = JSON.stringify(fields(code, { customer_id: 'customer-10042' }));
@@ -340,7 +340,7 @@ describe('a ledger entry', () => {
   });
 });
 
-it("a session is found by its state; the command line sends only a part of the state's hash", async () => {
+it("sessions list finds a session by its state, by its reference, or by 22 characters of the state's hash", async () => {
   const { baseUrl } = server;
   const { codeChallenge, state } = newVisit();
   const { clientId } = partner;

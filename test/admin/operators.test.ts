@@ -13,7 +13,7 @@ const operator = (role: 'support' | 'ops' | 'owner') =>
   server.admin.operators.create.mutate({ name: 'Kim', role });
 
 describe('operators', () => {
-  it('receive their token once and sign in with it', async () => {
+  it('receive their token when they are created, and sign in with it', async () => {
     const { token, ...created } = await operator('support');
     expect(isWellFormedSecret('operatorToken', token)).toBe(true);
     expect(created).toMatchObject({ name: 'Kim', role: 'support', status: 'active', lastUsedAt: null });
@@ -24,13 +24,13 @@ describe('operators', () => {
     await expect.poll(lastUse).not.toBeNull();
   });
 
-  it('are refused immediately after their revocation', async () => {
+  it('are refused with operator_unknown as soon as they are revoked', async () => {
     const { token, id: operatorId } = await operator('ops');
     expect(await server.admin.operators.revoke.mutate({ operatorId })).toMatchObject({ status: 'revoked' });
     expect(await refusal(server.as(token).operators.whoami.query())).toBe('operator_unknown');
   });
 
-  it('are refused from the moment their token expires', async () => {
+  it('are warned in the last seven days of their token, and get 401 from the moment it expires', async () => {
     const clock = manualClock();
     const expiring = await startTestServer({ clock });
     onTestFinished(() => expiring.stop());
@@ -56,7 +56,7 @@ describe('operators', () => {
     expect(await refused.text()).toContain(`This operator token expired at ${expiresAt}`);
   });
 
-  it('are the only ones who can sign in if SVC_ADMIN_TOKEN is off', async () => {
+  it('sign in with SVC_ADMIN_TOKEN=off, which refuses every other token with 401', async () => {
     const before = await startTestServer();
     onTestFinished(() => before.stop());
     const { token } = await before.admin.operators.create.mutate({ name: 'Kim', role: 'owner' });
@@ -70,7 +70,7 @@ describe('operators', () => {
     for (const refused of [adminToken, 'off']) expect(await status(refused)).toBe(401);
   });
 
-  it('cannot revoke themselves, and only an owner can create one', async () => {
+  it('cannot revoke themselves, and cannot create operators with the role ops', async () => {
     const owner = await operator('owner');
     const admin = server.as(owner.token);
     expect(await refusal(admin.operators.revoke.mutate({ operatorId: owner.id }))).toBe('refused');
@@ -92,7 +92,7 @@ describe('the admin listener', () => {
     expect(await answer.json()).toMatchObject({ error: { data: { error: 'operator_unknown', exit: 3 } } });
   });
 
-  it('answers 429 to an address with too many wrong tokens, but still accepts a right token', async () => {
+  it('answers 429 to an address after many wrong tokens, but accepts a right token from that address', async () => {
     let answer = await whoami({ authorization: 'Bearer wrong' });
     for (let tries = 0; tries < 25 && answer.status === 401; tries += 1) {
       answer = await whoami({ authorization: 'Bearer wrong' });
@@ -102,7 +102,7 @@ describe('the admin listener', () => {
     expect((await whoami({ authorization: `bearer ${adminToken}` })).status).toBe(200);
   });
 
-  it('answers an unknown procedure and malformed input with the matching error codes', async () => {
+  it('answers 404 for an unknown procedure, and 400 bad_input for malformed JSON', async () => {
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
     const unknown = await fetch(`${server.adminUrl}/trpc/partners.conjure`, { headers });
     expect(unknown.status).toBe(404);

@@ -33,7 +33,7 @@ const open = (path: string, token = adminToken) =>
 const html = async (path: string) => (await open(path)).text();
 
 describe('a page of /ops', () => {
-  it('links a partner to its endpoint, a delivery and its attempts, and names possible commands', async () => {
+  it('links partner, endpoint and delivery, names commands, and escapes text of partners and receivers', async () => {
     const page = await html(`partner/${partner.partnerId}`);
     expect(page).toContain(`href="/ops/endpoint/${partner.keyId}"`);
     expect(page).toContain(`href="/ops/wallet/${partner.partnerId}:live"`);
@@ -55,7 +55,7 @@ describe('a page of /ops', () => {
     expect(page + endpoint + delivery).not.toMatch(/<script|<form|<i>|<b>/);
   });
 
-  it('shows a session without its user, a wallet, and bulk jobs', async () => {
+  it('shows a session without the subject of its user, a wallet, or a bulk job, with its commands', async () => {
     await verifyUser(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId });
     const sessionId = rows[0]?.id ?? '';
@@ -73,7 +73,7 @@ describe('a page of /ops', () => {
     expect(await html('work/all')).toContain(`href="/ops/bulk/${job?.id ?? ''}"`);
   });
 
-  it('is shown only to operators with access to /ops, and is a 404 for an unknown record or kind', async () => {
+  it('answers 403 for the role support, 401 for a wrong token, and 404 for an unknown record or kind', async () => {
     const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'support' });
     expect((await open('work/all', token)).status).toBe(403);
     expect((await open('work/all', 'wrong')).status).toBe(401);
@@ -90,7 +90,7 @@ describe('a page of /ops', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('shows the last known data while the database is away', async () => {
+  it('shows what was last read while the database is away, and no data if nothing was read', async () => {
     let fault: DatabaseFault | undefined;
     const read = createRecordReads({
       api: server.services.admin.router.createCaller({

@@ -8,7 +8,7 @@ import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
 
-/** Debian has it in the package prometheus. */
+/** Whether promtool is installed. Debian has it in the package prometheus. */
 const promtool = spawnSync('promtool', ['--version']).status === 0;
 const clock = shiftedClock();
 let server: TestServer;
@@ -42,7 +42,7 @@ describe('GET /ops', () => {
   const open = (headers: Record<string, string> = {}, query = '') =>
     fetch(`${server.adminUrl}/ops${query}`, { headers });
 
-  it('requires an operator token', async () => {
+  it('answers 401 without a token, and 403 for the role support', async () => {
     const answer = await open();
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/);
@@ -50,13 +50,13 @@ describe('GET /ops', () => {
     expect((await open(basic(token))).status).toBe(403);
   });
 
-  it('shows problems without a script, and escapes text from partners', async () => {
+  it('shows nearly empty wallets and failed deliveries without a script, and escapes text from receivers', async () => {
     const { db } = server;
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { id: unfunded } = await server.admin.partners.create.mutate({ name: 'Never funded' });
     const wallet = { partnerId: id, mode: 'live' as const };
     await server.admin.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
-    // The list updates the summaries at once; a sweep would do so some seconds later.
+    // This call updates the summaries immediately. A sweep would update them some seconds later.
     await server.admin.wallets.list.query({ below: 1_000 });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
       ...{
@@ -81,7 +81,7 @@ describe('GET /ops', () => {
     expect(page).toContain('Needs attention');
   });
 
-  it('separates test from live, and shows upcoming work and recent failures', async () => {
+  it('separates test from live mode, and shows pending deliveries and recent refused requests', async () => {
     const { db } = server;
     clock.ahead += 10_000;
     const [live, test] = await Promise.all(
@@ -110,7 +110,7 @@ describe('GET /ops', () => {
     expect(page).toMatch(/svcadmin request req_/);
   });
 
-  it('links each command to its section in the guides', async () => {
+  it('links commands to their sections in the guides, and each of those sections exists', async () => {
     const reference = await (await fetch(`${server.publicUrl}/docs/cli`)).text();
     const headings = [...reference.matchAll(/<h3 id="([^"]+)"/g)].map(([, anchor = '']) => anchor);
     expect(headings.length).toBeGreaterThan(50);
@@ -118,7 +118,7 @@ describe('GET /ops', () => {
     expect(await (await open(basic(adminToken))).text()).toContain('/docs/cli#svcadmin-wallets-show');
   });
 
-  it('reloads by itself until the reader stops it', async () => {
+  it('reloads every 15 s, and not with ?still', async () => {
     const reloading = await open(basic(adminToken));
     expect(reloading.headers.get('refresh')).toBe('15');
     expect(await reloading.text()).toContain('href="?still"');
@@ -129,7 +129,7 @@ describe('GET /ops', () => {
 });
 
 describe('GET /metrics', () => {
-  /** The samples that Prometheus reads, by name and labels. */
+  /** Reads /metrics, and returns its samples by name and labels. */
   async function scrape(): Promise<Map<string, number>> {
     const headers = { authorization: `Bearer ${adminToken}` };
     const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
@@ -139,7 +139,7 @@ describe('GET /metrics', () => {
     );
   }
 
-  it('counts token responses and spend cap refusals, and measures the queue', async () => {
+  it('counts token responses and spend cap refusals, measures delivery lag, and answers 401 without a token', async () => {
     await watched.inject({ method: 'POST', url: '/api/oauth/token' });
     const answer = await fetch(`${server.adminUrl}/metrics`, {
       headers: { authorization: `Bearer ${adminToken}` },
@@ -165,13 +165,13 @@ describe('GET /metrics', () => {
     expect(samples.get(count)).toBeGreaterThan(1);
   });
 
-  it('names the running version', async () => {
+  it('names the running version, the version of Node.js and the roles of the process', async () => {
     expect([...(await scrape()).keys()]).toContainEqual(
       expect.stringMatching(/^svc_build_info\{version="[\d.]+",node="[\d.]+",role="api,admin,worker"\}$/),
     );
   });
 
-  it('reads the database once in 15 s for all scrapers', async () => {
+  it('counts deliveries in the database at most once in 15 s', async () => {
     clock.ahead += 60_000;
     await Promise.all([scrape(), scrape()]);
     const failed = async () => (await scrape()).get('svc_deliveries{status="failed"}') ?? 0;
@@ -207,7 +207,7 @@ describe('GET /metrics', () => {
     expect(documented.sort()).toEqual(names.sort());
   });
 
-  it('measures how late deliveries are sent, and when this process last polled for work', async () => {
+  it('measures how late deliveries are sent, and how long ago this process polled for due work', async () => {
     const receiver = await createReceiver();
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
@@ -233,8 +233,8 @@ describe('GET /metrics', () => {
   });
 });
 
-describe('requests.show', () => {
-  it('describes one request of the public API without its secrets', async () => {
+describe('the procedure requests.show', () => {
+  it('describes a refused request of the public API without its secrets', async () => {
     const payload = { client_id: 'cli_1', client_secret: 'svc_secret_x', code: 'svc_code_x' };
     const answer = await watched.inject({ method: 'POST', url: '/api/oauth/token', payload });
     await server.services.admin.flush();
@@ -248,7 +248,7 @@ describe('requests.show', () => {
     expect(JSON.stringify(request)).not.toMatch(/svc_secret|svc_code/);
   });
 
-  it('names the session of a session query, and keeps only a sample of successful requests', async () => {
+  it('names the session of a session query, and is not_found for most of many successful requests', async () => {
     const query = () => watched.inject({ url: '/api/verify/hvf-session/ses_1' });
     const first = await query();
     for (let sent = 0; sent < 60; sent += 1) await query();
@@ -260,7 +260,7 @@ describe('requests.show', () => {
     expect(await refusal(show(last))).toBe('not_found');
   });
 
-  it('describes what a request of the admin API changed', async () => {
+  it('lists the changes that a request of the admin API made', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await server.admin.auditLog.list.query({ target: id });
     const story = await server.admin.requests.show.query({ requestId: entry?.requestId ?? '' });

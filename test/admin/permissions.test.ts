@@ -153,7 +153,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Whether a call passes the permission check. No input here passes the checks after it. */
+/** Makes a call, and returns whether it passes the permission check. The input never passes the later checks. */
 async function isAllowed(role: Role, path: string, input: Record<string, unknown>): Promise<boolean> {
   const headers = { authorization: `Bearer ${tokens[role]}`, 'content-type': 'application/json' };
   if (path.startsWith('/')) return (await fetch(`${server.adminUrl}${path}`, { headers })).status === 200;
@@ -170,7 +170,7 @@ async function isAllowed(role: Role, path: string, input: Record<string, unknown
   return code !== 'not_permitted';
 }
 
-/** The permissions of a role, found by calls with each mode, without a mode, and with a malformed one. */
+/** Finds the permission of a role by calls in test and live mode, without a mode, and with a malformed one. */
 async function found(role: Role, path: string): Promise<Answer | string> {
   const calls = [
     { none: 1 },
@@ -186,15 +186,15 @@ async function found(role: Role, path: string): Promise<Answer | string> {
   return `depends: ${otherwise.join()}`;
 }
 
-describe('the permission table', () => {
-  it('has a row for every procedure of the router', () => {
+describe('the permissions of roles', () => {
+  it('have a row in the table of this test for every procedure of the router', () => {
     const pages = Object.keys(table).filter((path) => path.startsWith('/'));
     expect(Object.keys(table).toSorted()).toEqual(
       [...Object.keys(server.services.admin.router._def.procedures), ...pages].toSorted(),
     );
   });
 
-  it('matches the real permissions of support, ops and owners, row by row', async () => {
+  it('allow support and ops what that table says, and owners everything', async () => {
     const answers: Record<string, unknown> = {};
     for (const path of Object.keys(table))
       answers[path] = await Promise.all([
@@ -206,7 +206,7 @@ describe('the permission table', () => {
     expect(answers).toEqual(Object.fromEntries(expected));
   });
 
-  it('allows a procedure without a row to owners only', async () => {
+  it('allow a procedure without permissions to owners only', async () => {
     const added = router({ conjure: procedure.query(() => 'done') });
     const call = (role: AdminContext['operator']['role']) =>
       added
@@ -223,7 +223,7 @@ describe('the permission table', () => {
     expect(await call('owner')).toBe('done');
   });
 
-  it('shows support its own entries in the audit log, and all changes of partners', async () => {
+  it('show support its own entries in the audit log, and all changes of partners', async () => {
     const { token, id } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     const robin = server.as(token);
     const { id: partnerId } = await robin.partners.create.mutate({ name: 'Acme' });
@@ -256,7 +256,7 @@ describe('the permission table', () => {
     expect(await robin.auditLog.list.query({ target: partnerId })).toHaveLength(3);
   });
 
-  it('names the roles that may call a procedure when it refuses one', async () => {
+  it('are named in the error of a call that the role may not make', async () => {
     const kim = server.as(tokens.support);
     const wallet = { partnerId: 'ptr_none', mode: 'live' as const };
     await expect(kim.wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'x' })).rejects.toThrow(

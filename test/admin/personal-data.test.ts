@@ -37,10 +37,10 @@ afterAll(() => server.stop());
 
 type Api = TestServer['admin'];
 const eventId = (name: string) => events.get(name) ?? '';
-/** A receiver that echoes its request. */
+/** Returns the answer of a receiver that repeats personal data of its request. */
 const echo = () => `cannot handle {"user_id":"${known.sub}","claims":{"age_18_plus":true}}`;
 
-/** The queries that show some role a user's data. */
+/** The queries whose results contain a user's personal data for at least one role. */
 const queries: Record<string, (api: Api) => Promise<unknown>> = {
   'events.show': (api) => api.events.show.query({ eventId: eventId('vae.resolved') }),
   'events.list': (api) => api.events.list.query({ partnerId: partner.partnerId }),
@@ -68,16 +68,19 @@ describe('an operator of the role ops', () => {
       .updateMany({}, { $set: { attempts: [{ ...attempt, answer: echo() }] } });
   });
 
-  it.each(Object.keys(queries))('sees neither claims nor user_id by %s', async (name) => {
-    const shown = JSON.stringify(await queries[name]?.(operators.ops.admin));
-    const whole = JSON.stringify(await queries[name]?.(operators.support.admin));
-    expect(whole).toContain(known.sub);
-    expect(shown).not.toContain(known.sub);
-    for (const text of [shown, whole]) expect(text).toContain(partner.partnerId.slice(0, 4));
-    expect(shown).not.toMatch(/age_18_plus\W{1,5}(true|false)/);
-  });
+  it.each(Object.keys(queries))(
+    'gets neither claim values nor the subject by %s, which support gets',
+    async (name) => {
+      const shown = JSON.stringify(await queries[name]?.(operators.ops.admin));
+      const whole = JSON.stringify(await queries[name]?.(operators.support.admin));
+      expect(whole).toContain(known.sub);
+      expect(shown).not.toContain(known.sub);
+      for (const text of [shown, whole]) expect(text).toContain(partner.partnerId.slice(0, 4));
+      expect(shown).not.toMatch(/age_18_plus\W{1,5}(true|false)/);
+    },
+  );
 
-  it('sees the structure of an event and all fields that are not personal data', async () => {
+  it('gets all fields of an event, with `(masked)` as the value of each personal one', async () => {
     const shown = await queries['events.show']?.(operators.ops.admin);
     const whole = await queries['events.show']?.(server.admin);
     const [masked, body] = [shown, whole].map((event) => JSON.parse((event as { body: string }).body));
@@ -97,20 +100,20 @@ describe('an operator of the role ops', () => {
     });
   });
 
-  it("sees a receiver's answer only if it contains no personal data", async () => {
+  it("gets a receiver's answer without personal data unmasked", async () => {
     const answer = 'no such table: orders';
     await server.db.collection('deliveries').updateMany({}, { $set: { 'attempts.0.answer': answer } });
     const shown = await operators.ops.admin.deliveries.show.query({ deliveryId: known.deliveryId });
     expect(shown.attempts[0]?.answer).toBe(answer);
   });
 
-  it('causes no audit entry for a read without personal data', async () => {
+  it('causes no audit entry by these queries, because their results have no personal data', async () => {
     for (const ask of Object.values(queries)) await ask(operators.ops.admin);
     expect(await server.admin.auditLog.list.query({ actor: operators.ops.id })).toEqual([]);
   });
 });
 
-/** Reads that show claims or the subject to support: their input, and the target of their audit entry. */
+/** Reads that show claims or the subject to support, each with the target of its audit entry. */
 const reads: Record<string, { read: (api: Api, reason?: string) => Promise<unknown>; target: () => string }> =
   {
     'users.show': {
@@ -140,7 +143,7 @@ const entriesOf = async (action: string) =>
   (await server.admin.auditLog.list.query({ action })).filter(({ outcome }) => outcome === 'read');
 
 describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
-  it('is in the audit log with the operator, and without the subject', async () => {
+  it('causes an audit entry with the operator, the target and the request, and without the subject', async () => {
     await read(operators.support.admin);
     const [entry] = await entriesOf(action);
     expect(entry).toMatchObject({
@@ -164,7 +167,7 @@ describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
     beforeAll(() => setMode('live'));
     afterAll(() => setMode('test'));
 
-    it('needs a reason, which is kept in the entry', async () => {
+    it('needs a reason (else reason_required), which the audit entry keeps', async () => {
       const before = (await entriesOf(action)).length;
       for (const api of [operators.support.admin, server.admin]) {
         expect(await refusal(read(api))).toBe('reason_required');
@@ -182,7 +185,7 @@ describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
   });
 });
 
-it('an event without personal data needs no reason and causes no audit entry', async () => {
+it('events.show of a live event without personal data needs no reason and causes no audit entry', async () => {
   const before = (await entriesOf('events.show')).length;
   await server.db.collection('events').updateMany({}, { $set: { mode: 'live' } });
   await operators.support.admin.events.show.query({ eventId: eventId('verification.session.failed') });
@@ -190,7 +193,7 @@ it('an event without personal data needs no reason and causes no audit entry', a
   expect(await entriesOf('events.show')).toHaveLength(before);
 });
 
-it('a copy of the events of a test key is in the audit log', async () => {
+it('webhooks.relay for a test key writes an audit entry with the number of deliveries that name a user', async () => {
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'https://partner.example/hooks' });
   const since = new Date(Date.now() - 3_600_000).toISOString();
   const { deliveries } = await operators.support.admin.webhooks.relay.query({ keyId: partner.keyId, since });
@@ -201,7 +204,7 @@ it('a copy of the events of a test key is in the audit log', async () => {
   ]);
 });
 
-it('support sees its own reads in the audit log, and ops sees all reads', async () => {
+it('auditLog.list shows support only its own reads of users, and shows ops the reads of all operators', async () => {
   await server.admin.users.show.query({ user: known.userId });
   const own = await operators.support.admin.auditLog.list.query({ action: 'users.show' });
   expect(own.length).toBeGreaterThan(0);
@@ -211,7 +214,7 @@ it('support sees its own reads in the audit log, and ops sees all reads', async 
   expect(JSON.stringify(all)).not.toContain(known.sub);
 });
 
-it('the audit log of a user has reads of the user and of the enrollments, by any id', async () => {
+it('auditLog.list finds reads of a user and of the enrollments by subject, user id or enrollment id', async () => {
   await operators.support.admin.users.show.query({ user: known.sub });
   await operators.support.admin.enrollments.show.query({ enrollmentId: known.enrollmentId });
   for (const user of [known.sub, known.userId, known.enrollmentId]) {
@@ -223,7 +226,7 @@ it('the audit log of a user has reads of the user and of the enrollments, by any
   expect(await refusal(server.admin.auditLog.list.query({ user: 'nobody' }))).toBe('not_found');
 });
 
-it('a read shows nothing if its audit entry cannot be written', async () => {
+it('a read of personal data fails if its audit entry cannot be written', async () => {
   const caller = server.services.admin.router.createCaller({
     operator: { id: 'opr_x', name: 'X', role: 'support' },
     requestId: 'req_x',

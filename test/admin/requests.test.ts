@@ -22,7 +22,7 @@ async function story(requestId: string) {
 
 const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? '';
 
-/** Rows are written once a second in the order of the requests, so all earlier requests are written too. */
+/** Waits until all earlier requests are in the log. Rows are written in the order of the requests, so a last one shows it. */
 async function settle(): Promise<void> {
   await story(idOf(await fetch(sessionUrl('ses_none'), { headers: bearer(partner.apiKey) })));
 }
@@ -32,8 +32,8 @@ const basic = (user: string, password: string) => ({ authorization: `Basic ${bto
 const sessionUrl = (id: string) => `${server.baseUrl}/api/verify/hvf-session/${id}`;
 const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 
-describe('a request that names a known caller', () => {
-  it('can be found by its request id', async () => {
+describe('the log of requests', () => {
+  it('keeps a request of a known client, and requests.show finds it by its request id', async () => {
     const answer = await post(tokenUrl(), { grant_type: 'authorization_code', client_id: partner.clientId });
     expect(await story(idOf(answer))).toMatchObject({
       route: '/api/oauth/token',
@@ -43,7 +43,7 @@ describe('a request that names a known caller', () => {
     });
   });
 
-  it('is stored even if only an API key or an access token names the caller', async () => {
+  it('keeps a request whose caller is known only by an API key or by the client in an access token', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
@@ -52,7 +52,7 @@ describe('a request that names a known caller', () => {
   });
 });
 
-it('a request without a known caller is not stored', async () => {
+it('the log of requests keeps no request without a known caller', async () => {
   const none = 'ses_0000000000000000000000';
   const answers = [
     await fetch(`${server.baseUrl}/nowhere`),
@@ -67,8 +67,8 @@ it('a request without a known caller is not stored', async () => {
   expect(await rows().countDocuments()).toBeGreaterThan(0);
 });
 
-describe('secrets', () => {
-  it('are masked before storage if they are sent as parameter names', async () => {
+describe('secrets in the log of requests', () => {
+  it('are masked if a request sends them as a session id or a client id', async () => {
     const path = await fetch(sessionUrl(partner.apiKey), { headers: bearer(partner.apiKey) });
     const { pathname } = new URL((await visitedSession()).url);
     const swapped = await fetch(`${server.baseUrl}${pathname}`, {
@@ -88,12 +88,12 @@ describe('secrets', () => {
     ['eyJhbGciOi.eyJzdWIi.sig', 'eyJ…'],
     ['100%', '100%'],
     ['cli_1', 'cli_1'],
-  ])('%s is kept as %s', (text, kept) => {
+  ])('are masked, and other text is kept: %s becomes %s', (text, kept) => {
     expect(maskSecrets(text)).toBe(kept);
   });
 });
 
-/** The redirect of a start. */
+/** Starts a session. Returns the request id and the URL of the redirect. */
 async function visitedSession() {
   const query = new URLSearchParams({
     client_id: partner.clientId,
@@ -107,7 +107,7 @@ async function visitedSession() {
   return { id: idOf(answer), url: answer.headers.get('location') ?? '' };
 }
 
-describe('IP addresses', () => {
+describe('IP addresses in the log of requests', () => {
   it.each([
     ['203.0.113.77', '203.0.113.0/24'],
     ['2001:db8:1:2:3::4', '2001:db8:1::/48'],
@@ -117,7 +117,7 @@ describe('IP addresses', () => {
     expect(await story(idOf(answer))).toMatchObject({ address: network });
   });
 
-  it('are deleted with the user of the session, while the request stays', async () => {
+  it('are deleted when the user of the session is erased, and the requests stay', async () => {
     await verifyUser(server, partner, 'teen');
     await settle();
     const session = await server.db.collection('sessions').findOne({}, { sort: { completedAt: -1 } });
@@ -137,7 +137,7 @@ describe('IP addresses', () => {
   });
 });
 
-describe('a refused request', () => {
+describe('the redirect URI in the log of requests', () => {
   const start = async (redirectUri: string) => {
     const query = new URLSearchParams({ client_id: partner.clientId, redirect_uri: redirectUri });
     const answer = await fetch(`${server.baseUrl}/verify/start?${query}`);
@@ -145,7 +145,7 @@ describe('a refused request', () => {
     return story(idOf(answer));
   };
 
-  it('keeps the redirect URI that was sent, without user, fragment, secrets and personal data', async () => {
+  it('is kept of a refused start, without user, fragment, secrets, personal data and control characters', async () => {
     expect(await start('http://localhost:9999/callback/')).toMatchObject({
       redirectUri: 'http://localhost:9999/callback/',
     });
@@ -157,7 +157,7 @@ describe('a refused request', () => {
     expect((await start('https://shop.example/\u001b[2J\u202e'))?.redirectUri).not.toMatch(/\p{Cc}|\p{Cf}/u);
   });
 
-  it('shows its query to no operator of the role ops', async () => {
+  it('is shown without its query to an operator of the role ops', async () => {
     const kept = await start('https://shop.example/cb?name=kim');
     const { token } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'ops' });
     const ops = createAdminApi({ url: server.adminUrl, token });
@@ -168,7 +168,7 @@ describe('a refused request', () => {
     ]);
   });
 
-  it('keeps no query of a request that succeeds', async () => {
+  it('is not kept of a start that succeeds', async () => {
     await verifyUser(server, partner, 'adult');
     await settle();
     const started = rows().find({ route: '/verify/start', status: 302 });

@@ -8,7 +8,7 @@ import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } f
 const clock = shiftedClock();
 let server: TestServer;
 let partner: TestPartner;
-/** One secret of each kind, with its owner, and the command that ends it. */
+/** One secret of each kind, with the id of its owner, and the command that replaces or revokes the secret. */
 const secrets = {} as Record<OwnedSecretKind, { secret: string; id: string; command: string }>;
 let roles: Record<'support' | 'ops', TestServer['admin']>;
 
@@ -50,8 +50,8 @@ const kinds: OwnedSecretKind[] = [
 const find = (kind: OwnedSecretKind, secret: string, api = server.admin) =>
   api.secrets.find.query({ kind, hash: sha256(secret) });
 
-describe('a leaked secret', () => {
-  it.each(kinds)('is traced to its owner: %s', async (kind) => {
+describe('secrets.find for a leaked secret', () => {
+  it.each(kinds)('names owner and next command, and never the secret: %s', async (kind) => {
     const { secret, id, command } = secrets[kind];
     const found = await find(kind, secret);
     expect(SecretOwner.parse(found)).toMatchObject({ kind, id, active: true, inactive: null });
@@ -65,14 +65,17 @@ describe('a leaked secret', () => {
     expect(JSON.stringify(found)).not.toContain(secret);
   });
 
-  it.each(kinds)('is not found if it belongs to another installation or is incomplete: %s', async (kind) => {
-    for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
-      expect(await refusal(find(kind, secret))).toBe('not_found');
-    for (const other of kinds.filter((each) => each !== kind && !/Key$/.test(each)))
-      expect(await refusal(find(other, secrets[kind].secret))).toBe('not_found');
-  });
+  it.each(kinds)(
+    'is not_found for an unknown or incomplete secret, or one of another kind: %s',
+    async (kind) => {
+      for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
+        expect(await refusal(find(kind, secret))).toBe('not_found');
+      for (const other of kinds.filter((each) => each !== kind && !/Key$/.test(each)))
+        expect(await refusal(find(other, secrets[kind].secret))).toBe('not_found');
+    },
+  );
 
-  it('is never sent: the server accepts only its hash', async () => {
+  it('accepts only a whole hash (else bad_input), so that secrets are never sent', async () => {
     const { secret } = secrets.clientSecret;
     for (const hash of [secret, '', sha256(secret).slice(1)])
       expect(await refusal(server.admin.secrets.find.query({ kind: 'clientSecret', hash }))).toBe(
@@ -80,7 +83,7 @@ describe('a leaked secret', () => {
       );
   });
 
-  it("names the roles that may revoke it, if the caller's role may not", async () => {
+  it("names the roles that may rotate the secret, if the caller's role may not", async () => {
     const { id, secret } = secrets.liveKey;
     expect((await find('liveKey', secret, roles.support)).next).toBe(`svcadmin keys rotate ${id}`);
     expect((await find('liveKey', secret, roles.ops)).next).toBe(
@@ -88,7 +91,7 @@ describe('a leaked secret', () => {
     );
   });
 
-  it('is traced to the configuration if it is the token of the first operator', async () => {
+  it('names the variable SVC_ADMIN_TOKEN for the token of the first operator', async () => {
     expect(await find('operatorToken', adminToken)).toMatchObject({
       id: 'opr_first',
       active: true,
@@ -96,7 +99,7 @@ describe('a leaked secret', () => {
     });
   });
 
-  it('is found even if it is sealed under an older master key, or stored beside an unreadable value', async () => {
+  it('finds a signing secret although the value of another API key cannot be unsealed', async () => {
     const { secret, id } = secrets.webhookSecret;
     const broken = await createPartner(server);
     await server.admin.webhooks.set.mutate({ keyId: broken.keyId, url: 'https://partner.example/' });
@@ -107,7 +110,7 @@ describe('a leaked secret', () => {
     expect(await find('webhookSecret', secret)).toMatchObject({ id });
   });
 
-  it('is found among more secrets than one batch opens', async () => {
+  it('finds a signing secret among more secrets than one batch unseals', async () => {
     const sealing = createSealing([new Uint8Array(32).fill(7)]);
     const apiKeys = server.db.collection<{ _id: string; hash: string }>('apiKeys');
     const [{ _id, hash: _hash, ...like } = { _id: '', hash: '' }] = await apiKeys
@@ -133,7 +136,7 @@ describe('a leaked secret', () => {
   });
 });
 
-/** An API key and an integration that have kept their old secrets for an hour. */
+/** Rotates the secrets of an API key and an integration, which keep their old secrets for an hour. */
 async function keepOld() {
   const { admin } = server;
   const { partnerId, clientId } = partner;
@@ -151,8 +154,8 @@ async function keepOld() {
   return kept;
 }
 
-describe('a secret that is no longer valid', () => {
-  it('is not found after a rotation; a kept old secret is found until it expires', async () => {
+describe('secrets.find for a replaced or refused secret', () => {
+  it('says if a kept old secret has expired or a new one is not in use, and is not_found for one not kept', async () => {
     const { admin } = server;
     const { clientId } = partner;
     const first = secrets.clientSecret.secret;
@@ -186,7 +189,7 @@ describe('a secret that is no longer valid', () => {
     expect(await refusal(find('testKey', partner.apiKey))).toBe('not_found');
   });
 
-  it('has an explanation why it was refused, and whether it can become valid again', async () => {
+  it('says why the secret is refused, and names a command only if the secret can become valid again', async () => {
     const { admin } = server;
     const { partnerId } = partner;
     await admin.partners.suspend.mutate({ partnerId });
