@@ -23,7 +23,7 @@ async function onboard(mode: 'test' | 'live' = 'test') {
 }
 
 describe('a client', () => {
-  it('has the mode of its key, and shows its secret once', async () => {
+  it('has the mode of its key, and clients.show has no secret', async () => {
     const { partnerId, keyId, client } = await onboard('live');
     expect(client).toMatchObject({
       partnerId,
@@ -51,7 +51,7 @@ describe('a client', () => {
     ['test', 'http://shop.example/callback'],
     ['test', 'https://user@shop.example/'],
     ['test', '/callback'],
-  ] as const)('is refused in %s mode with the redirect URI %s', async (mode, uri) => {
+  ] as const)('is refused at creation and update in %s mode with the redirect URI %s', async (mode, uri) => {
     const { partnerId, keyId, client } = await onboard(mode);
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris: [uri], claims: ['country' as const] };
     expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('refused');
@@ -60,7 +60,7 @@ describe('a client', () => {
     expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
-  it('is refused for a storefront without any boolean claim, at creation and at a change', async () => {
+  it('of kind storefront is refused at creation and update without any boolean claim', async () => {
     const { partnerId, keyId } = await onboard();
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };
@@ -74,7 +74,7 @@ describe('a client', () => {
     expect(await server.admin.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
   });
 
-  it('needs a known claim, and an active key of the same partner', async () => {
+  it('is refused with an unknown claim, with a revoked key, or with a key of another partner', async () => {
     const { partnerId, keyId } = await onboard();
     const other = await onboard();
     const wanted = {
@@ -93,7 +93,7 @@ describe('a client', () => {
     expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('conflict');
   });
 
-  it('gains and loses redirect URIs one by one, and always keeps at least one', async () => {
+  it('can gain and lose single redirect URIs, also simultaneously, but not the last one', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (change: Omit<Parameters<typeof server.admin.clients.update.mutate>[0], 'clientId'>) =>
@@ -119,7 +119,7 @@ describe('a client', () => {
     });
   });
 
-  it('is updated field by field, and null restores the default', async () => {
+  it('is updated only in the given fields, and null restores the default', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const updated = await server.admin.clients.update.mutate({
@@ -130,11 +130,11 @@ describe('a client', () => {
     expect(updated).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: 500, name: 'Shop' });
     const back = await server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: null });
     expect(back).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: null });
-    // The change was made in this process, so the next look-up sees it at once.
+    // The change was made in this process, so the next look-up sees it immediately.
     expect((await server.services.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
   });
 
-  it('has a name and a colour for the pages that users see', async () => {
+  it('can have a brand name and a colour for the hosted pages; null removes them', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client).toMatchObject({ brandName: null, brandColor: null });
@@ -152,7 +152,7 @@ describe('a client', () => {
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
-  it('has a privacy notice of the partner at an https address', async () => {
+  it('can have a URL of a privacy notice, which must be https without a user', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (privacyUrl: string | null) =>
@@ -170,7 +170,7 @@ describe('a client', () => {
     expect(await update(null)).toMatchObject({ privacyUrl: null });
   });
 
-  it('has a purpose: one short text that cannot change the direction of the surrounding text', async () => {
+  it('can have a purpose of at most 140 characters, without line breaks or characters for text direction', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client.purpose).toBeNull();
@@ -182,7 +182,7 @@ describe('a client', () => {
     expect(await update(null)).toMatchObject({ purpose: null });
   });
 
-  it('moves only to another key of its partner in the same mode', async () => {
+  it('can be moved to another key of its partner in the same mode, but not in the other mode', async () => {
     const { partnerId, client } = await onboard();
     const { id: testKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
     const { id: liveKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'live' });
@@ -191,7 +191,7 @@ describe('a client', () => {
     expect(await refusal(move(liveKey))).toBe('refused');
   });
 
-  it('can be disabled and enabled', async () => {
+  it('can be disabled and enabled, and the directory has its new status', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(await server.admin.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });
@@ -200,20 +200,20 @@ describe('a client', () => {
   });
 });
 
-describe('rotating a client secret', () => {
+describe('clients.rotateSecret', () => {
   const accepts = async (clientId: string, secret: string) => {
     const found = await server.services.partners.directory.client(clientId);
     return found && server.services.partners.clientSecrets.matches(found.client, secret);
   };
 
-  it('ends the old secret immediately', async () => {
+  it('ends the old secret immediately, without keepOldSeconds', async () => {
     const { client } = await onboard();
     const { clientSecret } = await server.admin.clients.rotateSecret.mutate({ clientId: client.id });
     expect(await accepts(client.id, client.clientSecret)).toBe(false);
     expect(await accepts(client.id, clientSecret)).toBe(true);
   });
 
-  it('keeps the old secret for the requested time', async () => {
+  it('keeps the old secret for keepOldSeconds', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotated = await server.admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 3600 });
@@ -229,7 +229,7 @@ describe('rotating a client secret', () => {
     }
   });
 
-  it('does not extend an ending secret, and refuses too many secrets', async () => {
+  it('does not extend the time of an old secret, and refuses a fifth secret', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotate = (keepOldSeconds: number) =>

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 
 describe('the directory cache', () => {
-  /** A directory cache whose reads end when the test ends them. */
+  /** Creates a directory cache whose reads end when the test answers them. */
   function slowMemory() {
     const answers: ((value: number | undefined) => void)[] = [];
     let uptime = 0;
@@ -80,14 +80,14 @@ describe('the directory cache', () => {
     expect(await cache.read('a', false)).toBe(2);
   });
 
-  it('never caches a missing record', async () => {
+  it('does not keep that a record is missing', async () => {
     const { source, cache } = memory();
     expect(await cache.read('b', false)).toBeUndefined();
     source.set('b', 3);
     expect(await cache.read('b', false)).toBe(3);
   });
 
-  it('reads again for a caller who needs a fresh entry, and caches the result', async () => {
+  it('reads again if a fresh entry is asked for, and keeps the result', async () => {
     const { source, cache } = memory();
     await cache.read('a', false);
     source.set('a', 2);
@@ -98,7 +98,7 @@ describe('the directory cache', () => {
     expect(await cache.read('a', false)).toBeUndefined();
   });
 
-  it('drops a read during which its id was invalidated', async () => {
+  it('does not keep the result of a read if its id was invalidated during the read', async () => {
     const { answers, cache } = slowMemory();
     const slow = cache.read('a', false);
     cache.forget('a');
@@ -157,7 +157,7 @@ describe('the change watch', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('polls in the background after one second, and before it answers after two seconds', async () => {
+  it('polls in the background one second after its last poll, and before it returns after two seconds', async () => {
     const { seen, upToDate, add, wait, reads } = watched();
     await upToDate();
     add('cli_1');
@@ -175,7 +175,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'cli_1', 'cli_2']);
   });
 
-  it('reports every record as changed if the log has lost some changes', async () => {
+  it('reports every record as changed if the document of changes no longer has all ids', async () => {
     const { seen, upToDate, add, wait } = watched();
     await upToDate();
     add(...Array.from({ length: 65 }, (_, n) => `cli_${n}`));
@@ -193,7 +193,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'all']);
   });
 
-  it('fails two seconds after its last poll while the database is away, and not earlier', async () => {
+  it('fails while the database is away, from two seconds after its last poll', async () => {
     const { upToDate, wait, away } = watched();
     await upToDate();
     away(true);
@@ -207,7 +207,7 @@ describe('the change watch', () => {
   });
 });
 
-describe('the directory of another process', () => {
+describe('the directory of a process', () => {
   const elsewherePorts = { clock: { now: Date.now }, used: () => undefined };
   let server: TestServer;
   beforeAll(async () => {
@@ -215,7 +215,7 @@ describe('the directory of another process', () => {
   });
   afterAll(() => server.stop());
 
-  it('reports a revoked key immediately, and a suspended partner after a fresh read', async () => {
+  it('has the new status of a key that another process revoked, and of a partner if asked for a fresh entry', async () => {
     const elsewhere = createDirectory({ ...elsewherePorts, stores: createPartnersStores(server.db) });
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     await server.admin.partners.activate.mutate({ partnerId });
@@ -228,7 +228,7 @@ describe('the directory of another process', () => {
     expect(await elsewhere.partner(partnerId, { fresh: true })).toMatchObject({ status: 'suspended' });
   });
 
-  it('reports a changed client or partner within two seconds, and reads no unchanged one again', async () => {
+  it('has the new status of a client that another process disabled, without reading other clients again', async () => {
     const stores = createPartnersStores(server.db);
     const read: string[] = [];
     const clients: Pick<typeof stores.clients, 'findAll'> = {
@@ -258,7 +258,7 @@ describe('the directory of another process', () => {
     if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);
   });
 
-  it('accepts simultaneous changes of many processes, and lists the last ones', async () => {
+  it('is told of changes by one document, which counts 70 simultaneous changes and lists the last 64 ids', async () => {
     const { changes } = createPartnersStores(server.db);
     const before = await changes.read();
     await Promise.all(Array.from({ length: 70 }, (_, n) => changes.add(`cli_${n}`)));
@@ -267,7 +267,7 @@ describe('the directory of another process', () => {
     expect(ids).toHaveLength(64);
   });
 
-  it('returns nothing for an unknown id', async () => {
+  it('returns undefined for an unknown id or API key', async () => {
     const { directory } = server.services.partners;
     expect(await directory.client('cli_none')).toBeUndefined();
     expect(await directory.partner('ptr_none')).toBeUndefined();

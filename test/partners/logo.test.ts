@@ -4,7 +4,7 @@ import { PNG } from 'pngjs';
 import { describe, expect, it } from 'vitest';
 import { largestLogo, remakeLogo } from '../../server/partners/logo.ts';
 
-/** The CRC of PNG (RFC 2083, section 15). */
+/** Returns the checksum of a PNG chunk (RFC 2083, section 15). */
 function crc32(data: Buffer): number {
   let crc = -1;
   for (const byte of data) {
@@ -27,7 +27,7 @@ const red: Pixel = [200, 10, 20, 255];
 const clear: Pixel = [0, 255, 0, 0];
 const noise = (): Pixel => [Math.random() * 256, Math.random() * 256, Math.random() * 256, 255];
 
-/** A PNG file with this header and these pixels. */
+/** Returns a red PNG file of 64 × 64 pixels whose header states other values. */
 function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
   const file = png(64, 64, () => red);
   file.writeUInt32BE(width, 16);
@@ -36,8 +36,8 @@ function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
   return file;
 }
 
-describe('a logo', () => {
-  it('is reduced in size, and keeps its shape and its content', () => {
+describe('remakeLogo', () => {
+  it('reduces a large picture, and keeps its shape and its pixels', () => {
     const made = PNG.sync.read(remakeLogo(png(600, 300, (x) => (x < 300 ? red : clear))));
     expect([made.width, made.height]).toEqual([264, 132]);
     expect([...made.data.subarray(0, 4)]).toEqual(red);
@@ -45,17 +45,17 @@ describe('a logo', () => {
     expect(last[3]).toBe(0);
   });
 
-  it('is not enlarged', () => {
+  it('does not enlarge a small picture', () => {
     const made = PNG.sync.read(remakeLogo(png(20, 16, () => red)));
     expect([made.width, made.height]).toEqual([20, 16]);
   });
 
-  it('gets no dark edge from transparent pixels', () => {
+  it('does not darken a colour beside transparent pixels', () => {
     const made = PNG.sync.read(remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
     expect([...made.data.subarray(0, 4)]).toEqual([200, 10, 20, 128]);
   });
 
-  it('can be a JPEG file', () => {
+  it('accepts a JPEG file', () => {
     const { data } = encodeJpeg({ width: 300, height: 200, data: picture(300, 200, () => red).data }, 95);
     const made = PNG.sync.read(remakeLogo(data));
     expect([made.width, made.height]).toEqual([198, 132]);
@@ -63,7 +63,7 @@ describe('a logo', () => {
       expect(Math.abs((made.data[channel] ?? 0) - value)).toBeLessThan(6);
   });
 
-  it('keeps only the pixels of the file', () => {
+  it('keeps only the pixels of a PNG file, not its comments', () => {
     const plain = png(100, 100, () => red);
     const comment = Buffer.from('tEXtComment\0<script>alert(1)</script>');
     const chunk = Buffer.alloc(comment.length + 8);
@@ -75,9 +75,12 @@ describe('a logo', () => {
     expect(remakeLogo(file)).toEqual(remakeLogo(plain));
   });
 
-  it.each([64, 264, 1024])('stays below the size limit as %d × it, even if it is noise', (side) => {
-    expect(remakeLogo(png(side, Math.min(side, 512), noise)).length).toBeLessThanOrEqual(largestLogo);
-  });
+  it.each([64, 264, 1024])(
+    'returns a file within the size limit of logos, even for noise that is %d pixels wide',
+    (side) => {
+      expect(remakeLogo(png(side, Math.min(side, 512), noise)).length).toBeLessThanOrEqual(largestLogo);
+    },
+  );
 });
 
 describe('an uploaded logo file', () => {
@@ -85,23 +88,27 @@ describe('an uploaded logo file', () => {
   const gif = Buffer.from('GIF89a'.padEnd(64, '\0'));
   const jpeg = Buffer.from('ffd8ffe0', 'hex');
   it.each([
-    ['that is an SVG', svg, 'PNG or JPEG'],
-    ['that is a GIF', gif, 'PNG or JPEG'],
-    ['that is empty', Buffer.alloc(0), 'PNG or JPEG'],
-    ['that ends early', png(64, 64, () => red).subarray(0, 60), 'could not be read'],
-    ['that ends in its header', png(64, 64, () => red).subarray(0, 20), 'not a whole PNG'],
-    ['with something after its end', Buffer.concat([png(64, 64, () => red), svg]), 'could not be read'],
-    ['of too many pixels', forged({ width: 50_000, height: 50_000 }), '1,048,576 pixels'],
-    ['of no height', forged({ height: 0 }), 'at least 16 pixels'],
-    ['that is as long as a line', png(400, 20, () => red), '3 times as wide'],
-    ['that is interlaced', forged({ interlace: 1 }), 'interlaced'],
-    ['of many scans', Buffer.concat([jpeg, Buffer.from('ffda'.repeat(41), 'hex')]), 'too many scans'],
-    ['that is half a JPEG', jpeg, 'could not be read'],
-  ])('is refused if it is one %s', (_what, file, because) => {
+    ['an SVG file', svg, 'PNG or JPEG'],
+    ['a GIF file', gif, 'PNG or JPEG'],
+    ['an empty file', Buffer.alloc(0), 'PNG or JPEG'],
+    ['a PNG file that ends early', png(64, 64, () => red).subarray(0, 60), 'could not be read'],
+    ['a PNG file that ends in its header', png(64, 64, () => red).subarray(0, 20), 'not a whole PNG'],
+    ['a PNG file with data after its end', Buffer.concat([png(64, 64, () => red), svg]), 'could not be read'],
+    ['a PNG file with too many pixels', forged({ width: 50_000, height: 50_000 }), '1,048,576 pixels'],
+    ['a PNG file without height', forged({ height: 0 }), 'at least 16 pixels'],
+    ['a picture that is 20 times as wide as high', png(400, 20, () => red), '3 times as wide'],
+    ['an interlaced PNG file', forged({ interlace: 1 }), 'interlaced'],
+    [
+      'a JPEG file with many scans',
+      Buffer.concat([jpeg, Buffer.from('ffda'.repeat(41), 'hex')]),
+      'too many scans',
+    ],
+    ['half a JPEG file', jpeg, 'could not be read'],
+  ])('is refused: %s', (_what, file, because) => {
     expect(() => remakeLogo(file)).toThrow(because);
   });
 
-  it('is refused without decompression if its pixels are more than its header states', () => {
+  it('is refused without full decompression if it has more pixels than its header states', () => {
     const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
     const chunk = Buffer.alloc(bomb.length + 12);
     chunk.writeUInt32BE(bomb.length, 0);

@@ -19,7 +19,7 @@ function file(shade: number): Buffer {
   return PNG.sync.write(image);
 }
 
-/** A file of nearly the maximum size, because random pixels do not compress. */
+/** Returns a PNG file of nearly 256 KiB. Its pixels are random, because random pixels do not compress. */
 function largeFile(): Buffer {
   const image = new PNG({ width: 300, height: 210 });
   image.data = randomBytes(image.data.length);
@@ -45,7 +45,7 @@ async function consentPage(): Promise<string> {
 }
 
 describe('the logo of a partner', () => {
-  it('is served on the hosted pages from our own origin, with strict headers', async () => {
+  it("is shown on the consent page from the service's own origin, with strict headers", async () => {
     expect(await consentPage()).not.toContain('<img class="logo"');
     const { logo } = await set(file(90));
     expect(await consentPage()).toContain(`<img class="logo" src="/verify/assets/logo/${logo}.png" alt=""`);
@@ -61,7 +61,7 @@ describe('the logo of a partner', () => {
     expect([width, height]).toEqual([200, 100]);
   });
 
-  it('is not served after it was replaced or removed, and the audit log records the change', async () => {
+  it('answers 404 after it was replaced or removed, and the audit log records the removal', async () => {
     const { logo: first } = await set(file(10));
     const { logo: second } = await set(file(20));
     expect(second).not.toBe(first);
@@ -76,13 +76,13 @@ describe('the logo of a partner', () => {
     expect(entries.map(({ action }) => action)).toContain('partners.removeLogo');
   });
 
-  it('keeps its address if the same file is set again', async () => {
+  it('keeps its URL if the same file is set again', async () => {
     const { logo } = await set(file(30));
     expect((await set(file(30))).logo).toBe(logo);
     expect((await fetch(addressOf(logo))).status).toBe(200);
   });
 
-  it('stays available if another partner removes the same picture', async () => {
+  it('is still served if another partner removes the same picture', async () => {
     const other = await createPartner(service);
     const [mine, theirs] = await Promise.all([set(file(40)), set(file(40), other.partnerId)]);
     await service.admin.partners.removeLogo.mutate({ partnerId: other.partnerId });
@@ -93,16 +93,19 @@ describe('the logo of a partner', () => {
   it.each([
     ['a text', Buffer.from('<svg/>'), 'PNG or JPEG'],
     ['more than 256 KiB', Buffer.alloc(256 * 1024 + 3), '256 KiB'],
-  ])('cannot be %s', async (_what, image, because) => {
+  ])('is refused if the file is %s', async (_what, image, because) => {
     await expect(set(image)).rejects.toThrow(because);
   });
 
-  it.each(['x.png', '../../etc/passwd', `${'0'.repeat(32)}.png`])('answers 404 for %s', async (name) => {
-    const answer = await fetch(`${service.baseUrl}/verify/assets/logo/${encodeURIComponent(name)}`);
-    expect(answer.status).toBe(404);
-  });
+  it.each(['x.png', '../../etc/passwd', `${'0'.repeat(32)}.png`])(
+    'answers 404 for the unknown name %s',
+    async (name) => {
+      const answer = await fetch(`${service.baseUrl}/verify/assets/logo/${encodeURIComponent(name)}`);
+      expect(answer.status).toBe(404);
+    },
+  );
 
-  it('can have the maximum size', async () => {
+  it('can be a file of nearly 256 KiB', async () => {
     const large = largeFile();
     expect(large.length).toBeGreaterThan(250_000);
     expect((await set(large)).logo).toMatch(/^[0-9a-f]{32}$/);

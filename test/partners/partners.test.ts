@@ -15,7 +15,7 @@ const activePartner = async () => {
 const newKey = async (mode: 'test' | 'live' = 'test') =>
   server.admin.keys.create.mutate({ partnerId: (await activePartner()).id, mode });
 
-describe('partners', () => {
+describe('partners of the service', () => {
   it('are pending until they are activated, and can be suspended and activated again', async () => {
     const created = await server.admin.partners.create.mutate({ name: '  Acme Ltd ' });
     expect(created).toMatchObject({ name: 'Acme Ltd', status: 'pending' });
@@ -38,7 +38,7 @@ describe('partners', () => {
     expect(await server.admin.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
   });
 
-  it('are listed newest first, in pages, by status', async () => {
+  it('are listed in pages, the newest first, and by status', async () => {
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three'])
       ids.unshift((await server.admin.partners.create.mutate({ name })).id);
@@ -51,7 +51,7 @@ describe('partners', () => {
     expect(await refusal(server.admin.partners.list.query({ after: 'ptr_none' }))).toBe('not_found');
   });
 
-  it('refuse empty names, names with control characters, and identifiers of another kind', async () => {
+  it('are refused with an empty name or control characters, and not found by an unknown id', async () => {
     expect(await refusal(server.admin.partners.create.mutate({ name: '  ' }))).toBe('bad_input');
     expect(await refusal(server.admin.partners.create.mutate({ name: 'a\u0007b' }))).toBe('bad_input');
     expect(await refusal(server.admin.partners.show.query({ partnerId: 'ptr_none' }))).toBe('not_found');
@@ -60,7 +60,7 @@ describe('partners', () => {
     );
   });
 
-  it('lose no change if several operators make changes simultaneously', async () => {
+  it('get every one of three simultaneous changes of a webhook URL', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Busy' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const url = 'https://example.com/hook';
@@ -70,7 +70,7 @@ describe('partners', () => {
 });
 
 describe('API keys', () => {
-  it('show their secret once, and are found by it', async () => {
+  it('are found by their secret, which is neither stored nor in keys.show', async () => {
     const created = await newKey();
     expect(isWellFormedSecret('testKey', created.apiKey)).toBe(true);
     expect(created.apiKey.endsWith(created.last4)).toBe(true);
@@ -83,7 +83,7 @@ describe('API keys', () => {
     expect(JSON.stringify(stored)).not.toContain(created.apiKey);
   });
 
-  it('keep their id at a rotation, and the old secret ends immediately', async () => {
+  it('keep their id when they are rotated, and are no longer found by the old secret', async () => {
     const created = await newKey('live');
     const rotated = await server.admin.keys.rotate.mutate({ keyId: created.id });
     expect(rotated).toMatchObject({ id: created.id, mode: 'live', status: 'active' });
@@ -94,7 +94,7 @@ describe('API keys', () => {
     });
   });
 
-  it('can neither be rotated nor get a webhook URL after their revocation', async () => {
+  it('can neither be rotated nor get a webhook URL when they are revoked (conflict)', async () => {
     const { id: keyId, partnerId } = await newKey();
     expect(await server.admin.keys.revoke.mutate({ keyId })).toMatchObject({ status: 'revoked' });
     expect(await server.services.partners.directory.apiKey(keyId)).toMatchObject({ status: 'revoked' });
@@ -106,14 +106,14 @@ describe('API keys', () => {
     expect(await server.admin.keys.list.query({ partnerId, status: 'active' })).toHaveLength(0);
   });
 
-  it('are refused for an unknown partner', async () => {
+  it('cannot be created or listed for an unknown partner (not_found)', async () => {
     expect(await refusal(server.admin.keys.create.mutate({ partnerId: 'ptr_none', mode: 'test' }))).toBe(
       'not_found',
     );
     expect(await refusal(server.admin.keys.list.query({ partnerId: 'ptr_none' }))).toBe('not_found');
   });
 
-  it('are not looked up for a secret with a wrong checksum', async () => {
+  it('are not found by a secret with a wrong checksum', async () => {
     const { apiKey } = await newKey();
     const typo = `${apiKey.slice(0, -1)}${apiKey.endsWith('0') ? '1' : '0'}`;
     expect(await server.services.partners.directory.apiKeyBySecret(typo)).toBeUndefined();

@@ -30,8 +30,8 @@ async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: n
   expect(GeneralError.parse(answer.body).error).toMatch(message ?? /./);
 }
 
-describe('200', () => {
-  it('returns claims, level and enrollment, and charges once', async () => {
+describe('storefront exchange: 200', () => {
+  it('returns claims, level and enrollment, and charges 50 cents', async () => {
     const before = await balance();
     const answer = await send(fields(await codeFor(server, shop)));
     expect(answer.status).toBe(200);
@@ -47,7 +47,7 @@ describe('200', () => {
     expect(stored?.['customerHash']).toMatch(/^[\w-]{43}$/);
   });
 
-  it('returns the same answer to a repeated call without a charge, even with a new signature', async () => {
+  it('returns the same body to a repeated call with a new signature, without a charge', async () => {
     const body = fields(await codeFor(server, shop));
     const first = await send(body);
     const before = await balance();
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('returns the same answer to a repeated call, even if a new call would be refused', async () => {
+  it('returns the same body to a repeated call, even if the enrollment was blocked after the first call', async () => {
     const body = fields(await codeFor(server, shop));
     const first = await send(body);
     const enrollmentId = StorefrontResponse.parse(first.body).enrollment_id;
@@ -68,7 +68,7 @@ describe('200', () => {
     await server.admin.enrollments.unblock.mutate({ enrollmentId });
   });
 
-  it('charges simultaneous copies once', async () => {
+  it('returns one body to eight simultaneous copies of a call, and charges once', async () => {
     nextMinute();
     const before = await balance();
     const body = fields(await codeFor(server, shop));
@@ -83,14 +83,14 @@ describe('200', () => {
     expect((await send(body)).status).toBe(200);
   });
 
-  it('sends no vae.resolved, even for a returning user', async () => {
+  it('sends no event vae.resolved, even for a returning user', async () => {
     await send(fields(await codeFor(server, shop)));
     await server.sweep();
     expect(await server.db.collection('events').countDocuments({ type: 'vae.resolved' })).toBe(0);
   });
 });
 
-describe('400', () => {
+describe('storefront exchange: 400', () => {
   it.each(['code', 'redirect_uri', 'shop_domain', 'customer_id'])(
     'refuses a request without %s',
     async (name) => {
@@ -99,7 +99,7 @@ describe('400', () => {
     },
   );
 
-  it('refuses another redirect_uri, and the code stays usable', async () => {
+  it('refuses another redirect_uri, and the code can still be exchanged', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { redirect_uri: 'http://localhost:9999/callback/' })), 400);
     expect((await send(fields(code))).status).toBe(200);
@@ -151,7 +151,7 @@ describe('the texts of storefront errors', () => {
   });
 });
 
-describe('401', () => {
+describe('storefront exchange: 401', () => {
   it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])(
     'refuses a request without %s',
     async (name) => {
@@ -161,7 +161,7 @@ describe('401', () => {
     },
   );
 
-  it('refuses the signature of another body', async () => {
+  it('refuses the signature of another body or timestamp, in capitals, or of an unknown integration', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const headers = sign(shop, raw, clock.now());
     await expectRefusal(await call(server, `${raw} `, headers), 401, /^Invalid signature/);
@@ -180,7 +180,7 @@ describe('401', () => {
     for (const seconds of [-300, 300]) await expectRefusal(await at(seconds), 404);
   });
 
-  it('refuses the old secret after a rotation', async () => {
+  it('refuses the old secret after a rotation without keepOldSeconds', async () => {
     const own = await createShop(server);
     const { integrationSecret } = await server.admin.integrations.rotateSecret.mutate({
       integrationId: own.integrationId,
@@ -206,12 +206,12 @@ describe('401', () => {
   });
 });
 
-describe('a change that another process has just made', () => {
+describe('storefront exchange after a change in another process', () => {
   /** Changes the database as another process would, without a notice to this process. */
   const change = (collection: string, id: string, set: Record<string, unknown>) =>
     server.db.collection(collection).updateOne({ _id: id as never }, { $set: set });
 
-  it('takes effect at once for the claims of the client, removed or added', async () => {
+  it('returns only the claims that the client may have at that moment', async () => {
     const own = await createShop(server);
     const codes = [await codeFor(server, own), await codeFor(server, own), await codeFor(server, own)];
     const claims = async (code = '') => (await send(fields(code), own)).body['claims'];
@@ -227,19 +227,22 @@ describe('a change that another process has just made', () => {
     ['partners', 'partnerId', { status: 'suspended' }],
     ['apiKeys', 'keyId', { status: 'revoked' }],
     ['integrations', 'integrationId', { status: 'disabled' }],
-  ] as const)('takes effect at once for the status of %s', async (collection, name, status) => {
-    const own = await createShop(server);
-    expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
-    const code = await codeFor(server, own);
-    const { matchedCount } = await change(collection, own[name], status);
-    expect(matchedCount).toBe(1);
-    await expectRefusal(await send(fields(code), own), 401, /not active/);
-    await change(collection, own[name], { status: 'active' });
-    expect((await send(fields(code), own)).status).toBe(200);
-  });
+  ] as const)(
+    'answers 401 as soon as one of the %s is inactive, and 200 when it is active again',
+    async (collection, name, status) => {
+      const own = await createShop(server);
+      expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
+      const code = await codeFor(server, own);
+      const { matchedCount } = await change(collection, own[name], status);
+      expect(matchedCount).toBe(1);
+      await expectRefusal(await send(fields(code), own), 401, /not active/);
+      await change(collection, own[name], { status: 'active' });
+      expect((await send(fields(code), own)).status).toBe(200);
+    },
+  );
 });
 
-describe('404', () => {
+describe('storefront exchange: 404', () => {
   it('refuses a shop that the integration does not list', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { shop_domain: 'other.example' })), 404, /Shop/);
@@ -278,8 +281,8 @@ describe('404', () => {
   });
 });
 
-describe('422', () => {
-  it('is the answer if no claim is positive: without a charge, and the code stays usable', async () => {
+describe('storefront exchange: 422', () => {
+  it('refuses a code without a positive claim, each time and without a charge', async () => {
     const before = await balance();
     const body = fields(await codeFor(server, shop, 'teen', 'age_18_plus age_21_plus'));
     await expectRefusal(await send(body), 422, /no positive claim/);
@@ -287,7 +290,7 @@ describe('422', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('is the answer if the enrollment is blocked, until it is unblocked', async () => {
+  it('refuses a code of a blocked enrollment without a charge, until the enrollment is unblocked', async () => {
     const own = await createShop(server);
     const body = fields(await codeFor(server, own, 'duplicate'));
     await expectRefusal(await send(body, own), 422, /blocked/);
@@ -299,14 +302,14 @@ describe('422', () => {
   });
 });
 
-describe('402, 429, 503', () => {
+describe('storefront exchange: 402, 429, 503', () => {
   it.each([
     ['low-balance', 402, /balance/],
     ['minute-cap', 429, /minute bucket/],
     ['hour-cap', 429, /hour bucket/],
     ['unavailable', 503, /./],
   ] as const)(
-    'the sandbox user %s rehearses the refusal %i, and the code stays usable',
+    'the code of the sandbox user %s is answered with %i, also when it is sent again',
     async (person, status, message) => {
       const body = fields(await codeFor(server, shop, person));
       const answer = await send(body);
@@ -316,7 +319,7 @@ describe('402, 429, 503', () => {
     },
   );
 
-  it('answer 402 for an empty wallet, and 200 after a funding', async () => {
+  it('a code is answered with 402 while the wallet is empty, and with 200 after a funding', async () => {
     const poor = await createShop(server, { funds: 0 });
     const body = fields(await codeFor(server, poor));
     await expectRefusal(await send(body, poor), 402);
@@ -325,7 +328,7 @@ describe('402, 429, 503', () => {
     expect((await send(body, poor)).status).toBe(200);
   });
 
-  it('answer 429 after 60 signed calls in a minute of one integration, without counting unsigned ones', async () => {
+  it('an integration gets 429 after 60 signed calls in a minute; calls with a wrong signature do not count', async () => {
     const busy = await createShop(server);
     nextMinute();
     const unsigned = sign(busy, 'other bytes', clock.now());

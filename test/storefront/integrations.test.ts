@@ -25,7 +25,7 @@ async function onboard(kind: 'oauth' | 'storefront' = 'storefront') {
 }
 
 describe('an integration', () => {
-  it('has the mode of its client, normalises its shops, and shows its secret once', async () => {
+  it('has the mode of its client, shops in lower case, and a secret that is neither stored nor shown later', async () => {
     const { partnerId, clientId } = await onboard();
     const created = IntegrationWithSecret.parse(
       await server.admin.integrations.create.mutate({
@@ -45,7 +45,7 @@ describe('an integration', () => {
     expect(JSON.stringify(stored)).not.toContain(integrationSecret);
   });
 
-  it('is refused for an OAuth client, another partner’s client, and malformed host names', async () => {
+  it('is refused for an OAuth client, for a client of another partner, and with malformed shop names', async () => {
     const { partnerId, clientId } = await onboard();
     const oauth = await onboard('oauth');
     const create = (input: Parameters<typeof server.admin.integrations.create.mutate>[0]) =>
@@ -58,7 +58,7 @@ describe('an integration', () => {
     expect(await create({ partnerId, clientId, shops: [] })).toBe('bad_input');
   });
 
-  it('gains and loses shops, keeps its secret, and always has at least one shop', async () => {
+  it('can gain and lose shops, also simultaneously, but not the last one, and keeps its secret', async () => {
     const { partnerId, clientId } = await onboard();
     const { integrations, auditLog } = server.admin;
     const shops = ['shop.example', 'old.example'];
@@ -88,7 +88,7 @@ describe('an integration', () => {
     expect(await refusal(update({ addShops: ['d.example'] }))).toBe('conflict');
   });
 
-  it('can be disabled permanently, and both changes are in the audit log', async () => {
+  it('cannot be rotated after it was disabled (conflict), and the audit log records each change and refusal', async () => {
     const { partnerId, clientId } = await onboard();
     const { id: integrationId } = await server.admin.integrations.create.mutate({
       partnerId,
@@ -113,7 +113,7 @@ describe('an integration', () => {
 });
 
 describe('svcadmin integrations', () => {
-  it('creates, lists, rotates with --yes, and disables', async () => {
+  it('creates and lists an integration, and rotates and disables it with --yes', async () => {
     const { partnerId, clientId } = await onboard();
     const svcadmin = await commandLine(server.adminUrl);
     const create = ['integrations', 'create', '--partner', partnerId, '--client', clientId];

@@ -6,7 +6,7 @@ export const shopDomain = 'wine.example';
 
 type Server = Pick<TestServer, 'admin' | 'baseUrl'>;
 
-/** A partner with a storefront client and an integration of two shops. */
+/** Creates a partner with a storefront client and an integration of two shops. */
 export async function createShop(
   server: Server,
   wanted: Parameters<typeof createPartner>[1] = {},
@@ -28,12 +28,12 @@ export async function createShop(
 }
 export type Shop = TestPartner & { integrationId: string; integrationSecret: string };
 
-/** A customer's visit, with the code for the shop's server. */
+/** Verifies a customer, and returns the code for the shop's server. */
 export async function codeFor(server: Server, shop: Shop, person = 'adult', scope = 'age_18_plus country') {
   return (await verifyUser(server, shop, person, scope)).code;
 }
 
-/** The fields of interface 2.8. */
+/** Returns the fields of a storefront exchange (interface 2.8). */
 export function fields(code: string, changed: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     code,
@@ -44,7 +44,7 @@ export function fields(code: string, changed: Record<string, unknown> = {}): Rec
   };
 }
 
-/** The three headers of interface 4.6 for a body, at `at` milliseconds. */
+/** Returns the three headers of interface 4.6 for a body. `at` is the time in milliseconds. */
 export function sign(
   shop: Pick<Shop, 'integrationId' | 'integrationSecret'>,
   body: string,
@@ -61,7 +61,7 @@ export function sign(
   };
 }
 
-/** One call with exact headers; undefined removes one. */
+/** Sends a storefront exchange with exactly these headers. The value undefined removes a header. */
 export async function call(
   { baseUrl }: Pick<TestServer, 'baseUrl'>,
   body: string,

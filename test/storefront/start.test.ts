@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('a storefront client can start a session only while one of its integrations is enabled', async () => {
+it('a start of a storefront client answers 302 while one of its integrations is enabled, and then 400', async () => {
   const { partnerId, clientId, integrationId } = await createShop(server);
   const neighbour = await createShop(server);
   const start = async (of: string) => {
