@@ -20,8 +20,8 @@ export interface App {
 }
 
 /**
- * A user of an application at `http://localhost:<port>`, who starts a visit, verifies as a sandbox user, and returns.
- * @returns the application's last page, and the address of the return
+ * Starts a visit of an application at `http://localhost:<port>` as its user, and verifies a sandbox user.
+ * @returns the redirect to the application, and a call that opens it
  */
 export async function visitApp(app: App, baseUrl: string, person: string) {
   const browser = createBrowser(`http://localhost:${app.port}`);

@@ -8,7 +8,7 @@ import {
   verifyWebhook,
 } from '../../sdk/typescript/src/index.ts';
 
-/** Cases that all client libraries must answer alike. The tests of each language read these tables. */
+/** Cases that must have the same result in all client libraries. The tests of each language read these tables. */
 const baseUrl = 'https://svc.example';
 const state = 'state-of-this-browser';
 /** The result of a success, or the code of an error and the other fields of its class. */
@@ -19,9 +19,9 @@ interface CallbackCase {
   state: string | null;
 }
 interface DeliveryCase {
-  /** Base64. */
+  /** The bytes of the body, in Base64. */
   body: string;
-  /** A repeated header has two pairs. */
+  /** Pairs of name and value. A repeated header has two pairs. */
   headers: (readonly [name: string, value: string])[];
   secret: string;
   /** The receiver's clock in Unix seconds. */
@@ -90,7 +90,7 @@ const at = 1_783_864_991;
 const event = '{"event":"enrollment.created","event_id":"evt_1","partner_id":"ptr_ü"}';
 const hmac = (key: string | Buffer, message: Buffer) => createHmac('sha256', key).update(message);
 
-/** The headers of a delivery by interface 5.5 and Standard Webhooks. */
+/** Returns the headers of a delivery (interface 5.5 and Standard Webhooks). */
 function signed(body: Buffer, by = secret, time = String(at)): Record<string, string> {
   const key = Buffer.from(by.replace('whsec_', ''), 'base64');
   return {
@@ -267,7 +267,7 @@ async function answerOf<T>(call: () => T | Promise<T>, read: (result: T) => Answ
   }
 }
 
-/** The results of the TypeScript SDK. */
+/** Calls of the TypeScript SDK, which return results as the tables have them. */
 export const typescript = {
   callback: (given: CallbackCase) =>
     answerOf(
@@ -378,14 +378,14 @@ const anyError = fc.record({
   ),
 });
 
-/** Random cases with the TypeScript SDK's results, which the tables above verify. */
+/** Makes random cases with the results of the TypeScript SDK, whose correctness the tables above test. */
 async function sampled<T>(any: fc.Arbitrary<T>, answer: (given: T) => Promise<Answer>) {
   const cases = fc.sample(any, 400);
   return Promise.all(cases.map(async (given) => ({ given, answer: await answer(given) })));
 }
 const listed = <T>(cases: [string, T, Answer][]) => cases.map(([, given, answer]) => ({ given, answer }));
 
-/** All cases, for the libraries of other languages. */
+/** Returns the cases of the tables and random cases, for the libraries of other languages. */
 export const allCases = async () => ({
   callbacks: [...listed(callbackCases), ...(await sampled(anyQuery, typescript.callback))],
   deliveries: [...listed(deliveryCases), ...(await sampled(anyDelivery, typescript.delivery))],

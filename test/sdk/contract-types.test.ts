@@ -4,12 +4,12 @@ import { renderPhp } from './php-types.ts';
 import { renderPython } from './python-types.ts';
 import { renderTypeScript } from './typescript-types.ts';
 
-describe('the types of the client libraries', () => {
-  it('match the contract in TypeScript', () =>
+describe('the generated types of the client library', () => {
+  it('for TypeScript match the contract', () =>
     expectGenerated('sdk/typescript/src/contract.ts', renderTypeScript()));
 
-  it('match the contract in Python', () =>
+  it('for Python match the contract', () =>
     expectGenerated('sdk/python/svc_gateway/contract.py', renderPython()));
 
-  it('match the contract in PHP', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
+  it('for PHP match the contract', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
 });

@@ -33,7 +33,7 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
   components: { schemas: Record<string, Schema> };
 };
 
-/** @throws Error if the document has no such schema */
+/** Returns a schema of the OpenAPI document. @throws Error if the document has no such schema */
 export function schemaOf(name: string): Schema {
   const schema = document.components.schemas[name];
   if (!schema) throw new Error(`docs/openapi.json has no schema ${name}`);

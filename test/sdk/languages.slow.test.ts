@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Completes the flow for programs without a browser: `?url=…&person=…` returns the redirect. */
+/** Creates a server that completes the flow for programs without a browser: `?url=…&person=…` returns the redirect. */
 const walker = () =>
   createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://walker').searchParams;
@@ -35,7 +35,10 @@ const walker = () =>
 
 type Names = (settings: Record<string, string>) => Record<string, string>;
 
-/** Accounts, a session and two deliveries, as a file. `names` has the settings' names in the language. */
+/**
+ * Writes accounts, a session and two deliveries to a file, and returns its path. `names` renames the settings for a
+ * language.
+ */
 async function prepare(names: Names): Promise<string> {
   const { partner, settings } = await createAccount(server);
   const receiver = await startReceiver();

@@ -33,7 +33,7 @@ function typeOf(schema: Schema): string {
   return `array{${fields.join(', ')}${typeof schema.additionalProperties === 'object' ? ', ...' : ''}}`;
 }
 
-/** The text of `sdk/php/src/Contract.php`. */
+/** Returns the text of `sdk/php/src/Contract.php`. */
 export function renderPhp(): string {
   const types = shown.map((name) => ` * @phpstan-type ${name} ${typeOf(schemaOf(name))}`).join('\n');
   return `<?php

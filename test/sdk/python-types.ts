@@ -20,7 +20,7 @@ const literal = (value: unknown): string =>
 const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 const union = (types: readonly string[]): string => `Union[${[...new Set(types)].join(', ')}]`;
 
-/** Nested object types get a name of their own, and are added to `classes`. */
+/** Returns the Python type of a schema. A nested object gets a class of its own, which is added to `classes`. */
 function typeOf(schema: Schema, name: string, classes: string[]): string {
   if (schema.$ref) return referenceOf(schema.$ref);
   if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
@@ -56,7 +56,7 @@ function declarations(name: string): string[] {
   return classes;
 }
 
-/** The text of `sdk/python/svc_gateway/contract.py`. */
+/** Returns the text of `sdk/python/svc_gateway/contract.py`. */
 export function renderPython(): string {
   const types = shown.flatMap(declarations).join('\n\n\n');
   return `"""Types of requests, answers and events.

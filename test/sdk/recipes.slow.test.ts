@@ -47,7 +47,7 @@ const recipes: Recipe[] = [
   { file: 'authlib_app.py', needs: ['flask', 'authlib'] },
 ];
 
-/** Next itself has over 300 MB. This test calls its handlers with `Request` and sends their `Response`. */
+/** Next itself has over 300 MB, so this test calls the page's handlers with a `Request` and sends their `Response`. */
 const handlers = [
   'next/lib/svc.js',
   'next/app/route.js',
@@ -62,19 +62,19 @@ const receivers: Recipe[] = [
   { file: 'webhooks_flask.py', needs: ['flask'] },
 ];
 
-/** The first Python with all modules. Debian's modules are not available to other installations. */
+/** Returns the first Python that has all modules. Debian's modules are not available to other installations. */
 const pythonWith = (modules: readonly string[]): string | undefined =>
   ['python3', '/usr/bin/python3'].find(
     (program) => spawnSync(program, ['-c', `import ${modules.join(', ')}`]).status === 0,
   );
 
-/** The program that runs a recipe; undefined if something is missing. */
+/** Returns the program that runs a recipe, or undefined if the program or a module is missing. */
 function programFor({ file, needs }: Recipe): string | undefined {
   if (file.endsWith('.py')) return pythonWith(needs);
   return needs.every((name) => existsSync(join(libraries, name))) ? process.execPath : undefined;
 }
 
-/** The place of our own library, beside those of the recipes. */
+/** Links the SDK and the libraries of the recipes into `node_modules` of a folder. */
 function installLibraries(cwd: string): void {
   mkdirSync(join(cwd, 'node_modules/@svc'), { recursive: true });
   symlinkSync(join(sdk, 'typescript'), join(cwd, 'node_modules/@svc/sdk'));
@@ -92,40 +92,46 @@ async function expectReceiver(app: Program, url: string): Promise<void> {
 }
 
 describe('docs/recipes.md', () => {
-  it.for(recipes)('has $file, which gets only the claims of its own visitor', async (recipe, { skip }) => {
-    const program = programFor(recipe);
-    if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
-    const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
-    save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
-    if (program === process.execPath) symlinkSync(libraries, join(cwd, 'node_modules'));
-    const redirectUri = `http://localhost:${port}${recipe.callback ?? '/callback'}`;
-    const { clientId, clientSecret } = await createPartner(server, {
-      client: { redirectUris: [redirectUri] },
-    });
-    const env = {
-      ...{ SVC_BASE_URL: server.baseUrl, SVC_CLIENT_ID: clientId, SVC_CLIENT_SECRET: clientSecret },
-      ...{ SVC_REDIRECT_URI: redirectUri, PORT: String(port), ...python },
-    };
-    await start([program ?? '', recipe.file], { cwd, env, port });
-    await expectApp({ ...recipe, port }, server.baseUrl);
-  });
+  it.for(recipes)(
+    'has the application $file, which shows each user only their own claims',
+    async (recipe, { skip }) => {
+      const program = programFor(recipe);
+      if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
+      const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
+      save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
+      if (program === process.execPath) symlinkSync(libraries, join(cwd, 'node_modules'));
+      const redirectUri = `http://localhost:${port}${recipe.callback ?? '/callback'}`;
+      const { clientId, clientSecret } = await createPartner(server, {
+        client: { redirectUris: [redirectUri] },
+      });
+      const env = {
+        ...{ SVC_BASE_URL: server.baseUrl, SVC_CLIENT_ID: clientId, SVC_CLIENT_SECRET: clientSecret },
+        ...{ SVC_REDIRECT_URI: redirectUri, PORT: String(port), ...python },
+      };
+      await start([program ?? '', recipe.file], { cwd, env, port });
+      await expectApp({ ...recipe, port }, server.baseUrl);
+    },
+  );
 
-  it.for(receivers)('has $file, which accepts only events of the service', async (recipe, { skip }) => {
-    const program = programFor(recipe);
-    if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
-    const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
-    save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
-    installLibraries(cwd);
-    const partner = await createPartner(server);
-    const url = `http://localhost:${port}/hooks`;
-    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
-    const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
-    const app = await start([program ?? '', recipe.file], { cwd, env: { ...env, ...python }, port });
-    await verifyUser(server, partner);
-    await expectReceiver(app, url);
-  });
+  it.for(receivers)(
+    'has the receiver $file, which prints the events of the service and answers 401 to a forged one',
+    async (recipe, { skip }) => {
+      const program = programFor(recipe);
+      if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
+      const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
+      save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
+      installLibraries(cwd);
+      const partner = await createPartner(server);
+      const url = `http://localhost:${port}/hooks`;
+      const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
+      const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
+      const app = await start([program ?? '', recipe.file], { cwd, env: { ...env, ...python }, port });
+      await verifyUser(server, partner);
+      await expectReceiver(app, url);
+    },
+  );
 
-  it("has handlers for Next, which get only their own visitor's claims, and verify events", async () => {
+  it('has handlers for Next, which show each user only their own claims, and answer 401 to a forged event', async () => {
     const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
     for (const file of handlers) save(cwd, file, fileBlock('recipes.md', file));
     save(cwd, 'package.json', '{"type":"module"}');
@@ -145,7 +151,7 @@ describe('docs/recipes.md', () => {
     await expectReceiver(app, url);
   });
 
-  it('has no file without a test', () => {
+  it('has only files that this test runs', () => {
     const files = codeBlocks('recipes.md').flatMap(({ file }) => file ?? []);
     const named = (some: Recipe[]) => some.map(({ file }) => file);
     expect([...named(recipes), ...handlers, ...named(receivers)]).toEqual(files);

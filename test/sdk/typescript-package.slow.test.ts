@@ -42,7 +42,7 @@ export const wrong = (await client.exchange({ code, codeVerifier }).catch(() => 
 console.log(JSON.stringify({ isAdult }));
 `;
 
-/** The output of a program in the empty folder, with a separate account. */
+/** Runs a program in the folder with the package, with a new account, and returns its JSON output. */
 async function runShop(program: string, parameters: string[]): Promise<unknown> {
   const { settings } = await createAccount(server);
   const env = {

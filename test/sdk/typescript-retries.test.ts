@@ -8,7 +8,7 @@ const json = (status: number, headers: Record<string, string> = {}) =>
   new Response('{"error":"server_error","error_description":"text"}', { status, headers });
 const info = () => Response.json({ sub: 'x', claims: {} });
 
-/** A client of a service that sends these replies in order. */
+/** Creates a client whose calls get these replies in order. */
 function scripted(replies: readonly Reply[]) {
   const left = [...replies];
   const seen: RequestInit[] = [];
@@ -32,13 +32,17 @@ function scripted(replies: readonly Reply[]) {
 
 const failure = (error: unknown) => error as SvcError;
 
-describe('calls of the TypeScript SDK, by interface 7.6', () => {
+describe('a call of the TypeScript SDK (interface 7.6)', () => {
   it.each([
-    ['a 500 is repeated after 1 s and 2 s', [json(500), json(500), info()], [1000, 2000]],
-    ['a call without an answer is repeated after 1 s and 2 s', [lost, lost, info()], [1000, 2000]],
-    ['a 502 of a proxy is repeated after 1 s', [new Response('<html>', { status: 502 }), info()], [1000]],
-    ['a 503 is repeated after its Retry-After', [json(503, { 'retry-after': '5' }), info()], [5000]],
-    ['a 503 without one is repeated as a 500', [json(503), info()], [1000]],
+    ['is repeated 1 s and 2 s after a 500', [json(500), json(500), info()], [1000, 2000]],
+    ['is repeated 1 s and 2 s after a lost connection', [lost, lost, info()], [1000, 2000]],
+    ['is repeated 1 s after a 502 of a proxy', [new Response('<html>', { status: 502 }), info()], [1000]],
+    [
+      'is repeated after a 503, when its Retry-After has passed',
+      [json(503, { 'retry-after': '5' }), info()],
+      [5000],
+    ],
+    ['is repeated 1 s after a 503 without Retry-After', [json(503), info()], [1000]],
   ] as const)('%s', async (_title, replies, waits) => {
     const { client, waits: waited, left } = scripted(replies);
     expect(await client.userinfo('token')).toMatchObject({ sub: 'x' });
@@ -46,7 +50,7 @@ describe('calls of the TypeScript SDK, by interface 7.6', () => {
     expect(left).toEqual([]);
   });
 
-  it('end after three attempts', async () => {
+  it('fails after three attempts', async () => {
     const { client, waits, seen } = scripted([json(500), json(500), json(500), info()]);
     const error = await client.userinfo('token').catch(failure);
     expect(error).toBeInstanceOf(ServiceError);
@@ -57,14 +61,14 @@ describe('calls of the TypeScript SDK, by interface 7.6', () => {
     expect(silent).toMatchObject({ code: 'no_answer', retryable: true, cause: lost });
   });
 
-  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])('never repeat a %i', async (status) => {
+  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])('is not repeated after a %i', async (status) => {
     const { client, waits } = scripted([json(status, { 'retry-after': '7' })]);
     const error = await client.userinfo('token').catch(failure);
     expect(error).toMatchObject({ status, retryAfterSeconds: 7, retryable: status === 429 });
     expect(waits).toEqual([]);
   });
 
-  it('do not wait for a Retry-After above their limit, and accept dates in it', async () => {
+  it('is not repeated after a Retry-After of an hour, and accepts a date in Retry-After', async () => {
     const { client, waits } = scripted([json(503, { 'retry-after': '3600' })]);
     expect(await client.userinfo('token').catch(failure)).toMatchObject({ retryAfterSeconds: 3600 });
     expect(waits).toEqual([]);
@@ -75,14 +79,14 @@ describe('calls of the TypeScript SDK, by interface 7.6', () => {
     expect(dated.waits[0]).toBeLessThanOrEqual(11_000);
   });
 
-  it('repeat a signed call with the same bytes', async () => {
+  it('is repeated with the same bytes if it is signed', async () => {
     const { client, seen } = scripted([json(500), Response.json({ verified: true })]);
     const request = { code: 'svc_code_1', redirect_uri: 'r', shop_domain: 's', customer_id: 'ü' };
     await client.exchangeStorefront(request);
     expect(seen.map(({ body }) => body)).toEqual([JSON.stringify(request), JSON.stringify(request)]);
   });
 
-  it('follow no redirect, and refuse an HTML page as an answer', async () => {
+  it('fails with unknown_answer for a redirect, and with malformed_answer for an HTML page', async () => {
     const moved = new Response(null, { status: 302, headers: { location: 'https://evil.example' } });
     const { client, seen } = scripted([moved]);
     const error = await client.revoke('token').catch(failure);

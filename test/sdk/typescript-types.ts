@@ -54,7 +54,7 @@ function declaration(name: string): string {
   return `${comment}${text}\n`;
 }
 
-/** The text of `sdk/typescript/src/contract.ts`. */
+/** Returns the text of `sdk/typescript/src/contract.ts`. */
 export function renderTypeScript(): string {
   return `// ${generatedBy}
 

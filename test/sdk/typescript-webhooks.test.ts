@@ -20,11 +20,11 @@ const codeOf = async (call: Promise<unknown>): Promise<string> =>
   );
 
 describe('verifyWebhook of the TypeScript SDK', () => {
-  it.each(deliveryCases)('has the same result for %s as every SDK', async (_about, given, answer) => {
+  it.each(deliveryCases)('has the result that every SDK must have for %s', async (_about, given, answer) => {
     expect(await typescript.delivery(given)).toEqual(answer);
   });
 
-  it('accepts bytes and text, and headers in any form', async () => {
+  it('accepts a body as bytes or text, and headers in capitals or as an object of the class Headers', async () => {
     const headers = headersOf();
     const upper = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
@@ -36,7 +36,7 @@ describe('verifyWebhook of the TypeScript SDK', () => {
         });
   });
 
-  it('refuses every other body, signature and secret', async () => {
+  it('throws invalid_signature for every changed body, signature or secret', async () => {
     const bytes = [...Buffer.from(body)];
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (index, change) => {
@@ -71,14 +71,14 @@ describe('verifyWebhook of the TypeScript SDK', () => {
     );
   });
 
-  it('refuses every event if its clock returns no number', async () => {
+  it('throws timestamp_out_of_tolerance if its clock returns no number', async () => {
     const now = () => Number.NaN;
     expect(await codeOf(verifyWebhook({ body, headers: headersOf() }, { secret, now }))).toBe(
       'timestamp_out_of_tolerance',
     );
   });
 
-  it('refuses a body that a framework has parsed', async () => {
+  it('throws raw_body_required for a body that a framework has parsed', async () => {
     // A program without type checks can pass an object.
     const parsed = JSON.parse(body) as string;
     expect(await codeOf(verifyWebhook({ body: parsed, headers: headersOf() }, settings))).toBe(

@@ -32,7 +32,7 @@ afterAll(() => server.stop());
 const scope = ['age_18_plus', 'country'] as const;
 type Client = ReturnType<typeof createClient>;
 
-/** A user's visit up to the content of the redirect. */
+/** Verifies a sandbox user, and returns the redirect with its code. */
 async function verifyUser(client: Client, person: Person = 'adult') {
   const { url, state, codeVerifier } = await client.authorizationUrl({ scope });
   const end = await walkFlow(url, { person });
@@ -48,7 +48,7 @@ const failureOf = async (call: Promise<unknown> | (() => unknown)): Promise<unkn
 };
 
 describe('a client of the TypeScript SDK', () => {
-  it('completes all calls from the authorization URL to a revoked token', async () => {
+  it('makes the authorization URL, exchanges the code, reads the claims and revokes the token', async () => {
     const client = createClient(account.settings);
     const { end, state, codeVerifier } = await verifyUser(client);
     const { code } = client.callback(end, { state });
@@ -62,14 +62,14 @@ describe('a client of the TypeScript SDK', () => {
     await client.revoke(token.access_token);
   });
 
-  it('accepts the URL, the path and the query of a redirect alike', async () => {
+  it('reads the code from the URL, the path or the query of a redirect', async () => {
     const client = createClient(account.settings);
     const { end, state, code } = await verifyUser(client);
     for (const form of [end, end.href, end.pathname + end.search, end.search, end.searchParams])
       expect(client.callback(form, { state }).code).toBe(code);
   });
 
-  it('returns the reason why a user was not verified', async () => {
+  it('throws an AuthorizationError from callback with the reason why the user was not verified', async () => {
     const client = createClient(account.settings);
     const { end, state } = await verifyUser(client, 'rejected');
     const error = await failureOf(() => client.callback(end, { state }));
@@ -91,20 +91,23 @@ describe('a client of the TypeScript SDK', () => {
     ['low-balance', PaymentRequiredError, { code: 'payment_required', status: 402, retryable: false }],
     ['minute-cap', RateLimitError, { code: 'rate_limited', status: 429, retryable: true }],
     ['unavailable', ServiceError, { code: 'service_unavailable', status: 503, retryable: true }],
-  ] as const)('throws an error of its own class for %s', async (person, kind, facts) => {
-    const { client, waits } = impatientClient(account.settings);
-    const { code, codeVerifier } = await verifyUser(client, person);
-    const error = await failureOf(client.exchange({ code, codeVerifier }));
-    expect(error).toBeInstanceOf(kind);
-    expect(error).toMatchObject(facts);
-    expect((error as RateLimitError).requestId).toMatch(/^req_/);
-    expect((error as SvcError).docUrl).toBe(`${server.baseUrl}/docs/errors#${facts.code}`);
-    // Only the 503 is repeated, each time after its Retry-After.
-    expect(waits).toEqual(person === 'unavailable' ? [5000, 5000] : []);
-    if (person === 'minute-cap') expect((error as RateLimitError).retryAfterSeconds).toBeGreaterThan(0);
-  });
+  ] as const)(
+    'throws an error of the matching class when the code of the sandbox user %s is exchanged',
+    async (person, kind, facts) => {
+      const { client, waits } = impatientClient(account.settings);
+      const { code, codeVerifier } = await verifyUser(client, person);
+      const error = await failureOf(client.exchange({ code, codeVerifier }));
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject(facts);
+      expect((error as RateLimitError).requestId).toMatch(/^req_/);
+      expect((error as SvcError).docUrl).toBe(`${server.baseUrl}/docs/errors#${facts.code}`);
+      // Only the 503 is repeated, each time after its Retry-After.
+      expect(waits).toEqual(person === 'unavailable' ? [5000, 5000] : []);
+      if (person === 'minute-cap') expect((error as RateLimitError).retryAfterSeconds).toBeGreaterThan(0);
+    },
+  );
 
-  it('returns the status of a session', async () => {
+  it('returns the status of a session, and throws for an unknown session or a wrong API key', async () => {
     const client = createClient(account.settings);
     const { url } = await client.authorizationUrl({ scope });
     const { headers } = await fetch(url, { redirect: 'manual' });
@@ -120,7 +123,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(refused).toMatchObject({ code: 'invalid_api_key', status: 401 });
   });
 
-  it('exchanges a storefront code, and repeats the same bytes', async () => {
+  it('exchanges a storefront code, also again with the same result, and throws for a changed request', async () => {
     const settings = await createShopAccount(server);
     const client = createClient(settings);
     const { code } = await verifyUser(client);
@@ -147,7 +150,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(nothing).toMatchObject({ code: 'no_positive_claim', status: 422 });
   });
 
-  it('reads its settings from the environment, and names the missing one', async () => {
+  it('reads its settings from the environment, and a call names the missing setting', async () => {
     const { baseUrl, clientId, redirectUri } = account.settings;
     const env = { SVC_BASE_URL: `${baseUrl}/`, SVC_CLIENT_ID: clientId, SVC_REDIRECT_URI: redirectUri };
     const client = createClient(settingsFrom(env));
@@ -158,7 +161,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(await failureOf(() => createClient(settingsFrom({})))).toBeInstanceOf(ConfigurationError);
   });
 
-  it('never contains a secret in its errors', async () => {
+  it('throws errors without the client secret', async () => {
     const client = createClient({ ...account.settings, clientSecret: 'svc_secret_of_nobody' });
     const error = (await failureOf(
       client.exchange({ code: 'svc_code_x', codeVerifier: 'v'.repeat(43) }),
@@ -170,8 +173,8 @@ describe('a client of the TypeScript SDK', () => {
   });
 });
 
-describe('an exchange with a lost answer', () => {
-  it('is charged once, and the error of a second exchange names the charge', async () => {
+describe('an exchange of the TypeScript SDK whose response is lost', () => {
+  it('is charged once, and its repeated attempt throws a CodeUsedError with the charge', async () => {
     const { partner, settings } = await createAccount(server);
     let lost = 0;
     const lossy: typeof fetch = async (...parameters) => {
@@ -197,7 +200,7 @@ describe('an exchange with a lost answer', () => {
 });
 
 describe('walkFlow', () => {
-  it('lists the sandbox users for an unknown one, and quotes the page if the flow stops', async () => {
+  it('lists the sandbox users if the given one is unknown, and quotes the page where the flow stopped', async () => {
     const client = createClient(account.settings);
     const { url } = await client.authorizationUrl({ scope });
     const unknown = await failureOf(walkFlow(url, { person: 'grandmother' }));
@@ -212,7 +215,7 @@ describe('walkFlow', () => {
   });
 });
 
-it('a webhook delivery is verified, and its event has the type of its name', async () => {
+it('verifyWebhook of the TypeScript SDK accepts the deliveries of a verification, and returns typed events', async () => {
   const receiver = await startReceiver();
   const { partner, settings } = await createAccount(server);
   const { signingSecret } = await server.admin.webhooks.set.mutate({
