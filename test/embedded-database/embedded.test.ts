@@ -40,7 +40,7 @@ const kill = (database: EmbeddedDatabase): number => {
   return pid;
 };
 
-/** A separate server process with an embedded database, to be killed. */
+/** Starts a separate server process with an embedded database, which a test can kill. */
 const startInAnotherProcess = async (dataDir: string) => {
   const compiled = pathToFileURL(join(engineProgram, '../../embedded.js')).href;
   const script = `
@@ -61,7 +61,7 @@ const startInAnotherProcess = async (dataDir: string) => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('startEmbedded', () => {
-  it('writes its address to a private file, where a second process finds it', async () => {
+  it('writes its address to a file that only its owner can read, and deletes that file at stop', async () => {
     const dataDir = newDataDir();
     const database = await start(dataDir);
     const file = join(dataDir, 'mongodb-uri');
@@ -93,7 +93,7 @@ describe('startEmbedded', () => {
     await things.insertOne({ n: 50 });
   });
 
-  it('restarts a database that is killed several times, without a lost write', async () => {
+  it('restarts a database process that is killed five times, without a lost write', async () => {
     const database = await start(newDataDir());
     const things = await open(database);
     for (let round = 1; round <= 5; round += 1) {
@@ -104,7 +104,7 @@ describe('startEmbedded', () => {
     expect(await things.countDocuments()).toBe(5);
   });
 
-  it('can be stopped between a crash and the restart', async () => {
+  it('can be stopped between the end of a killed database process and its restart', async () => {
     const database = await start(newDataDir());
     kill(database);
     await database.stop();
@@ -113,7 +113,7 @@ describe('startEmbedded', () => {
 });
 
 describe('startEmbedded in a directory that another process uses', () => {
-  it('fails, and names the other process and the address to share', async () => {
+  it('fails, and names the other process and the MONGODB_URI to share its database', async () => {
     const dataDir = newDataDir();
     const first = await start(dataDir);
     const second = startEmbedded({ dataDir, logger: silent });
@@ -122,7 +122,7 @@ describe('startEmbedded in a directory that another process uses', () => {
     await (await open(first)).insertOne({ still: 'here' });
   });
 
-  it('waits for a process that is ending', async () => {
+  it('waits until the database process of a killed server has ended, and then starts', async () => {
     const dataDir = newDataDir();
     const { server, pid } = await startInAnotherProcess(dataDir);
     server.kill('SIGKILL');
@@ -132,7 +132,7 @@ describe('startEmbedded in a directory that another process uses', () => {
 });
 
 describe('a killed server with an embedded database', () => {
-  it('leaves no database process running, and no acknowledged write is lost', async () => {
+  it('leaves no database process running and loses no acknowledged write', async () => {
     const dataDir = newDataDir();
     const { server, uri, pid } = await startInAnotherProcess(dataDir);
     await (await open({ uri })).insertOne({ name: 'journaled' });
@@ -161,7 +161,7 @@ describe('startEmbedded on a machine that cannot run the engine', () => {
     await vi.waitFor(async () => expect(await things.distinct('name')).toEqual(['kept']), timeLimit);
   });
 
-  it('names MONGODB_URI in one sentence if there is no such server', async () => {
+  it('fails with one sentence that names MONGODB_URI if there is no MongoDB server', async () => {
     const dataDir = newDataDir();
     vi.stubEnv('MONGOMS_SYSTEM_BINARY', '');
     vi.stubEnv('MONGOMS_DOWNLOAD_DIR', dataDir);

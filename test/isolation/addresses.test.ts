@@ -57,7 +57,7 @@ describe.each([
       ).toString(),
     });
 
-  /** The statuses of `count` wrong secrets. `claims` gives the forwarded address of each, if any. */
+  /** Sends `count` wrong secrets, and returns the statuses. `claims` returns the forwarded address of each, if any. */
   async function tries(origin: Origin, count: number, claims: (n: number) => string | undefined) {
     const statuses: number[] = [];
     for (let n = 0; n < count; n += 1) {
@@ -69,7 +69,7 @@ describe.each([
   const refusedFrom = (limit: number, count: number) =>
     Array.from({ length: count }, (_, n) => (n < limit ? 401 : 429));
 
-  it('are counted for each client address that this setting yields, to the exact limit', async () => {
+  it('get 429 after 20 in a minute from one address, which only a trusted proxy may forward', async () => {
     // From a possible proxy address, with a different forwarded address each time.
     const rotating = await tries({}, wrongSecrets + 1, (n) => `192.0.2.${n}`);
     expect(rotating).toEqual(refusedFrom(distinct ? wrongSecrets + 1 : wrongSecrets, wrongSecrets + 1));
@@ -85,7 +85,7 @@ describe.each([
     expect(await exchange(origin, partner.clientSecret)).toBe(400);
   });
 
-  it("are counted by the connection's address if they are operator tokens, to the exact limit", async () => {
+  it("as operator tokens get 429 after 10 in a minute from the connection's address, forwarded or not", async () => {
     const whoami = (origin: Origin, token: string) =>
       ask(`${server.adminUrl}/trpc/operators.whoami`, origin, { authorization: `Bearer ${token}` });
     const statuses: number[] = [];
@@ -98,7 +98,7 @@ describe.each([
 
   // Only a trusted proxy can report an IPv6 address here.
   if (distinct) {
-    it('are counted for each /64 network of an IPv6 address', async () => {
+    it('are counted together for a /64 network of IPv6 addresses', async () => {
       const other = await createPartner(server);
       const wrongFrom = (forwardedFor: string) =>
         exchange({ forwardedFor }, 'svc_secret_wrong', other.clientId);
@@ -107,7 +107,7 @@ describe.each([
       expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
     });
 
-    it('do not affect answers of the test identity wallet, which are counted for each /64 network', async () => {
+    it('are counted apart from answers of the test identity wallet, which get 429 after 60 from a /64 network', async () => {
       const answerFrom = (forwardedFor: string) =>
         ask(
           `${server.baseUrl}/verify/test-wallet`,
@@ -124,7 +124,7 @@ describe.each([
   }
 });
 
-it('wrong operator tokens are counted for each /64 network of an IPv6 address', async () => {
+it('wrong operator tokens are counted together for a /64 network of IPv6 addresses', async () => {
   const authenticate = createAuthentication({
     store: { findByHash: async () => undefined, touch: async () => undefined },
     clock: manualClock(),

@@ -4,7 +4,7 @@ import { exchangeCode, redirectUri, type TestPartner } from '../harness/partner.
 import { manualClock } from '../harness/server.ts';
 import { call, codeFor, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
 
-/** These tests use two of everything, because one cannot show that an identifier is not a constant. */
+/** These tests use two records of each kind, because with one record a constant identifier would pass. */
 const clock = manualClock();
 let server: Awaited<ReturnType<typeof startWithBank>>;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 const userinfo = (token: string) =>
   fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
-/** A user of the bank at a partner, who has verified, with the subject from the exchange. */
+/** Verifies a user at the bank for a partner, exchanges the code, and returns token, subject, claims and session. */
 async function exchanged(partner: TestPartner, person = 'adult') {
   const verified = await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person);
   const answer = await exchangeCode(server, partner, verified);
@@ -52,7 +52,7 @@ const balance = async ({ partnerId }: TestPartner) =>
   (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
 
 describe('one user of one source at two partners', () => {
-  it('has two subjects, one for each partner, and is erased at both', async () => {
+  it('has one subject for each partner, and an erasure removes the user at both partners', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const atOne = await exchanged(one);
     const atOther = await exchanged(other);
@@ -94,10 +94,10 @@ describe('one user of one source at two partners', () => {
   });
 });
 
-describe('one Idempotency-Key', () => {
+describe('the same Idempotency-Key', () => {
   const claims = ['country'];
 
-  it('names two separate requests for two API keys', async () => {
+  it('is two separate charged requests if two API keys send it', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const [atOne, atOther] = [await exchanged(one), await exchanged(other, 'teen')];
     const first = await resolve(one.apiKey, 'same', { enrollment_id: await enrollmentOf(one), claims });
@@ -107,7 +107,7 @@ describe('one Idempotency-Key', () => {
     expect([await balance(one), await balance(other)]).toEqual([9_900, 9_900]);
   });
 
-  it('is refused for a second enrollment of the same key, without the claims of the first user', async () => {
+  it("is refused with 422 for another enrollment of the API key, without the first user's claims", async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const adult = await enrollmentOf(partner);
@@ -122,7 +122,7 @@ describe('one Idempotency-Key', () => {
     expect(own).toMatchObject({ status: 200, body: { sub } });
   });
 
-  it('finds no enrollment that belongs to another key of the partner', async () => {
+  it('gets 404 if another API key of the partner sends it for the same enrollment', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { partnerId } = partner;
@@ -133,8 +133,8 @@ describe('one Idempotency-Key', () => {
   });
 });
 
-describe('a claim that a client may no longer request', () => {
-  it('is not resolved at checkbox, even if the user consented to it', async () => {
+describe('a claim that a client has lost', () => {
+  it('is ignored at checkbox, even if the user consented to it; a request for only that claim gets 422', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { apiKey, clientId } = partner;
@@ -152,7 +152,7 @@ describe('a claim that a client may no longer request', () => {
 });
 
 describe('one customer at two shops', () => {
-  /** The stored customer hash of a shop's enrollment, after an exchange. */
+  /** Exchanges a code for a customer, and returns the customer hash that is stored in the enrollment. */
   async function rememberedFor(shop: Shop, shopDomain: string, customerId: string): Promise<unknown> {
     const code = await codeFor(server, shop);
     const body = JSON.stringify(fields(code, { shop_domain: shopDomain, customer_id: customerId }));
@@ -164,7 +164,7 @@ describe('one customer at two shops', () => {
     return found?.customerHash;
   }
 
-  it('has two different stored hashes, which do not reveal the same customer', async () => {
+  it('is stored as a different hash for each integration and shop, so that they cannot be joined', async () => {
     const [one, other] = [await createShop(server), await createShop(server)];
     const kept = [
       await rememberedFor(one, 'wine.example', 'customer-7'),

@@ -15,11 +15,11 @@ import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
 const redirectUri = 'https://shop.example/callback';
-/** All requests to the partner's live endpoint. */
+/** Returns all requests to the partner's live endpoint. */
 const received = () => receiver.received.map(read);
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 
-/** Real webhooks, but the name of the partner's host resolves to this machine. */
+/** Sends webhooks as in production, except that the name of the partner's host resolves to this machine. */
 const network = {
   route: { resolve: async () => ['127.0.0.1'], allowed: () => true },
   rules: { localhostAllowed: false, ownPorts: () => [] },
@@ -30,7 +30,7 @@ const network = {
 let server: Awaited<ReturnType<typeof startWithBank>>;
 let partner: Awaited<ReturnType<typeof createLivePartner>>;
 
-/** A partner with a test key, client and wallet, and with the same records in live mode. */
+/** Creates a partner with a test key, client and wallet, and with the same records in live mode. */
 async function createLivePartner(webhookUrl: string) {
   const { admin } = server;
   const test = await createPartner(server, { funds: 20_000, client: { sources: ['bank'] } });
@@ -84,7 +84,7 @@ async function session(sessionId: string, apiKey: string) {
   return { status: answer.status, body: (await answer.json()) as { session?: Record<string, unknown> } };
 }
 
-/** Waits for the event of this type with this session or user. */
+/** Waits for the event of this type that names a session or a user, and returns its delivery. */
 async function event(type: string, about: string) {
   const find = () =>
     received().find(({ raw, body }) => body['event'] === type && raw.toString().includes(about));
@@ -164,7 +164,7 @@ describe('live mode', () => {
     expect(await balances()).toEqual({ test: before.test, live: before.live - 100 });
   });
 
-  it('is refused for an empty live wallet, even if the test wallet has money', async () => {
+  it('answers an exchange with 402 if the live wallet is empty, even if the test wallet has money', async () => {
     const { partnerId } = partner;
     const verified = await verify();
     const { live, test } = await balances();
@@ -177,7 +177,7 @@ describe('live mode', () => {
     expect(await balances()).toEqual({ test, live: 4_950 });
   });
 
-  it('has another subject for the same user than test mode, which charges its own wallet', async () => {
+  it('has another subject for the same user than test mode, and a test exchange charges only the test wallet', async () => {
     const { test } = partner;
     const at = { clientId: test.clientId, redirectUri: testRedirectUri };
     const before = await balances();
@@ -195,7 +195,7 @@ describe('live mode', () => {
     expect(users.map(({ mode }) => mode)).toEqual(['test', 'live']);
   });
 
-  it('has no sandbox, no source of test mode, no http and no localhost', async () => {
+  it('refuses the sandbox, sources of test mode, http and localhost, and a start without a source (400)', async () => {
     const { admin } = server;
     const { partnerId, key } = partner;
     const live = {

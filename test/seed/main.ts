@@ -13,7 +13,7 @@ import { svcadmin } from '../journey/svcadmin.ts';
 
 const scope = 'age_18_plus identity_verified country';
 const redirectUri = 'http://localhost:9999/callback';
-/** Port 9 is the discard service's, and no server listens there. */
+/** A URL at which no server listens, because port 9 is reserved for the discard service. */
 const closedEndpoint = 'http://localhost:9/webhooks';
 
 interface Seeded {
@@ -48,7 +48,7 @@ function startOf({ clientId }: Seeded) {
   return { codeVerifier, start: startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }) };
 }
 
-/** A user's visit from the start to the partner's redirect, with the exchange of a code. */
+/** Verifies a sandbox user, from the start to the partner's redirect, and exchanges the code if there is one. */
 async function verify(partner: Seeded, person: string): Promise<void> {
   const { codeVerifier, start } = startOf(partner);
   const end = await passFlow(createBrowser(baseUrl), start, person);
@@ -58,7 +58,7 @@ async function verify(partner: Seeded, person: string): Promise<void> {
   await fetch(`${baseUrl}/api/oauth/token`, { method: 'POST', body });
 }
 
-/** A user who presses `buttons` and then closes the page. */
+/** Starts a session as a user who presses `buttons` and then closes the page. */
 async function leaveAfter(partner: Seeded, ...buttons: string[]): Promise<void> {
   const browser = createBrowser(baseUrl);
   let page = await browser.open(startOf(partner).start);

@@ -8,7 +8,7 @@ import { within } from '../harness/time-limits.ts';
 const seed = fileURLToPath(new URL('../../dist/test/seed/main.js', import.meta.url));
 
 it(
-  'the seed creates partners, sessions, entries and failing deliveries for svcadmin and /ops',
+  'npm run seed creates partners in each status, sessions with each reason, and failed and delivered webhooks',
   async () => {
     const server = await startTestServer({ env: { SVC_LOCALHOST_WEBHOOKS: 'on' } });
     onTestFinished(() => server.stop());

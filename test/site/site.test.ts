@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Pages for maintainers. */
+/** Pages for maintainers, which the site does not have. */
 const notOnSite = ['architecture', 'contract-coverage'];
 const names = readdirSync(new URL('../../docs/', import.meta.url))
   .filter((name) => name.endsWith('.md'))
@@ -33,12 +33,12 @@ const asText = (html: string) =>
     .replaceAll('&#39;', "'")
     .replaceAll('&#x27;', "'")
     .replaceAll('&amp;', '&');
-/** The visible text, without white space. */
+/** Returns the visible text of a page, without white space. */
 const visible = (html: string) => asText(html).replaceAll(/\s/g, '');
 const article = (html: string) => /<article>([\s\S]*)<\/article>/.exec(html)?.[1] ?? '';
 
-describe.each([...names, 'reference'])('/docs/: %s', (name) => {
-  it('has a strict policy, and loads only its own style sheet and script', async () => {
+describe.each([...names, 'reference'])('the page of /docs/ with the name %s', (name) => {
+  it("has a strict content security policy, and loads only the site's style sheet and script", async () => {
     const { status, headers, html } = await open(addressOf(name));
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -52,7 +52,7 @@ describe.each([...names, 'reference'])('/docs/: %s', (name) => {
     expect(loaded.map(([, address]) => address)).toEqual(['/docs/site.css', '/docs/site.js']);
   });
 
-  it('has every anchor once', async () => {
+  it('has no anchor twice', async () => {
     const { html } = await open(addressOf(name));
     const anchors = [...html.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor);
     expect(anchors.length).toBeGreaterThan(1);
@@ -60,8 +60,8 @@ describe.each([...names, 'reference'])('/docs/: %s', (name) => {
   });
 });
 
-describe.each(names)('docs/%s.md', (name) => {
-  it('has every code block byte for byte, and no Markdown syntax', async () => {
+describe.each(names)('the site, for docs/%s.md,', (name) => {
+  it('shows every code block byte for byte, and no Markdown syntax', async () => {
     const html = article((await open(addressOf(name))).html);
     const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, code = '']) =>
       asText(code),
@@ -71,7 +71,7 @@ describe.each(names)('docs/%s.md', (name) => {
     expect(prose).not.toMatch(/\*\*|`|\]\(|^\||^#+ |\|--/m);
   });
 
-  it('has every word of the source on its page', async () => {
+  it('shows every word of the Markdown source', async () => {
     const all = visible(article((await open(addressOf(name))).html));
     const source = readDoc(`${name}.md`).replaceAll(/^```.*$/gm, '');
     const words = source
@@ -85,7 +85,7 @@ describe.each(names)('docs/%s.md', (name) => {
     expect(words.filter((word) => !all.includes(word))).toEqual([]);
   });
 
-  it('is also served as Markdown, and its page links to it', async () => {
+  it('also serves the Markdown source, and the page links to it', async () => {
     const { status, headers, html } = await open(`/docs/${name}.md`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
     expect(html).toBe(readDoc(`${name}.md`));
@@ -94,7 +94,7 @@ describe.each(names)('docs/%s.md', (name) => {
   });
 });
 
-it('every link of every page and its anchor exist on this server', async () => {
+it('every link on every page of the site leads to a page and an anchor that exist', async () => {
   const addresses = [...names, 'reference'].map(addressOf);
   const opened = addresses.map(async (address) => [address, await open(address)] as const);
   const pages = new Map(await Promise.all(opened));
@@ -111,7 +111,7 @@ it('every link of every page and its anchor exist on this server', async () => {
   }
 });
 
-it('partners and operators have separate pages, without those of maintainers', async () => {
+it('the site has separate lists of pages for partners and operators, and answers 404 for pages of maintainers', async () => {
   const listed = async (path: string) => {
     const { html } = await open(path);
     const [, nav = ''] = /<nav class="contents"([\s\S]*?)<\/nav>/.exec(html) ?? [];
@@ -125,17 +125,17 @@ it('partners and operators have separate pages, without those of maintainers', a
   for (const name of notOnSite) expect((await open(`/docs/${name}`)).status).toBe(404);
 });
 
-it('every error code has an anchor on the page of errors', async () => {
+it('/docs/errors has an anchor for every error code', async () => {
   const { html } = await open('/docs/errors');
   for (const code of Object.keys(errorTable)) expect(html).toContain(`<h3 id="${code}">`);
 });
 
-it('code has colours by CSS classes', async () => {
+it('/docs/quickstart colours code by CSS classes', async () => {
   const { html } = await open('/docs/quickstart');
   expect(html).toContain('<span class="hljs-keyword">import</span>');
 });
 
-it('code in several languages is in one tab group, and all of it is readable without a script', async () => {
+it('/docs/webhooks has code in four languages in one tab group, none of it hidden without a script', async () => {
   const { html } = await open('/docs/webhooks');
   const [, group = ''] = /<div class="tabs">([\s\S]*?)<\/section><\/div>/.exec(html) ?? [];
   const labels = [...group.matchAll(/<section data-label="(\w+)"/g)].map(([, label]) => label);
@@ -172,10 +172,10 @@ describe('/docs/reference', () => {
   });
 });
 
-describe('/', () => {
+describe('the path /', () => {
   const browser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
 
-  it('is the first page for browsers', async () => {
+  it('answers a browser with the first page of the site', async () => {
     const { status, headers, html } = await open('/', browser);
     expect(status).toBe(200);
     expect(headers.get('vary')).toContain('accept');
@@ -183,17 +183,20 @@ describe('/', () => {
     expect(html).toContain('href="/docs/quickstart"');
   });
 
-  it.each(['*/*', 'application/json'])('answers programs (%s) like an unknown path', async (accept) => {
-    const [first, unknown] = await Promise.all(
-      ['/', '/nowhere'].map((path) => open(path, { headers: { accept } })),
-    );
-    expect(first?.status).toBe(404);
-    expect(first?.html).toBe(unknown?.html);
-    expect(first?.headers.get('x-svc-error')).toBe('route_not_found');
-  });
+  it.each(['*/*', 'application/json'])(
+    'answers a program that accepts %s with 404, as an unknown path',
+    async (accept) => {
+      const [first, unknown] = await Promise.all(
+        ['/', '/nowhere'].map((path) => open(path, { headers: { accept } })),
+      );
+      expect(first?.status).toBe(404);
+      expect(first?.html).toBe(unknown?.html);
+      expect(first?.headers.get('x-svc-error')).toBe('route_not_found');
+    },
+  );
 });
 
-describe('answers of the site', () => {
+describe('responses of the site', () => {
   it('are compressed if the caller accepts gzip, with the same content', async () => {
     const url = `${server.baseUrl}/docs/cli`;
     const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
@@ -209,7 +212,7 @@ describe('answers of the site', () => {
     await refused.arrayBuffer();
   });
 
-  it('include the client libraries as files, byte for byte', async () => {
+  it('include the client libraries as packages, without tests', async () => {
     for (const name of ['svc-sdk', 'svc-gateway-python', 'svc-gateway-php']) {
       const response = await fetch(`${server.baseUrl}/docs/downloads/${name}-0.8.0.tgz`);
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
@@ -222,7 +225,7 @@ describe('answers of the site', () => {
     }
   });
 
-  it("are 304 for an unchanged page in the browser's cache", async () => {
+  it('are 304 without a body if the ETag of a request is the current one', async () => {
     const { headers } = await open('/docs/site.css');
     const again = await open('/docs/site.css', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
     expect([again.status, again.html]).toEqual([304, '']);
@@ -240,7 +243,7 @@ it.each([
   ['/docs/guides', '/docs/'],
   ['/docs/guides/', '/docs/'],
   ['/docs/guides/errors', '/docs/errors'],
-])('%s redirects to %s', async (from, to) => {
+])('the old address %s redirects to %s', async (from, to) => {
   const response = await fetch(`${server.baseUrl}${from}`);
   await response.arrayBuffer();
   expect([response.status, response.url]).toEqual([200, `${server.baseUrl}${to}`]);
@@ -296,7 +299,7 @@ it("the service's address is inserted into pages, also with a path", async () =>
   expect(llms).toContain('(http://localhost:8080/auth/docs/quickstart.md)');
 });
 
-it('raw HTML in a page fails the build', () => {
+it('the build of the site refuses raw HTML in Markdown, and escapes < and & in text', () => {
   const renderer = new URL('../../.config/site/markdown.mjs', import.meta.url).href;
   const program = `const { renderMarkdown } = await import(${JSON.stringify(renderer)});
     const attempt = (text) => { try { return renderMarkdown(text, () => undefined).html; } catch ({ message }) { return message; } };

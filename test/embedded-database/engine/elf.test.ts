@@ -20,15 +20,18 @@ const libraries = findLibraries();
 const countOf = (file: Buffer, text: string): number => file.toString('latin1').split(text).length - 1;
 
 describe.runIf(libraries.length > 0)('rewriteForOlderGlibc', () => {
-  it.each(libraries)('changes only the tables of symbols and versions of %s', (library) => {
-    const original = readFileSync(library);
-    const rewritten = rewriteForOlderGlibc(original);
-    expect(rewritten.length).toBe(original.length);
-    expect(rewritten.equals(original)).toBe(false);
-    expect(countOf(rewritten, '__isoc23_')).toBe(countOf(original, '__isoc23_'));
-    const changed = rewritten.reduce((count, byte, at) => count + (byte === original[at] ? 0 : 1), 0);
-    expect(changed).toBeLessThan(100);
-  });
+  it.each(libraries)(
+    'changes fewer than 100 bytes of %s, and neither its length nor its function names',
+    (library) => {
+      const original = readFileSync(library);
+      const rewritten = rewriteForOlderGlibc(original);
+      expect(rewritten.length).toBe(original.length);
+      expect(rewritten.equals(original)).toBe(false);
+      expect(countOf(rewritten, '__isoc23_')).toBe(countOf(original, '__isoc23_'));
+      const changed = rewritten.reduce((count, byte, at) => count + (byte === original[at] ? 0 : 1), 0);
+      expect(changed).toBeLessThan(100);
+    },
+  );
 
   it.each(libraries)('changes nothing in its own output for %s', (library) => {
     const once = rewriteForOlderGlibc(readFileSync(library));
@@ -42,14 +45,14 @@ describe('rewriteForOlderGlibc on a file that is no ELF library', () => {
   });
 });
 
-describe('needsRewrite for a version of glibc', () => {
+describe('needsRewrite', () => {
   it.each([
     ['2.36', true],
     ['2.37', true],
     ['2.38', false],
     ['2.41', false],
     [undefined, false],
-  ])('returns for %s: %s', (version, expected) => {
+  ])('returns for glibc %s: %s', (version, expected) => {
     expect(needsRewrite(version)).toBe(expected);
   });
 });

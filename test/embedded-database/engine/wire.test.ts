@@ -19,7 +19,7 @@ const cut = (stream: Buffer, sizes: number[]): Buffer[] => {
 };
 
 describe('createMessageReader', () => {
-  it('yields the same messages however the stream is divided', () => {
+  it('returns the same messages, wherever the stream is divided into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 }),
@@ -34,7 +34,7 @@ describe('createMessageReader', () => {
     );
   });
 
-  it.each([-1, 0, 15, 48_000_001])('refuses a message of %i bytes', (length) => {
+  it.each([-1, 0, 15, 48_000_001])('throws for a message whose header states %i bytes', (length) => {
     const header = Buffer.alloc(16);
     header.writeInt32LE(length, 0);
     expect(() => createMessageReader()(header)).toThrow(/bytes/);
