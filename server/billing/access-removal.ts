@@ -9,17 +9,17 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Removes the grants of erased people, and grants whose retention has ended, from the ledger. The charges stay. */
+/** Removes the grants of erased users, and grants whose retention has ended, from the ledger. The charges are not changed. */
 export function createAccessRemoval({ grants, revocations, clock }: Dependencies) {
   const retention: Sweep = {
     name: 'old grants',
-    sweep: () => grants.removeOld(new Date(clock.now())),
+    sweep: () => grants.removeExpired(new Date(clock.now())),
   };
 
   return {
     retention,
 
-    /** Revokes a person's accesses, then removes their grants. Idempotent. @returns the number of removed grants */
+    /** Revokes all accesses to a user's claims, then removes the grants. Idempotent. @returns the number of removed grants */
     async erase(traces: Traces): Promise<number> {
       const ids = (await grants.ofPerson(traces)).map(({ id }) => id);
       if (ids.length === 0) return 0;
@@ -29,18 +29,18 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
     },
 
     /**
-     * Revokes the accesses of the given charges, and those that checkboxes of the enrollments bought until `chargedBy`. Expired
-     * accesses are skipped. The grants stay. Idempotent.
+     * Revokes the accesses of the given charges, and the accesses that checkboxes bought for the enrollments until `chargedUntil`.
+     * Expired accesses are skipped. The grants are not removed. Idempotent.
      */
-    async end(traces: Traces, chargedBy: Date): Promise<void> {
+    async end(traces: Traces, chargedUntil: Date): Promise<void> {
       const now = new Date(clock.now());
-      const isEnded = ({ id, kind, at }: { id: string; kind: string; at: Date }) =>
-        traces.ids.includes(id) || (kind === 'checkbox' && at <= chargedBy);
-      const open = (await grants.ofPerson(traces)).filter(
-        (entry) => isEnded(entry) && entry.grant.expiresAt > now,
+      const mustEnd = ({ id, kind, at }: { id: string; kind: string; at: Date }) =>
+        traces.ids.includes(id) || (kind === 'checkbox' && at <= chargedUntil);
+      const valid = (await grants.ofPerson(traces)).filter(
+        (entry) => mustEnd(entry) && entry.grant.expiresAt > now,
       );
-      if (open.length === 0) return;
-      const ids = open.map(({ id }) => id);
+      if (valid.length === 0) return;
+      const ids = valid.map(({ id }) => id);
       await revocations.add(ids, now, 'withdrawn consent');
     },
   };

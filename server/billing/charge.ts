@@ -33,23 +33,23 @@ interface Settings {
 export const priceOf = (kind: BillableKind, prices: Prices | undefined, standard: number): number =>
   prices?.[kind] ?? standard;
 
-/** Returns the access that an entry grants. Undefined if the entry is not a charge, or if its grant was removed. */
+/** Returns the access that an entry grants; undefined if the entry is not a charge, or if its grant was removed. */
 function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
   if (!grant || !isBillable(kind)) return undefined;
   const { salt: _salt, ...access } = grant;
   return { id, kind, at, ...access };
 }
 
-/** Makes charges and finds the accesses that they grant. The three billable endpoints share it. */
+/** Makes charges and finds the accesses that they grant, for the three billable endpoints. */
 export function createCharges(settings: Settings) {
   const { writer, store, revocations, clock, idKey, standardPrice } = settings;
 
   /** Accesses by charge id. They can be cached because they never change. Revocations are read each time. */
-  const known = new LRUCache<string, Access>({ max: cacheSizes.accesses });
+  const cachedAccesses = new LRUCache<string, Access>({ max: cacheSizes.accesses });
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
 
-  async function pastCharge(entry: LedgerEntry): Promise<PastCharge> {
+  async function toPastCharge(entry: LedgerEntry): Promise<PastCharge> {
     const { id, at } = entry;
     const access = accessOf(entry);
     return { id, at, revoked: await revocations.has(id), ...(access && { access }) };
@@ -58,7 +58,7 @@ export function createCharges(settings: Settings) {
   async function findPastCharge({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> {
     const key = { walletId: walletIdOf(partnerId, mode), id: chargeIdOf(cause) };
     const entry = await store.findDurableEntry(key);
-    return entry && pastCharge(entry);
+    return entry && toPastCharge(entry);
   }
 
   const charging: Charging = {
@@ -75,12 +75,13 @@ export function createCharges(settings: Settings) {
         throw rehearsedRefusal(rehearsal, kind, clock.now());
       }
 
-      let made: { of: LedgerEntry; access: Access; answer: T } | undefined;
-      const make = (entry: LedgerEntry) => {
+      let prepared: { entry: LedgerEntry; access: Access; answer: T } | undefined;
+      /** Makes the caller's answer from the entry that grants the access. */
+      const prepare = (entry: LedgerEntry) => {
         const access = accessOf(entry);
         if (!access) throw new Error('a charge without a grant');
-        made = { of: entry, access, answer: answer(access) };
-        return made;
+        prepared = { entry, access, answer: answer(access) };
+        return prepared;
       };
       const written = await writer.write(
         {
@@ -91,14 +92,14 @@ export function createCharges(settings: Settings) {
           grant: { terms, lifetimeSeconds },
           traceparent,
         },
-        { signal, onPlaced: make },
+        { signal, onPlaced: prepare },
       );
       if (written.outcome === 'written') {
-        const final = made?.of === written.entry ? made : make(written.entry);
-        known.set(id, final.access);
+        const final = prepared?.entry === written.entry ? prepared : prepare(written.entry);
+        cachedAccesses.set(id, final.access);
         return { outcome: 'charged', answer: final.answer };
       }
-      if (written.outcome === 'used') return { outcome: 'used', past: await pastCharge(written.entry) };
+      if (written.outcome === 'used') return { outcome: 'used', past: await toPastCharge(written.entry) };
       throw refusalOf(written);
     },
   };
@@ -116,10 +117,10 @@ export function createCharges(settings: Settings) {
         const entry = await store.findEntry({ walletId, id });
         return entry && accessOf(entry);
       };
-      const remembered = known.get(id);
-      const [access, revoked] = await Promise.all([remembered ?? load(), revocations.has(id)]);
+      const cached = cachedAccesses.get(id);
+      const [access, revoked] = await Promise.all([cached ?? load(), revocations.has(id)]);
       if (revoked || !access) return undefined;
-      known.set(id, access);
+      cachedAccesses.set(id, access);
       return access;
     },
 

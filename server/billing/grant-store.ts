@@ -2,36 +2,39 @@ import type { Db, Filter } from 'mongodb';
 import type { Grant, LedgerEntry, LedgerPage } from './ledger-page.ts';
 import { among } from './ledger-store.ts';
 
-/** The keys that find a user's grants in one wallet's ledger. */
+/** The ids by which the grants of one user are found in the ledger of one wallet. */
 export interface Traces {
   walletId: string;
-  /** Ids of the charges for the person's codes. */
+  /** Ids of the charges for the user's codes. */
   ids: readonly string[];
   enrollmentIds: readonly string[];
 }
 
-type Granting = LedgerEntry & { grant: Grant };
-const isGranting = (entry: LedgerEntry): entry is Granting => entry.grant !== undefined;
+type EntryWithGrant = LedgerEntry & { grant: Grant };
+const hasGrant = (entry: LedgerEntry): entry is EntryWithGrant => entry.grant !== undefined;
 
-const pagesAtOnce = 500;
+/** The most pages from which one call removes grants. */
+const mostPagesPerRemoval = 500;
 
 /** Reads and removes grants in the `ledger` collection. Nothing else is ever removed from a ledger. */
 export function createGrantStore(db: Db) {
   const ledger = db.collection<LedgerPage>('ledger');
 
   return {
-    /** Returns the entries that grant an access to a person. */
-    async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<Granting[]> {
-      const concerned: Filter<LedgerPage>[] = [
+    /** Returns the entries of a user that have a grant. */
+    async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<EntryWithGrant[]> {
+      const filters: Filter<LedgerPage>[] = [
         { walletId, 'entries.id': { $in: [...ids] } },
         { walletId, 'entries.kind': 'checkbox', 'entries.grant.enrollmentId': { $in: [...enrollmentIds] } },
       ];
       const found = await Promise.all(
-        concerned.map((filter) => ledger.find(filter).project<LedgerPage>({ entries: 1 }).toArray()),
+        filters.map((filter) => ledger.find(filter).project<LedgerPage>({ entries: 1 }).toArray()),
       );
-      const [named, enrolled] = [new Set(ids), new Set(enrollmentIds)];
-      const entries = found.flat().flatMap((page) => page.entries.filter(isGranting));
-      const theirs = entries.filter(({ id, grant }) => named.has(id) || enrolled.has(grant.enrollmentId));
+      const [chargeIds, enrollments] = [new Set(ids), new Set(enrollmentIds)];
+      const entries = found.flat().flatMap((page) => page.entries.filter(hasGrant));
+      const theirs = entries.filter(
+        ({ id, grant }) => chargeIds.has(id) || enrollments.has(grant.enrollmentId),
+      );
       return [...new Map(theirs.map((entry) => [entry.id, entry])).values()];
     },
 
@@ -44,14 +47,14 @@ export function createGrantStore(db: Db) {
       );
     },
 
-    /** Removes the grants of pages whose retention has ended, in at most 500 pages. */
-    async removeOld(now: Date): Promise<void> {
-      const old = await ledger
-        .find({ purgeGrantsAt: { $lt: now } }, { projection: { walletId: 1 }, limit: pagesAtOnce })
+    /** Removes the grants of at most 500 pages whose retention has ended. */
+    async removeExpired(now: Date): Promise<void> {
+      const pages = await ledger
+        .find({ purgeGrantsAt: { $lt: now } }, { projection: { walletId: 1 }, limit: mostPagesPerRemoval })
         .toArray();
-      if (old.length === 0) return;
+      if (pages.length === 0) return;
       await ledger.updateMany(
-        among(old),
+        among(pages),
         { $unset: { 'entries.$[].grant': '', purgeGrantsAt: '' } },
         { hint: { _id: 1 } },
       );

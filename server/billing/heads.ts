@@ -11,7 +11,7 @@ export interface Head {
   at: Date;
   digest: string;
   state: WalletState;
-  /** A time when this was certainly the last page, in milliseconds of the process's monotonic clock. */
+  /** A time at which this was certainly the last page, in milliseconds of the process's monotonic clock. */
   asOf: number;
 }
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { AccessTerms, EntryKind } from '../../contracts/charge.ts';
-import type { Mode } from '../../contracts/identifiers.ts';
+import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { WalletState } from './wallet-rules.ts';
 
@@ -26,7 +26,7 @@ export interface Memo {
 /** The access that a charge grants, as stored in the entry. It is removed by an erasure or when its retention ends. */
 export interface Grant extends AccessTerms {
   expiresAt: Date;
-  /** A random text, the key of `LedgerEntry.grantSeal`. Without the salt, the seal does not reveal the claims. */
+  /** A random text, which is the key of `LedgerEntry.grantSeal`. Claims cannot be guessed from the seal without this salt. */
   salt: string;
 }
 
@@ -54,7 +54,7 @@ export interface LedgerPage {
   /** The page's number in the ledger: 0, 1, 2 … without gaps. */
   n: number;
   version: number;
-  /** Random id of the insert. After a lost reply, it tells our page from a page of another process. */
+  /** A random id of this page's draft. After a lost reply, it shows whether the stored page is this draft or another process's. */
   attempt: string;
   /** The time of the page, never earlier than the time of the page before. */
   at: Date;
@@ -72,6 +72,12 @@ export interface LedgerPage {
 
 export const walletIdOf = (partnerId: string, mode: Mode) => `${partnerId}:${mode}`;
 
+/** Returns the partner and the mode of a wallet. */
+export function ownerOfWallet(walletId: string): { partnerId: string; mode: Mode } {
+  const [partnerId = '', mode] = walletId.split(':');
+  return { partnerId, mode: Mode.parse(mode) };
+}
+
 export const pageIdOf = (walletId: string, n: number) => `${walletId}/${String(n).padStart(10, '0')}`;
 
 /** Whether a charge is the exchange of a returning user's code, which causes the event `vae.resolved` (interface section 6). */
@@ -84,7 +90,7 @@ export const opposite = (amount: number) => (amount === 0 ? 0 : -amount);
 /** Returns the id of the refund of a charge. A charge can have only one refund, because all refunds would share this id. */
 export const refundIdOf = (chargeId: string) => `rev_${chargeId}`;
 
-/** Returns `terms` with a salt, and the seal over both. Without a given salt, a new one is made. */
+/** Returns a grant of `terms` and the seal of the grant. @param salt the salt of the grant; a new one by default */
 export function sealedGrant(
   terms: Omit<Grant, 'salt'>,
   salt: string = randomUUID(),
@@ -98,7 +104,7 @@ export function grantSealOf(grant: Grant): string {
 }
 
 /** Returns the values that a page's digest covers, in a fixed order. */
-function digested(page: Omit<LedgerPage, 'digest'>): unknown[] {
+function contentOf(page: Omit<LedgerPage, 'digest'>): unknown[] {
   const { _id, walletId, n, version, attempt, at, entries, state, previous } = page;
   const { balance, seq, minute, hour, caps } = state;
   return [
@@ -117,9 +123,9 @@ function digested(page: Omit<LedgerPage, 'digest'>): unknown[] {
   ];
 }
 
-/** Returns the SHA-256 of a page in base64url. It covers `previous`, and so links the page to the page before. */
+/** Returns the SHA-256 of a page in base64url. It covers `previous`, which links the page to the page before. */
 export function digestOf(page: Omit<LedgerPage, 'digest'>): string {
   return createHash('sha256')
-    .update(JSON.stringify(digested(page)))
+    .update(JSON.stringify(contentOf(page)))
     .digest('base64url');
 }

@@ -57,8 +57,8 @@ const catchUpDelayMs = () => 2 + Math.random() * 3;
 const retryAfterMs = 10;
 
 /**
- * Writes entries into the ledgers of all wallets. The process sends one command at a time. Postings that arrive meanwhile go with
- * the next command. The insert of page n + 1 is a compare-and-swap: balance, spend caps and exactly-once hold over all processes.
+ * Writes entries into the ledgers of all wallets. The process sends one command at a time. Later postings wait for the next
+ * command. Only one process can insert page n + 1, so balance, spend caps and exactly-once hold over all processes.
  */
 export function createLedgerWriter(settings: Settings) {
   const { store, heads, clock, onWritten, onConflict, uptime, pause } = settings;
@@ -75,7 +75,7 @@ export function createLedgerWriter(settings: Settings) {
   };
 
   /** Returns the tickets that are still to be written. Resolves or rejects the others. */
-  function waitingAmong(tickets: readonly Ticket[]): Ticket[] {
+  function takeWaiting(tickets: readonly Ticket[]): Ticket[] {
     return tickets.filter((ticket) => {
       const { signal } = ticket;
       if (signal.aborted) ticket.reject(unavailable(signal.reason));
@@ -98,7 +98,7 @@ export function createLedgerWriter(settings: Settings) {
   }
 
   /** Returns the last page of a wallet. If it cannot be read now, queues the tickets again and returns undefined. */
-  async function headFor(walletId: string, tickets: readonly Ticket[]): Promise<Head | undefined> {
+  async function readHead(walletId: string, tickets: readonly Ticket[]): Promise<Head | undefined> {
     try {
       return heads.get(walletId) ?? (await heads.load(walletId));
     } catch (error) {
@@ -131,14 +131,14 @@ export function createLedgerWriter(settings: Settings) {
 
   /** Drafts the next page of each wallet. Wallets without an entry to write have no page. */
   async function draftPages(tickets: readonly Ticket[]): Promise<Drafted[]> {
-    const byWallet = [...groupBy(waitingAmong(tickets), ({ walletId }) => walletId)];
-    const lastPages = await Promise.all(byWallet.map(([walletId, queued]) => headFor(walletId, queued)));
+    const byWallet = [...groupBy(takeWaiting(tickets), ({ walletId }) => walletId)];
+    const lastPages = await Promise.all(byWallet.map(([walletId, queued]) => readHead(walletId, queued)));
     const drafts: Drafted[] = [];
     for (const [index, [walletId, queued]] of byWallet.entries()) {
       const head = lastPages[index];
       if (!head) continue;
       // Reading the heads may take seconds, and some callers may have disconnected.
-      const drafted = { head, ...draftPage(head, waitingAmong(queued), clock.now()) };
+      const drafted = { head, ...draftPage(head, takeWaiting(queued), clock.now()) };
       if (drafted.placed.length > 0) drafts.push(drafted);
       else refuseOrRequeue(drafted, walletId);
     }
@@ -159,17 +159,17 @@ export function createLedgerWriter(settings: Settings) {
   /** Queues the postings again after another process wrote the page first, or an id of the page existed. */
   async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
-    let progress = true;
+    let hasProgress: boolean;
     if (fate === 'entry exists') {
       const existing = await store.existing(postings);
       for (const key of existing) used.set(key, true);
-      progress = existing.size > 0;
+      hasProgress = existing.size > 0;
     } else {
       if (fate === 'page exists') onConflict?.();
       heads.delete(page.walletId);
-      progress = (await heads.load(page.walletId)).n >= page.n;
+      hasProgress = (await heads.load(page.walletId)).n >= page.n;
     }
-    if (!progress) {
+    if (!hasProgress) {
       heads.delete(page.walletId);
       await pause(catchUpDelayMs());
     }

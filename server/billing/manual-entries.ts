@@ -15,20 +15,21 @@ interface Settings {
   timeout: (ms: number) => Pick<AbortSignal, 'aborted' | 'reason'>;
 }
 
-/** The entry of a call. `repeated` says that an earlier call has written it. */
+/** The entry of a manual movement. `repeated` is true if an earlier call has written the entry. */
 export interface Moved {
   entry: LedgerEntry & { walletId: string };
   repeated: boolean;
 }
 
-/** The reason of an entry, with the audit entry of the operator. */
+/** The memo of a manual entry, with the audit entry about the operator's action. */
 export interface Reasons extends Memo {
   audit: AuditEntry;
 }
 
 /** How long the write of an entry may take, in milliseconds. */
 const writeTimeoutMs = 3_000;
-const allWallets = 1_000_000;
+/** The most wallets in which an entry is searched. */
+const mostWallets = 1_000_000;
 
 /**
  * Writes the entries that operators make: funding, adjustments, refunds and changes of the spend caps. The id of an entry is
@@ -44,7 +45,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
     return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
-  function requireAmount(moved: Moved, amount: number): Moved {
+  function requireSameAmount(moved: Moved, amount: number): Moved {
     if (moved.entry.amount === amount) return moved;
     throw new ApiError('conflict', {
       description: `This reference was used for another amount, in entry ${moved.entry.id}`,
@@ -53,7 +54,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
 
   /** Finds an entry of any wallet. @throws ApiError `not_found` */
   async function find(id: string): Promise<LedgerEntry & { walletId: string }> {
-    const entry = await store.findAnywhere(id, await store.walletIds({ limit: allWallets }));
+    const entry = await store.findAnywhere(id, await store.walletIds({ limit: mostWallets }));
     if (!entry) throw new ApiError('not_found', { description: `No ledger entry ${id}` });
     return entry;
   }
@@ -68,7 +69,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      */
     async fund(walletId: string, amount: number, memo: Reasons & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['funding', walletId, memo.reference]);
-      return requireAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
+      return requireSameAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
     },
 
     /**
@@ -77,7 +78,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      */
     async adjust(walletId: string, amount: number, memo: Reasons & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['adjustment', walletId, memo.reference]);
-      return requireAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
+      return requireSameAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
     },
 
     /**
@@ -99,7 +100,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
       });
     },
 
-    /** Changes the given spend caps. The change takes effect in all processes at the same time. */
+    /** Changes the given spend caps. All processes apply them from this entry on, because caps are part of the ledger's state. */
     async setCaps(walletId: string, caps: Partial<WalletState['caps']>, audit: AuditEntry): Promise<void> {
       const id = deriveId(idKey, 'entry', ['caps', walletId, audit.id]);
       await write({ walletId, id, kind: 'caps', amount: 0, memo: { actor: audit.operatorId, caps, audit } });

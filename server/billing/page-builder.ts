@@ -29,7 +29,7 @@ export interface Posting {
   /** Signed cents. */
   amount: number;
   memo?: Memo | undefined;
-  /** The access that a charge grants. A given salt identifies the posting of an entry later. */
+  /** The access that a charge grants. If a salt is given, the entry gets it, and is recognised by it later. */
   grant?: { terms: AccessTerms; lifetimeSeconds: number; salt?: string } | undefined;
   /** The trace context of the request, which is kept for the event. */
   traceparent?: string | undefined;
@@ -38,12 +38,12 @@ export interface Posting {
 /** How long a grant is kept, in milliseconds. This is longer than codes and tokens are valid. */
 export const grantRetentionMs = 30 * 86_400_000;
 
-/** The next page of a wallet, and what becomes of each posting. */
+/** The next page of a wallet. Each posting is placed on the page, refused, or left for a later page. */
 export interface Draft<P extends Posting> {
   page: LedgerPage;
   placed: { posting: P; entry: LedgerEntry }[];
   refused: { posting: P; refusal: Refusal }[];
-  /** Postings for a later page: those whose id is placed already, and those for which the page has no room. */
+  /** Postings for a later page, because their id is on this page already, or because this page is full. */
   later: P[];
 }
 

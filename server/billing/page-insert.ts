@@ -25,6 +25,13 @@ interface Draft {
   head: Head;
 }
 
+/** A page that is sent again because its fate was unknown. */
+interface Resent extends Draft {
+  fate: Fate | 'unknown';
+  /** Whether the next try inserts a fence in place of the page. */
+  isFence: boolean;
+}
+
 /** How long pages with an unknown result are sent again, in milliseconds. */
 const resendWindowMs = 1_500;
 const resendAfterMs = 10;
@@ -38,8 +45,8 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
    * Returns the fate of a page after an insert. The page may exist although this insert was refused: an earlier one may
    * have succeeded.
    */
-  async function fateOf({ page }: Draft, result: Inserted, fenced: boolean): Promise<Fate | 'unknown'> {
-    if (result === 'inserted') return fenced ? 'fenced' : 'inserted';
+  async function fateOf({ page, isFence }: Resent, result: Inserted): Promise<Fate | 'unknown'> {
+    if (result === 'inserted') return isFence ? 'fenced' : 'inserted';
     // A temporary refusal says nothing about the earlier insert.
     if (result instanceof Error) return isUnavailable(result) ? 'unknown' : result;
     const existing = await store.page(page.walletId, page.n);
@@ -48,32 +55,38 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
     return existing.attempt === page.attempt ? 'inserted' : 'page exists';
   }
 
-  async function findOut(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
-    const until = uptime() + resendWindowMs;
-    const fates: (Fate | 'unknown')[] = drafts.map(() => 'unknown');
-    const open = () => [...drafts.entries()].filter(([n]) => fates[n] === 'unknown');
-    /** Pages with an id that exists already. Their insert is unlikely to succeed, so the next try sends a fence. */
-    const hopeless = new Set<number>();
-    for (let last = false; open().length > 0 && !last; ) {
+  /** Sends pages or their fences once, and sets the fate of each page that the results tell. */
+  async function tryOnce(pages: readonly Resent[]): Promise<void> {
+    const results = await store.insert(
+      pages.map(({ page, head, isFence }) => (isFence ? fencePage(page, head) : page)),
+    );
+    await Promise.all(
+      pages.map(async (each, index) => {
+        const result = results[index];
+        if (result !== undefined) each.fate = await fateOf(each, result);
+        // An entry of the page exists already, so the page is unlikely to be inserted by another try.
+        if (result === 'entry exists') each.isFence = true;
+      }),
+    );
+  }
+
+  /**
+   * Sends pages of unknown fate again. The last try inserts fences in their place, so that the pages cannot appear later.
+   * @param cause the error that is returned for pages whose fate stays unknown
+   */
+  async function resendUntilKnown(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
+    const resendUntil = uptime() + resendWindowMs;
+    const pages = drafts.map((draft): Resent => ({ ...draft, fate: 'unknown', isFence: false }));
+    const unknownPages = () => pages.filter(({ fate }) => fate === 'unknown');
+    let isLastTry = false;
+    while (!isLastTry && unknownPages().length > 0) {
       await pause(resendAfterMs);
-      last = uptime() >= until;
-      const tried = open().map(([n, draft]) => ({ n, draft, fenced: last || hopeless.has(n) }));
-      try {
-        const results = await store.insert(
-          tried.map(({ draft: { page, head }, fenced }) => (fenced ? fencePage(page, head) : page)),
-        );
-        await Promise.all(
-          tried.map(async ({ n, draft, fenced }, k) => {
-            const result = results[k];
-            if (result !== undefined) fates[n] = await fateOf(draft, result, fenced);
-            if (result === 'entry exists') hopeless.add(n);
-          }),
-        );
-      } catch {
-        // An earlier insert may have succeeded. Only a reply or a fence tells.
-      }
+      isLastTry = uptime() >= resendUntil;
+      if (isLastTry) for (const each of unknownPages()) each.isFence = true;
+      // A failed try tells nothing, because an earlier insert may have succeeded.
+      await tryOnce(unknownPages()).catch(() => undefined);
     }
-    return fates.map((fate) => (fate === 'unknown' ? (cause as Error) : fate));
+    return pages.map(({ fate }) => (fate === 'unknown' ? (cause as Error) : fate));
   }
 
   /** @returns the fate of each page, in the order of `drafts` */
@@ -82,7 +95,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
       return await store.insert(drafts.map(({ page }) => page));
     } catch (error) {
       forgetHeads();
-      return isTurnedAway(error) ? drafts.map(() => error as Error) : findOut(drafts, error);
+      return isTurnedAway(error) ? drafts.map(() => error as Error) : resendUntilKnown(drafts, error);
     }
   };
 }

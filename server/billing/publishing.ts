@@ -17,8 +17,8 @@ interface Settings {
 
 /** How long the process that wrote a page may take to publish it before the sweep does, in milliseconds. */
 const gracePeriodMs = 10_000;
-const perSweep = 500;
-/** Pages are published in batches. The first page of a batch waits up to `ms` milliseconds for `items` pages. */
+const mostPagesPerSweep = 500;
+/** Pages are published in batches. A batch begins after `ms` milliseconds, or when it has `items` pages. */
 const flushAfter = { ms: 50, items: 32 };
 
 /** Returns the events of an entry. An entry whose user was erased has no events. */
@@ -35,19 +35,19 @@ function eventsOf(entry: LedgerEntry): EventDraft[] {
 }
 
 /**
- * Writes the events and audit entries of a page after the response, and then removes the mark of the page. Idempotent. The sweep
- * publishes pages that a crash left unpublished.
+ * Writes the events and audit entries of a page after the response, and then removes the page's mark `unpublished`. Idempotent.
+ * The sweep publishes pages that a crash left unpublished.
  */
 export function createPublishing({ store, publish, record, clock, logger }: Settings) {
-  const underway = new Set<Promise<unknown>>();
+  const publications = new Set<Promise<unknown>>();
 
   const publishPage = createGroupCommit<LedgerPage, undefined>({
     flushAfter,
     async run(pages) {
       const entries = pages.flatMap((page) => page.entries);
       await publish(entries.flatMap(eventsOf));
-      const acts = entries.flatMap(({ memo }) => memo?.audit ?? []);
-      if (acts.length > 0) await record(acts);
+      const auditEntries = entries.flatMap(({ memo }) => memo?.audit ?? []);
+      if (auditEntries.length > 0) await record(auditEntries);
       await store.markPublished(pages);
       return pages.map(() => undefined);
     },
@@ -56,9 +56,9 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
   const sweep: Sweep = {
     name: 'ledger events',
     async sweep() {
-      const before = new Date(clock.now() - gracePeriodMs);
-      const left = await store.unpublished(before, perSweep);
-      const results = await Promise.allSettled(left.map(publishPage));
+      const writtenBefore = new Date(clock.now() - gracePeriodMs);
+      const pages = await store.unpublished(writtenBefore, mostPagesPerSweep);
+      const results = await Promise.allSettled(pages.map(publishPage));
       for (const result of results) {
         if (result.status === 'rejected')
           logger.warn({ err: result.reason }, 'a ledger page is not published yet');
@@ -69,19 +69,19 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
   return {
     sweep,
 
-    /** Publishes a page that was just written. */
+    /** Begins to publish a page that was just written, and does not wait for it. */
     later(page: LedgerPage): void {
       if (!page.unpublished) return;
-      const work = publishPage(page).catch((error: unknown) => {
+      const publication = publishPage(page).catch((error: unknown) => {
         logger.warn({ err: error, page: page._id }, 'publishing is left to the sweep');
       });
-      underway.add(work);
-      void work.finally(() => underway.delete(work));
+      publications.add(publication);
+      void publication.finally(() => publications.delete(publication));
     },
 
     /** Resolves when the publications in progress have ended. Call this when the process stops. */
     async drain(): Promise<void> {
-      await Promise.all(underway);
+      await Promise.all(publications);
     },
   };
 }

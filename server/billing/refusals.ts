@@ -4,7 +4,7 @@ import { ApiError, unavailableRetryAfter } from '../platform/errors.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 import { defaultCaps, type Refusal } from './wallet-rules.ts';
 
-const length = { minute, hour };
+const lengthsMs = { minute, hour };
 
 /**
  * Returns the error for a refused charge (interface 7.4 and section 8). The `RateLimit` headers follow
@@ -20,7 +20,7 @@ export function refusalOf(refusal: Refusal): ApiError {
         description: `Spend limit exceeded: ${bucket} bucket`,
         retryAfter,
         headers: {
-          'ratelimit-policy': `"${bucket}";q=${limit};w=${length[bucket] / 1000}`,
+          'ratelimit-policy': `"${bucket}";q=${limit};w=${lengthsMs[bucket] / 1000}`,
           ratelimit: `"${bucket}";r=0;t=${retryAfter}`,
         },
       });
@@ -28,10 +28,10 @@ export function refusalOf(refusal: Refusal): ApiError {
   }
 }
 
-/** Returns the refusal that a sandbox user stands for. Nothing is read or written. @param now milliseconds since the epoch */
+/** Returns the error that a sandbox user rehearses. Nothing is read or written. @param now milliseconds since the epoch */
 export function rehearsedRefusal(rehearsal: Rehearsal, kind: BillableKind, now: number): ApiError {
   const capped = (bucket: 'minute' | 'hour', limit: number): ApiError => {
-    const retryAfter = secondsUntilRollover(windowStart(now, length[bucket]), length[bucket], now);
+    const retryAfter = secondsUntilRollover(windowStart(now, lengthsMs[bucket]), lengthsMs[bucket], now);
     return refusalOf({ outcome: 'capped', bucket, limit, retryAfter });
   };
   switch (rehearsal) {

@@ -1,7 +1,7 @@
 import type { BillableKind, EntryKind } from '../../contracts/charge.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 
-/** The rules of a wallet as pure functions. Amounts are signed integer cents. A charge is negative, a funding is positive. */
+/** The rules of a wallet as pure functions. Amounts are signed integer cents: a charge is negative, a funding is positive. */
 
 export interface SpendWindow {
   start: Date;
@@ -71,8 +71,8 @@ export function windowAt(window: SpendWindow, length: number, at: number): Spend
   return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
 }
 
-/** Returns the refusal by a full bucket (interface section 8). If both are full, it names the hour (docs/choices.md). */
-function fullBucket(state: WalletState, at: number): Refusal | undefined {
+/** Returns the refusal if a bucket is full (interface section 8). If both buckets are full, it names the hour (docs/choices.md). */
+function capRefusal(state: WalletState, at: number): Refusal | undefined {
   const buckets = [
     { bucket: 'hour', window: windowAt(state.hour, hour, at), limit: state.caps.perHour, length: hour },
     {
@@ -95,10 +95,10 @@ function fullBucket(state: WalletState, at: number): Refusal | undefined {
 
 /** Returns why `movement` may not be written at the time `at` (ms). Caps are checked before the balance (contract). */
 export function checkMovement(state: WalletState, movement: Movement, at: number): Refusal | undefined {
-  const full = countingOf(movement.kind) === 'charge' ? fullBucket(state, at) : undefined;
-  if (full) return full;
-  const overdrawn = movement.amount < 0 && state.balance + movement.amount < 0;
-  return overdrawn ? { outcome: 'insufficient' } : undefined;
+  const capped = countingOf(movement.kind) === 'charge' ? capRefusal(state, at) : undefined;
+  if (capped) return capped;
+  const isOverdrawn = movement.amount < 0 && state.balance + movement.amount < 0;
+  return isOverdrawn ? { outcome: 'insufficient' } : undefined;
 }
 
 /** Returns the state of the wallet after `movement` at the time `at` (ms). */

@@ -56,16 +56,12 @@ const abortEveryMs = 100;
 const mostPostings = 128;
 const mostPeers = 1_000;
 
-/**
- * Writes postings, or hands them over to the process that writes their wallet. After a lost hand-over, this process writes the
- * posting itself, and the unique index prevents a second entry.
- */
+/** Writes postings here, or hands them over to the writer of their wallet. The unique index prevents that both write an entry. */
 export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
   const batchers = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
   let requests = 0;
-  const leftOf = ({ aborted, endsAt = Number.POSITIVE_INFINITY }: Waiting) =>
-    aborted ? 0 : endsAt - uptime();
+  const timeLeft = ({ aborted, endsAt = Infinity }: Waiting) => (aborted ? 0 : endsAt - uptime());
   const lostAt = (until: number): Lost => ({ outcome: 'lost', until, fence: `fence_${randomUUID()}` });
 
   /** Sends a request to a peer. @returns the answer to each posting. @throws Error if no authentic reply arrives */
@@ -94,7 +90,7 @@ export function createHandOver(settings: HandOverSettings) {
     if (!writers.isAnswering(peer)) return items.map(() => ({ outcome: 'not_sent' }));
     const postings = items.map(({ posting, signal }) => ({
       posting,
-      withinMs: Math.min(placeWithinMs, leftOf(signal)),
+      withinMs: Math.min(placeWithinMs, timeLeft(signal)),
     }));
     const lost = lostAt(uptime() + placeWithinMs + clockMarginMs);
     const n = ++requests;
@@ -116,20 +112,17 @@ export function createHandOver(settings: HandOverSettings) {
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;
   }
 
-  /**
-   * Writes a posting here after a failed hand-over. If that fails, a fence makes sure that the other process cannot charge
-   * it later.
-   */
+  /** Writes a posting here after a failed hand-over. If that fails too, a fence keeps the peer from charging it later. */
   async function writeFenced(posting: Posting, options: Options, { until, fence }: Lost): Promise<Written> {
-    const attempt = writeHere(posting, options);
-    const { outcome } = await attempt.catch(() => ({ outcome: 'failed' }));
-    if (outcome === 'written' || outcome === 'used') return attempt;
+    const writing = writeHere(posting, options);
+    const { outcome } = await writing.catch(() => ({ outcome: 'failed' }));
+    if (outcome === 'written' || outcome === 'used') return writing;
     await pause(Math.max(0, until - uptime()));
     // The fence takes the number of the page that the other process may still send, so that this page is refused.
     const signal = timeout(fenceWithinMs);
     await local.write({ walletId: posting.walletId, id: fence, kind: 'fence', amount: 0 }, { signal });
     const entry = await store.findDurableEntry(posting);
-    return entry ? recognise(posting, entry) : attempt;
+    return entry ? recognise(posting, entry) : writing;
   }
 
   async function handOver(peer: Peer, posting: Posting, options: Options): Promise<Written> {
@@ -160,8 +153,8 @@ export function createHandOver(settings: HandOverSettings) {
   return {
     /** Writes one entry, with the same contract as `write` of the ledger writer. */
     write(posting: Posting, options: Options): Promise<Written> {
-      const peer =
-        clock.trusted() && leftOf(options.signal) >= leastLeftMs ? writers.of(posting.walletId) : undefined;
+      const canHandOver = clock.trusted() && timeLeft(options.signal) >= leastLeftMs;
+      const peer = canHandOver ? writers.of(posting.walletId) : undefined;
       if (peer) return handOver(peer, withSalt(posting), options);
       settings.onPosting('own');
       return local.write(posting, options);
@@ -181,7 +174,7 @@ function withGrant({ grant }: Posting, entry: LedgerEntry): LedgerEntry {
   return { ...entry, grant: { ...grant.terms, expiresAt, salt: grant.salt } };
 }
 
-/** Returns whether an existing entry is that of this posting: its salt or the id of its audit entry is the same. */
+/** Returns `written` if an existing entry has the salt or audit entry of this posting; `used` if another posting made it. */
 function recognise({ grant, memo }: Posting, entry: LedgerEntry): Written {
   const isOfPosting = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;
   return { outcome: isOfPosting ? 'written' : 'used', entry };

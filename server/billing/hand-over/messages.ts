@@ -19,10 +19,7 @@ export interface Request {
   abort?: { n: number; positions: readonly number[] };
 }
 
-/**
- * The result of a posting. A written entry comes without its grant. `dropped` means that the posting will never be written.
- * `failed` means that it may still be written later.
- */
+/** The result of a posting. `dropped`: it will never be written. `failed`: it may be written later. Entries have no grant. */
 export type Answer = Written | { outcome: 'dropped' | 'failed' };
 
 /** The reply to request `n`. `to` is the sender of the request. */

@@ -18,8 +18,8 @@ export interface WriterSettings {
 }
 
 /** The most wallets whose writer a process remembers. */
-const remembered = 20_000;
-/** How many processes share one writer. Fewer writers get larger messages and write larger pages. */
+const mostWallets = 20_000;
+/** The number of processes that share one writer. Fewer writers get larger messages and write larger pages. */
 const defaultProcessesOfWriter = 4;
 
 /** Returns the `count` processes with the highest hashes of their id and `subject` (rendezvous hashing). */
@@ -29,10 +29,7 @@ function highest(ids: readonly string[], subject: string, count: number): string
   return weighed.slice(0, count).map(({ id }) => id);
 }
 
-/**
- * Returns the process that writes a wallet. A quarter of the processes are writers, and each wallet has one of them.
- * @param ids the ids of the running processes that can write
- */
+/** Returns the id of the process that writes a wallet. One in `processesOfWriter` of the running processes (`ids`) is a writer. */
 export function writerOf(
   walletId: string,
   ids: readonly string[],
@@ -43,15 +40,15 @@ export function writerOf(
 }
 
 /**
- * Chooses the writer of each wallet among the running processes. A peer takes part once it has answered a probe, and until it
- * fails. Two processes may choose differently for a while, which is harmless.
+ * Chooses the writer of each wallet among the running processes. A peer can be chosen after it has answered a probe, and until it
+ * fails. Two processes may choose different writers for a short time. This is harmless, because each process can write all wallets.
  */
 export function createWriters(settings: WriterSettings) {
   const { self, isWriter, readPeers, probe, onPeers, logger, processesOfWriter } = settings;
   const answering = new Map<string, Peer>();
   const silent = new Set<string>();
   /** The id of the writer of each wallet. */
-  const chosen = new LRUCache<string, string>({ max: remembered });
+  const chosen = new LRUCache<string, string>({ max: mostWallets });
 
   function suspect(peer: Peer, err: unknown): void {
     if (answering.delete(peer.id)) chosen.clear();
@@ -60,7 +57,7 @@ export function createWriters(settings: WriterSettings) {
     silent.add(peer.id);
   }
 
-  async function prove(peer: Peer): Promise<void> {
+  async function probeAgain(peer: Peer): Promise<void> {
     await probe(peer);
     answering.set(peer.id, peer);
     chosen.clear();
@@ -75,7 +72,7 @@ export function createWriters(settings: WriterSettings) {
       for (const id of silent) if (!living.has(id)) silent.delete(id);
       for (const id of answering.keys()) if (!living.has(id) && answering.delete(id)) chosen.clear();
       const unproven = peers.filter(({ id }) => !answering.has(id));
-      await Promise.all(unproven.map((peer) => prove(peer).catch((err: unknown) => suspect(peer, err))));
+      await Promise.all(unproven.map((peer) => probeAgain(peer).catch((err: unknown) => suspect(peer, err))));
       onPeers({ answering: answering.size, silent: silent.size });
     },
 

@@ -31,7 +31,7 @@ export const handOver = [
       ['to === self && n === request.n && ', ''],
       ['writers.suspect(peer, error);', ''],
       ['entry.memo?.audit?.id === memo?.audit?.id', 'false'],
-      ['leftOf(options.signal) >= leastLeftMs', 'true'],
+      ['timeLeft(options.signal) >= leastLeftMs', 'true'],
     ],
   ),
   ...inFile(

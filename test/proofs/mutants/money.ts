@@ -12,7 +12,7 @@ export const money = [
       ['seq: state.seq + 1', 'seq: state.seq'],
       ['used: byMinute.used + 1', 'used: byMinute.used'],
       ['used: byHour.used + 1', 'used: byHour.used'],
-      ['if (full) return full;', ''],
+      ['if (capped) return capped;', ''],
       ["if (counting === 'money') return moved;", ''],
       ['start > window.start.getTime()', 'start !== window.start.getTime()'],
       ['perMinute: 60, perHour: 1000', 'perMinute: 61, perHour: 1000'],
@@ -86,7 +86,7 @@ export const money = [
   ...inFile(
     'server/billing/manual-entries.ts',
     ['billing/manual-entries'],
-    [['const allWallets = 1_000_000', 'const allWallets = 1_000']],
+    [['const mostWallets = 1_000_000', 'const mostWallets = 1_000']],
   ),
   ...inFile(
     'server/billing/ledger-store.ts',
@@ -123,7 +123,12 @@ export const money = [
   ...inFile(
     'server/billing/page-insert.ts',
     ['proofs/simulation/simulation'],
-    [['last = uptime() >= until;', 'last = uptime() >= until;\n      if (last) break;']],
+    [
+      [
+        'isLastTry = uptime() >= resendUntil;',
+        'isLastTry = uptime() >= resendUntil;\n      if (isLastTry) break;',
+      ],
+    ],
   ),
   ...inFile(
     'server/checkbox/resolve.ts',

@@ -231,8 +231,8 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         'page-insert.ts',
-        'last = uptime() >= until;',
-        "last = uptime() >= until; if (last) return fates.map((fate) => (fate === 'unknown' ? 'fenced' : fate));",
+        'isLastTry = uptime() >= resendUntil;',
+        "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ fate }) => (fate === 'unknown' ? 'fenced' : fate));",
       ),
     ],
     plan: lateMessages,
@@ -243,8 +243,8 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         'page-insert.ts',
-        'last = uptime() >= until;',
-        "last = uptime() >= until; if (last) return fates.map((fate) => (fate === 'unknown' ? (cause as Error) : fate));",
+        'isLastTry = uptime() >= resendUntil;',
+        "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ fate }) => (fate === 'unknown' ? (cause as Error) : fate));",
       ),
     ],
     plan: lateMessages,
@@ -252,13 +252,13 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'the last page that is sent is a fence',
-    edits: [edit('page-insert.ts', 'fenced ? fencePage(page, head) : page', 'page')],
+    edits: [edit('page-insert.ts', 'isFence ? fencePage(page, head) : page', 'page')],
     plan: lateMessages,
     budget: 100,
   },
   {
     title: 'a fence is not taken for the page',
-    edits: [edit('page-insert.ts', "fenced ? 'fenced' : 'inserted'", "'inserted'")],
+    edits: [edit('page-insert.ts', "isFence ? 'fenced' : 'inserted'", "'inserted'")],
     plan: longOutages,
     budget: 100,
   },
@@ -327,7 +327,7 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         'ledger-writer.ts',
-        'draftPage(head, waitingAmong(queued), clock.now())',
+        'draftPage(head, takeWaiting(queued), clock.now())',
         'draftPage(head, queued, clock.now())',
       ),
     ],
