@@ -67,8 +67,8 @@ export interface WalletsAdmin {
 
 type Wallet = Omit<LedgerPage, 'entries'>;
 
-/** The most entries of a signed statement, which has then about 4 MB. */
-const longestSigned = 10_000;
+/** The most entries of a signed statement. A statement with so many entries has about 4 MB. */
+const mostSignedEntries = 10_000;
 
 const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefined }) => ({
   from: from === undefined ? undefined : new Date(from),
@@ -92,15 +92,15 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     return readStatement({ walletId: head.walletId, head }, range, store);
   }
 
-  /** Returns the ids of a partner's wallets. Without a partner, returns a page of the ids of all wallets. */
-  const walletsOf = async (
+  /** Returns the ids of a partner's wallets; if no partner is given, a page of the ids of all wallets. */
+  const walletIdsOf = async (
     partnerId: string | undefined,
     page: Parameters<typeof store.walletIds>[0],
   ): Promise<string[]> =>
     partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
 
-  /** Returns the operator of an entry, and the entry for the audit log. */
-  function operatorAct(actor: Actor, target: string, after: Record<string, unknown>) {
+  /** Returns the fields of a manual entry that name the operator, with the audit entry about the change of `target`. */
+  function operatorMemo(actor: Actor, target: string, after: Record<string, unknown>) {
     const audit = auditEntry(actor, { id: target, at: clock.now() }, { after });
     return { actor: actor.operatorId, audit };
   }
@@ -127,7 +127,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(MovedView)
       .mutation(async ({ input: { amount, reference, ...wallet }, ctx }) => {
         const { walletId } = await walletOf(wallet);
-        const memo = { reference, ...operatorAct(ctx.actor, walletId, { amount, reference }) };
+        const memo = { reference, ...operatorMemo(ctx.actor, walletId, { amount, reference }) };
         return viewMoved(await manualEntries.fund(walletId, amount, memo));
       }),
     adjust: procedure
@@ -138,7 +138,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
         const memo = {
           reference,
           reason,
-          ...operatorAct(ctx.actor, walletId, { amount, reference, reason }),
+          ...operatorMemo(ctx.actor, walletId, { amount, reference, reason }),
         };
         return viewMoved(await manualEntries.adjust(walletId, amount, memo));
       }),
@@ -147,8 +147,8 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(MovedView)
       .mutation(async ({ input: { entryId, reason }, ctx }) => {
         const { walletId: wallet } = await manualEntries.find(entryId);
-        const act = operatorAct(ctx.actor, entryId, { reason, wallet });
-        return viewMoved(await manualEntries.refund(entryId, { reason, ...act }));
+        const operator = operatorMemo(ctx.actor, entryId, { reason, wallet });
+        return viewMoved(await manualEntries.refund(entryId, { reason, ...operator }));
       }),
     entry: procedure
       .input(FindEntry)
@@ -169,11 +169,11 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .input(SignStatement)
       .output(SignedStatementView)
       .query(async ({ input: { from, to, ...wallet } }) => {
-        const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: longestSigned });
+        const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: mostSignedEntries });
         const view = viewStatement(wallet, statement);
         if (view.more) {
           throw new ApiError('bad_input', {
-            description: `A signed statement has at most ${longestSigned} entries; choose a shorter period`,
+            description: `A signed statement has at most ${mostSignedEntries} entries; choose a shorter period`,
           });
         }
         return { jws: signStatement(view, statement.chain) };
@@ -183,7 +183,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(z.array(AuditView))
       .query(async ({ input: { partnerId, sinceCheckpoint, ...page } }) => {
         const reports: AuditView[] = [];
-        for (const id of await walletsOf(partnerId, page)) {
+        for (const id of await walletIdsOf(partnerId, page)) {
           const report = await audit.audit(id, { sinceCheckpoint });
           if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
           reports.push(report);
@@ -195,7 +195,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(z.array(RepairView))
       .mutation(async ({ input: { partnerId, ...page }, ctx }) => {
         const reports: RepairView[] = [];
-        for (const id of await walletsOf(partnerId, page)) {
+        for (const id of await walletIdsOf(partnerId, page)) {
           const report = await repair.repair(id, (walletId, mended) =>
             auditEntry(ctx.actor, { id: walletId, at: clock.now() }, { after: { mended } }),
           );

@@ -15,11 +15,11 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   stores: WalletsStores & BillingStores;
   billing: Pick<Billing, 'manualEntries' | 'publishing'>;
   clock: Clock;
-  /** Seals the checkpoints of audits. */
+  /** The key that seals the checkpoints of audits. */
   key: Uint8Array;
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
-  /** Returns the wallets that could not pay for exchanges since a time. */
+  /** Returns the wallets with exchanges that were refused since a time because the balance was too low, by wallet id. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
   /** Returns the names of partners by their ids. */
   partnerNames: PartnerNames;
@@ -71,7 +71,7 @@ export function createWalletsFeature(dependencies: Dependencies) {
     /** Marks a wallet for the next flush. Call this after a page of the wallet was written. */
     touch: summaries.touch,
 
-    /** Waits for the work in progress. Call this when the process stops. If it fails, another process reads the wallets again. */
+    /** Stores the summaries of written wallets. Call this when the process stops. If it fails, a later sweep stores them. */
     drain: (): Promise<void> => summaries.flush().catch(() => undefined),
   };
 }

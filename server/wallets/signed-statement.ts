@@ -14,6 +14,7 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
 }
 
+/** Makes the function that signs statements with the service's current signing key. */
 export function createStatementSigner({ keyring, issuer, clock }: Settings): SignStatement {
   const sign = createSigner(keyring, statementType);
   return (statement, { n, digest }) => {

@@ -3,11 +3,11 @@ import type { LedgerEntry, LedgerPage } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 
 interface Range {
-  /** The time of the earliest entry. Undefined means the beginning of the ledger. */
+  /** Entries are not earlier than this time. Undefined means the beginning of the ledger. */
   from?: Date | undefined;
-  /** The time before which all entries are. Undefined means the end of the ledger. */
+  /** Entries are earlier than this time. Undefined means the end of the ledger. */
   to?: Date | undefined;
-  /** Continues a statement after this entry. `untilSeq` is the value that its first part returned. */
+  /** Continues a statement after the entry with this `seq`. `untilSeq` is then the value that the first part returned. */
   afterSeq?: number | undefined;
   untilSeq?: number | undefined;
   limit: number;
@@ -18,7 +18,7 @@ export interface Statement {
   opening: number;
   closing: number;
   entries: LedgerEntry[];
-  /** The last entry of the whole statement. More parts follow if the last entry of this part is before it. */
+  /** The `seq` of the last entry of the whole statement. More parts follow if this part ends before it. */
   untilSeq: number;
   /** The page of the ledger that holds the last entry of this part. */
   chain: Pick<LedgerPage, 'n' | 'digest'>;
@@ -36,7 +36,7 @@ type Summary = NonNullable<Awaited<ReturnType<Store['summary']>>>;
  * Finds the first page for which `isBeyond` holds, by binary search. It must then hold for all later pages.
  * @returns the number of the page, or one more than the last page if it holds for no page
  */
-async function firstPage(
+async function findFirstPage(
   { walletId, head }: Wallet,
   store: Store,
   isBeyond: (page: Summary) => boolean,
@@ -53,33 +53,33 @@ async function firstPage(
 }
 
 /**
- * Returns the entries of a wallet in the order of `seq`. The times of the pages never decrease. So a time divides the ledger
- * exactly, and the closing balance of one period is the opening balance of the next.
+ * Returns the entries of a wallet in the order of `seq`. The times of pages never decrease. Therefore the closing balance of one
+ * period is the opening balance of the next.
  */
 export async function readStatement(wallet: Wallet, range: Range, store: Store): Promise<Statement> {
   const { walletId, head } = wallet;
 
-  /** Returns the last `seq` before a time. */
-  async function seqBefore(time: Date): Promise<number> {
-    const first = await firstPage(wallet, store, ({ at }) => at >= time);
+  /** Returns the `seq` of the last entry before a time; 0 if there is none. */
+  async function findLastSeqBefore(time: Date): Promise<number> {
+    const first = await findFirstPage(wallet, store, ({ at }) => at >= time);
     return first === 0 ? 0 : ((await store.summary(walletId, first - 1))?.state.seq ?? 0);
   }
 
-  const untilSeq = range.untilSeq ?? (range.to ? await seqBefore(range.to) : head.state.seq);
-  const after = range.afterSeq ?? (range.from ? await seqBefore(range.from) : 0);
-  const last = Math.min(untilSeq, after + range.limit);
+  const untilSeq = range.untilSeq ?? (range.to ? await findLastSeqBefore(range.to) : head.state.seq);
+  const afterSeq = range.afterSeq ?? (range.from ? await findLastSeqBefore(range.from) : 0);
+  const lastSeq = Math.min(untilSeq, afterSeq + range.limit);
   const entries: LedgerEntry[] = [];
   let opening = 0;
   let chain: Statement['chain'] = { n: 0, digest: '' };
   // Begins with the page of the entry before the statement. The balance of that entry opens the statement.
-  const from = await firstPage(wallet, store, ({ state }) => state.seq >= after);
+  const from = await findFirstPage(wallet, store, ({ state }) => state.seq >= afterSeq);
   for await (const page of store.pages(walletId, { from: Math.min(from, head.n), to: head.n })) {
     chain = { n: page.n, digest: page.digest };
     for (const entry of page.entries) {
-      if (entry.seq === after) opening = entry.balanceAfter;
-      if (entry.seq !== undefined && entry.seq > after && entry.seq <= last) entries.push(entry);
+      if (entry.seq === afterSeq) opening = entry.balanceAfter;
+      if (entry.seq !== undefined && entry.seq > afterSeq && entry.seq <= lastSeq) entries.push(entry);
     }
-    if (page.state.seq >= last) break;
+    if (page.state.seq >= lastSeq) break;
   }
   return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq, chain };
 }

@@ -10,10 +10,9 @@ import type {
   WalletView,
 } from '../../contracts/admin/wallets.ts';
 import { BillableKind, type EntryKind, type Prices } from '../../contracts/charge.ts';
-import { Mode } from '../../contracts/identifiers.ts';
 import { priceOf } from '../billing/charge.ts';
 import type { Head } from '../billing/heads.ts';
-import { type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
+import { type LedgerEntry, ownerOfWallet, walletIdOf } from '../billing/ledger-page.ts';
 import type { Moved } from '../billing/manual-entries.ts';
 import { isBillable, windowAt } from '../billing/wallet-rules.ts';
 import { hour, minute } from '../platform/http/windows.ts';
@@ -67,12 +66,10 @@ function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' 
 
 /** Shows one entry with all its details. @param refund the refund of this entry, if it has one */
 export function viewEntryDetail(entry: WalletEntry, refund: LedgerEntry | undefined): EntryDetail {
-  const [partnerId = '', mode] = entry.walletId.split(':');
   const isCharge = entry.amount < 0 && isBillable(entry.kind);
   return {
     ...viewStatementEntry(entry),
-    partnerId,
-    mode: Mode.parse(mode),
+    ...ownerOfWallet(entry.walletId),
     counterAccount: counterAccount(entry.kind) ?? null,
     givenBackBy: refund?.id ?? null,
     refundable: isCharge && refund === undefined,

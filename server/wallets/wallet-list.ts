@@ -1,6 +1,7 @@
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListWallets, WalletListing } from '../../contracts/admin/wallets.ts';
 import { Mode } from '../../contracts/identifiers.ts';
+import { ownerOfWallet } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
@@ -8,9 +9,10 @@ import { ApiError } from '../platform/errors.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
 
-/** Exchanges that a wallet could not pay for. */
+/** The exchanges that were refused because a wallet's balance was too low. */
 export interface Unpaid {
   count: number;
+  /** When the last of them was refused. */
   lastAt: Date;
 }
 
@@ -19,7 +21,7 @@ interface Dependencies {
   ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
-  /** Returns the wallets that could not pay for exchanges since a time. */
+  /** Returns the wallets with exchanges that were refused since a time because the balance was too low, by wallet id. */
   unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
   partnerNames: PartnerNames;
 }
@@ -34,7 +36,7 @@ export const daysLeftOf = ({ balance, spentPerDay }: Pick<WalletSummary, 'balanc
 const lowestBalanceFirst = (a: WalletSummary, b: WalletSummary): number =>
   a.balance - b.balance || (a._id < b._id ? -1 : 1);
 
-/** Returns the part of a sorted list that follows an id. @throws ApiError `not_found` if the list does not have the id */
+/** Returns the wallets that follow `after` in a sorted list. @throws ApiError `not_found` if the list does not have `after` */
 function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWallets, 'limit' | 'after'>) {
   const last = after === undefined ? -1 : sorted.findIndex(({ _id }) => _id === after);
   if (after !== undefined && last === -1) {
@@ -52,15 +54,15 @@ export function createWalletList({
   unpaidWallets,
   partnerNames,
 }: Dependencies) {
-  const unpaidLately = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
+  const readRecentUnpaid = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
 
-  async function view(found: readonly WalletSummary[]): Promise<WalletListing[]> {
+  async function viewAll(found: readonly WalletSummary[]): Promise<WalletListing[]> {
     const [names, unpaid] = await Promise.all([
-      partnerNames(found.map(({ _id }) => _id.split(':')[0] ?? '')),
-      unpaidLately(),
+      partnerNames(found.map(({ _id }) => ownerOfWallet(_id).partnerId)),
+      readRecentUnpaid(),
     ]);
-    return found.map(({ _id, mode, balance, spentPerDay, at }) => {
-      const [partnerId = ''] = _id.split(':');
+    return found.map(({ _id, balance, spentPerDay, at }) => {
+      const { partnerId, mode } = ownerOfWallet(_id);
       return {
         id: _id,
         partnerId,
@@ -77,14 +79,14 @@ export function createWalletList({
     });
   }
 
-  /** Returns the wallets that were never funded but were to pay for an exchange lately. */
-  async function unfundedAndTried(modes: readonly Mode[]): Promise<WalletSummary[]> {
-    const found = await summaries.summarise([...(await unpaidLately()).keys()]);
+  /** Returns the wallets that were never funded, and with which an exchange was refused in the last 7 days. */
+  async function findUnfundedWithRefusals(modes: readonly Mode[]): Promise<WalletSummary[]> {
+    const found = await summaries.summarise([...(await readRecentUnpaid()).keys()]);
     return found.filter(({ seq, mode }) => seq === 0 && modes.includes(mode));
   }
 
-  /** Returns the wallets that meet the limits of a filter, in the order of the list. */
-  async function filtered({
+  /** Returns the wallets that match a filter, in the order of the list. */
+  async function findMatching({
     mode,
     below,
     daysLeft,
@@ -94,27 +96,27 @@ export function createWalletList({
     const modes = mode === undefined ? Mode.options : [mode];
     if (unfunded) return store.unfunded(modes);
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
-    const tried = (await unfundedAndTried(modes)).filter(isBelow);
+    const refused = (await findUnfundedWithRefusals(modes)).filter(isBelow);
     if (daysLeft === undefined) {
-      return [...tried, ...(await store.below(modes, below ?? 0))].toSorted(lowestBalanceFirst);
+      return [...refused, ...(await store.below(modes, below ?? 0))].toSorted(lowestBalanceFirst);
     }
     const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-    return [...tried, ...ending.filter(isBelow)];
+    return [...refused, ...ending.filter(isBelow)];
   }
 
-  const hasLimits = ({ below, daysLeft, unfunded }: Unpaged<ListWallets>): boolean =>
-    [below, daysLeft, unfunded].some((limit) => limit !== undefined);
+  const readsSummaries = ({ below, daysLeft, unfunded }: Unpaged<ListWallets>): boolean =>
+    [below, daysLeft, unfunded].some((condition) => condition !== undefined);
 
   return {
     async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {
       const page = { limit, after };
-      if (hasLimits(filter)) return view(pageOf(await filtered(filter), page));
-      return view(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
+      if (readsSummaries(filter)) return viewAll(pageOf(await findMatching(filter), page));
+      return viewAll(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
     },
 
     async count(filter: Unpaged<ListWallets>): Promise<Total> {
-      const total = hasLimits(filter)
-        ? (await filtered(filter)).length
+      const total = readsSummaries(filter)
+        ? (await findMatching(filter)).length
         : await ledger.countWallets(filter.mode);
       return { total, exact: true };
     },

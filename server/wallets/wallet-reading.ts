@@ -13,7 +13,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Returns a function that reads a wallet for the partner's programs: its present balance, its limits and its spending. */
+/** Returns a function that reads the balance, limits and spending of a wallet for the programs of its partner. */
 export function createWalletReading({ store, summaries, clock }: Dependencies) {
   return async (wallet: { partnerId: string; mode: Mode }): Promise<WalletResponse['wallet']> => {
     const walletId = walletIdOf(wallet.partnerId, wallet.mode);

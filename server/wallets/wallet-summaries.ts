@@ -1,4 +1,4 @@
-import { Mode } from '../../contracts/identifiers.ts';
+import { ownerOfWallet } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
@@ -8,7 +8,7 @@ import { baselineOf, sampledPages, spentPerDay, usePeriod } from './wallet-use.t
 import type { WalletHead, WalletUseStore } from './wallet-use-store.ts';
 
 interface Settings {
-  store: Pick<WalletSummaryStore, 'versions' | 'put'>;
+  store: Pick<WalletSummaryStore, 'pageNumbers' | 'put'>;
   ledger: Pick<LedgerStore, 'walletIds'>;
   use: WalletUseStore;
   clock: Pick<Clock, 'now'>;
@@ -16,13 +16,13 @@ interface Settings {
 
 const day = 86_400_000;
 /** The longest time until the end of a balance that a summary reports, in milliseconds. */
-const longestLeft = 36_500 * day;
-/** The most wallets that are read together. */
-const atOnce = 250;
-/** How many wallets each sweep refreshes in turn, whether or not they were written. */
-const perSweep = 100;
-/** The most further groups that one sweep refreshes if summaries are missing. */
-const mostGroups = 20;
+const longestTimeLeft = 36_500 * day;
+/** The most written wallets whose summaries are refreshed together. */
+const mostPerRead = 250;
+/** The number of wallets in a group. Each sweep refreshes the next group of all wallets, written or not. */
+const groupSize = 100;
+/** The most groups that one sweep refreshes. It refreshes more than one only if summaries are missing. */
+const mostGroupsPerSweep = 20;
 
 function capOf({ minute: m, hour: h, caps }: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
   const windows = [
@@ -40,48 +40,55 @@ function capOf({ minute: m, hour: h, caps }: WalletHead, now: number): Pick<Wall
 
 function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary, 'endsAt'> {
   const left = perDay > 0 ? (balance / perDay) * day : Infinity;
-  return left < longestLeft ? { endsAt: new Date(now + left) } : {};
+  return left < longestTimeLeft ? { endsAt: new Date(now + left) } : {};
 }
 
 /**
  * Keeps a summary of each wallet beside its ledger, so that lists of wallets read no ledger.
  * Each sweep refreshes the wallets that this process has written.
- * It also refreshes a group of all others, so that a crash or a restore leaves nothing stale.
+ * It also refreshes the next group of all wallets, so that no summary stays outdated after a crash or a restore.
  */
 export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   const touched = new Set<string>();
   let lastRefreshedId = '';
 
-  /** Returns the cents that each wallet spends per day. Wallets without recent entries are left out. */
-  async function spending(wallets: readonly WalletHead[], now: number): Promise<Map<string, number>> {
+  /** Returns the wallets with recent entries, each with the page (`base`) from which its spending is counted. */
+  async function findBasePages(wallets: readonly WalletHead[], now: number) {
     const active = wallets.filter(({ at, seq }) => seq > 0 && now - at.getTime() < usePeriod);
-    const samples = await use.samples(
-      active.flatMap(({ walletId, n }) => sampledPages(n).map((page) => ({ walletId, n: page }))),
+    const wantedPages = active.flatMap(({ walletId, n: last }) =>
+      sampledPages(last).map((n) => ({ walletId, n })),
     );
-    const based = active.flatMap((wallet) => {
+    const samples = await use.samples(wantedPages);
+    return active.flatMap((wallet) => {
       const base = baselineOf(samples.get(wallet.walletId) ?? [], now);
       return base ? [{ wallet, base }] : [];
     });
-    const moves = await use.moves(new Map(based.map(({ wallet, base }) => [wallet.walletId, base.n])));
-    return new Map(
-      based.map(({ wallet, base }) => {
-        const { walletId } = wallet;
-        return [walletId, spentPerDay(wallet, base, { moves: moves.get(walletId) ?? [], now })];
-      }),
-    );
+  }
+
+  /** Returns the cents that each wallet spends per day, by wallet id. Wallets without recent entries are left out. */
+  async function computeSpending(wallets: readonly WalletHead[], now: number): Promise<Map<string, number>> {
+    const basePages = await findBasePages(wallets, now);
+    const basePageNumbers = basePages.map(({ wallet, base }) => [wallet.walletId, base.n] as const);
+    const movesByWallet = await use.moves(new Map(basePageNumbers));
+    const spending = new Map<string, number>();
+    for (const { wallet, base } of basePages) {
+      const moves = movesByWallet.get(wallet.walletId) ?? [];
+      spending.set(wallet.walletId, spentPerDay(wallet, base, { moves, now }));
+    }
+    return spending;
   }
 
   /** Returns the present summaries of these wallets, in the order of their ids. */
   async function summarise(walletIds: readonly string[]): Promise<WalletSummary[]> {
     const now = clock.now();
     const heads = await use.heads(walletIds);
-    const spent = await spending(heads, now);
+    const spending = await computeSpending(heads, now);
     return heads.map((head) => {
       const { walletId, n, at, balance, seq } = head;
-      const perDay = spent.get(walletId) ?? 0;
+      const perDay = spending.get(walletId) ?? 0;
       return {
         _id: walletId,
-        mode: Mode.parse(walletId.split(':')[1]),
+        mode: ownerOfWallet(walletId).mode,
         n,
         at,
         balance,
@@ -95,9 +102,9 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
 
   /** Stores new summaries of these wallets. @returns whether any of them had no summary */
   async function refresh(walletIds: readonly string[]): Promise<boolean> {
-    const before = await store.versions(walletIds);
-    await store.put(await summarise(walletIds), before);
-    return before.size < walletIds.length;
+    const storedPages = await store.pageNumbers(walletIds);
+    await store.put(await summarise(walletIds), storedPages);
+    return storedPages.size < walletIds.length;
   }
 
   /**
@@ -107,9 +114,9 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   async function flush(): Promise<void> {
     const due = [...touched];
     touched.clear();
-    for (let first = 0; first < due.length; first += atOnce) {
+    for (let first = 0; first < due.length; first += mostPerRead) {
       try {
-        await refresh(due.slice(first, first + atOnce));
+        await refresh(due.slice(first, first + mostPerRead));
       } catch (error) {
         for (const walletId of due.slice(first)) touched.add(walletId);
         throw error;
@@ -117,11 +124,11 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     }
   }
 
-  /** Refreshes the next group of all wallets. @returns whether the following group may lack summaries too */
+  /** Refreshes the next group of all wallets. @returns whether a summary was missing and more groups follow */
   async function refreshNextGroup(): Promise<boolean> {
-    const group = await ledger.walletIds({ after: lastRefreshedId, limit: perSweep });
+    const group = await ledger.walletIds({ after: lastRefreshedId, limit: groupSize });
     const wereMissing = group.length > 0 && (await refresh(group));
-    lastRefreshedId = group.length < perSweep ? '' : (group.at(-1) ?? '');
+    lastRefreshedId = group.length < groupSize ? '' : (group.at(-1) ?? '');
     return wereMissing && lastRefreshedId !== '';
   }
 
@@ -129,7 +136,7 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     name: 'wallet summaries',
     async sweep() {
       await flush();
-      for (let group = 0; group < mostGroups; group += 1) {
+      for (let group = 0; group < mostGroupsPerSweep; group += 1) {
         const isMoreMissing = await refreshNextGroup();
         if (!isMoreMissing) break;
       }

@@ -17,7 +17,7 @@ export interface WalletSummary {
   at: Date;
   /** The balance in cents. */
   balance: number;
-  /** The number of entries of the statement. */
+  /** The `seq` of the last entry, which is the number of entries of the whole statement. */
   seq: number;
   /** Cents spent per day. */
   spentPerDay: number;
@@ -35,7 +35,8 @@ export const indexes: IndexDeclaration[] = [
 
 const mostCapped = 1_000;
 
-const isDuplicate = (error: unknown): boolean =>
+/** Whether all failed writes were refused by a unique index, because another process has written the summaries. */
+const areAllDuplicates = (error: unknown): boolean =>
   error instanceof MongoBulkWriteError &&
   [error.writeErrors].flat().every(({ code }) => code === duplicateKey);
 
@@ -44,20 +45,20 @@ export function createWalletSummaryStore(db: Db) {
   const summaries = db.collection<WalletSummary>(collection);
 
   return {
-    /** Returns the page numbers of the existing summaries, by wallet id. */
-    async versions(ids: readonly string[]): Promise<Map<string, number>> {
+    /** Returns the number of the last page that each existing summary has read, by wallet id. */
+    async pageNumbers(ids: readonly string[]): Promise<Map<string, number>> {
       const found = await summaries.find({ _id: { $in: [...ids] } }, { projection: { n: 1 } }).toArray();
       return new Map(found.map(({ _id, n }) => [_id, n]));
     },
 
-    /** Replaces summaries, unless another process has replaced one since `before` was read. */
-    async put(fresh: readonly WalletSummary[], before: ReadonlyMap<string, number>): Promise<void> {
+    /** Stores summaries. A summary that another process has replaced since `storedPages` was read stays as it is. */
+    async put(fresh: readonly WalletSummary[], storedPages: ReadonlyMap<string, number>): Promise<void> {
       if (fresh.length === 0) return;
       const writes: AnyBulkWriteOperation<WalletSummary>[] = fresh.map(({ _id, ...replacement }) => ({
-        replaceOne: { filter: { _id, n: before.get(_id) ?? -1 }, replacement, upsert: true },
+        replaceOne: { filter: { _id, n: storedPages.get(_id) ?? -1 }, replacement, upsert: true },
       }));
       await summaries.bulkWrite(writes, { ordered: false }).catch((error: unknown) => {
-        if (!isDuplicate(error)) throw error;
+        if (!areAllDuplicates(error)) throw error;
       });
     },
 

@@ -17,8 +17,8 @@ export interface WalletHead extends Sample, Pick<WalletState, 'seq' | 'minute' |
   walletId: string;
 }
 
-/** The most ids in one query. */
-const perQuery = 2_000;
+/** The most pages or wallets in one query. */
+const mostPerQuery = 2_000;
 
 const lastPage = {
   from: collection,
@@ -34,7 +34,8 @@ const lastPage = {
 
 function inGroups<T>(all: readonly T[]): T[][] {
   const groups: T[][] = [];
-  for (let first = 0; first < all.length; first += perQuery) groups.push(all.slice(first, first + perQuery));
+  for (let first = 0; first < all.length; first += mostPerQuery)
+    groups.push(all.slice(first, first + mostPerQuery));
   return groups;
 }
 
@@ -74,10 +75,10 @@ export function createWalletUseStore(db: Db) {
       return found;
     },
 
-    /** Returns the amounts that operators moved after the given pages, by wallet id. */
-    async moves(since: ReadonlyMap<string, number>): Promise<Map<string, ManualMove[]>> {
+    /** Returns the amounts that operators moved, by wallet id. They include all moves after the given page of each wallet. */
+    async moves(afterPage: ReadonlyMap<string, number>): Promise<Map<string, ManualMove[]>> {
       const found = new Map<string, ManualMove[]>();
-      for (const group of inGroups([...since])) {
+      for (const group of inGroups([...afterPage])) {
         const pages = ledger.find(
           {
             ...byOperators,

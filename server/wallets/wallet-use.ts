@@ -1,4 +1,4 @@
-/** Computes how much a wallet spends from a few pages of its ledger, at growing distances. No ledger is read as a whole. */
+/** Computes the spending of a wallet from a few pages of its ledger. The whole ledger is never read. */
 
 const day = 86_400_000;
 /** The period whose spending is computed, in milliseconds. */
@@ -19,18 +19,18 @@ export interface ManualMove {
 
 /** Returns the numbers of the pages that are 1, 2, 4, 8 … pages before page `n`, and of page 0. */
 export function sampledPages(n: number): number[] {
-  const before: number[] = [];
-  for (let back = 1; back < n; back *= 2) before.push(n - back);
-  return n > 0 ? [...before, 0] : [];
+  const numbers: number[] = [];
+  for (let distance = 1; distance < n; distance *= 2) numbers.push(n - distance);
+  return n > 0 ? [...numbers, 0] : [];
 }
 
-/** Returns the distance of a page from the beginning of the period as a ratio: half the age and double the age are equally far. */
-const distance = ({ at }: Sample, now: number): number =>
+/** Returns how much the age of a page differs from the period. It compares their ratio, so half and double differ equally. */
+const ageDifference = ({ at }: Sample, now: number): number =>
   Math.abs(Math.log(Math.max(1, now - at.getTime()) / usePeriod));
 
 /** Returns the sample whose time is nearest to the beginning of the period. @param now milliseconds since the epoch */
 export function baselineOf(samples: readonly Sample[], now: number): Sample | undefined {
-  return samples.toSorted((a, b) => distance(a, now) - distance(b, now))[0];
+  return samples.toSorted((a, b) => ageDifference(a, now) - ageDifference(b, now))[0];
 }
 
 /**

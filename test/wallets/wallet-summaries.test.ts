@@ -76,7 +76,7 @@ it('summaries are never replaced by an older read of another process', async () 
   const { process, store, use, move, balances } = await ledgerOf([a]);
   const summaries = process();
   await summaries.sweep.sweep();
-  const before = await store.versions([a]);
+  const before = await store.pageNumbers([a]);
   const old = await summaries.summarise([a]);
   await move(a, funding('txn_1', 500));
   await summaries.sweep.sweep();

@@ -8,7 +8,7 @@ interface Dependencies {
   store: Pick<LedgerStore, 'head' | 'page' | 'pages'>;
   revocations: Pick<RevocationStore, 'has'>;
   checkpoints: CheckpointStore;
-  /** Seals checkpoints. */
+  /** The key that seals checkpoints. */
   key: Uint8Array;
   clock: Pick<Clock, 'now'>;
 }
@@ -25,13 +25,13 @@ export interface AuditReport {
   findings: Finding[];
 }
 
-/** A page must be published within this time, in milliseconds. Normally it takes seconds, or up to 30 s by the sweep. */
-const publishedWithin = 60_000;
+/** Events of a page must be published within this time, in milliseconds. It usually takes seconds, with the sweep up to 30 s. */
+const publishWithinMs = 60_000;
 
-/** Audits wallets while they are in use. Pages do not change, and new pages are left to the next audit. */
+/** Audits wallets while they are in use. That is possible because pages do not change. The next audit checks newer pages. */
 export function createWalletAudit({ store, revocations, checkpoints, key, clock }: Dependencies) {
-  /** Returns the page that the checkpoint names, or the fault of the checkpoint. */
-  async function checkpointOf(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
+  /** Returns the page that the checkpoint names (`start`), or the fault of the checkpoint. */
+  async function checkCheckpoint(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
     const checkpoint = await checkpoints.find(walletId, key);
     if (!checkpoint) return { findings: [] };
     if (checkpoint === 'forged')
@@ -51,13 +51,10 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
     };
   }
 
-  /**
-   * Returns the findings about missing grants whose access was not revoked. An erasure revokes the access of each removed
-   * grant.
-   */
-  async function unexplained(missing: readonly Finding[]): Promise<Finding[]> {
+  /** Leaves out missing grants whose access was revoked, because an erasure revokes the access of each grant that it removes. */
+  async function onlyUnrevoked(missing: readonly Finding[]): Promise<Finding[]> {
     const revoked = await Promise.all(missing.map(({ entry = '' }) => revocations.has(entry)));
-    return missing.filter((_, n) => !revoked[n]);
+    return missing.filter((_finding, index) => !revoked[index]);
   }
 
   return {
@@ -69,13 +66,20 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
     async audit(walletId: string, { sinceCheckpoint = false } = {}): Promise<AuditReport | undefined> {
       const head = await store.head(walletId);
       if (!head) return undefined;
-      const known = await checkpointOf(walletId);
-      const start = sinceCheckpoint ? known.start : undefined;
-      const checks = createLedgerChecks(walletId, { start, late: new Date(clock.now() - publishedWithin) });
+      const checkpoint = await checkCheckpoint(walletId);
+      const start = sinceCheckpoint ? checkpoint.start : undefined;
+      const checks = createLedgerChecks(walletId, {
+        start,
+        publishedBefore: new Date(clock.now() - publishWithinMs),
+      });
       const fromPage = start ? start.n + 1 : 0;
       for await (const page of store.pages(walletId, { from: fromPage, to: head.n })) checks.add(page);
       const { last, entries } = checks.result();
-      const findings = [...known.findings, ...checks.findings, ...(await unexplained(checks.withoutGrant))];
+      const findings = [
+        ...checkpoint.findings,
+        ...checks.findings,
+        ...(await onlyUnrevoked(checks.withoutGrant)),
+      ];
       if (last && findings.length === 0) {
         const { n, digest } = last;
         await checkpoints.save({ _id: walletId, n, digest, auditedAt: new Date(clock.now()) }, key);

@@ -9,7 +9,7 @@ export interface Checkpoint {
   /** The digest of page `n`. */
   digest: string;
   auditedAt: Date;
-  /** The HMAC of the other fields. Write access to the database is not enough to move a checkpoint. */
+  /** The HMAC of the other fields. Its key is not in the database, so write access to the database cannot move a checkpoint. */
   seal: string;
 }
 

@@ -62,7 +62,7 @@ function sealFaults({ kind, grant, grantSeal }: LedgerEntry): string[] {
   return grantSeal ? [] : ['a charge without the seal of its grant'];
 }
 
-/** Returns the faults of an entry's grant. A grant may have been removed, which is no fault here. */
+/** Returns the faults of an entry's grant. A missing grant is no fault here: `withoutGrant` lists it. */
 function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
   if (!isBillable(kind) || !grantSeal || !grant) return [];
   return [
@@ -74,42 +74,43 @@ function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string):
 const windowText = ({ start, used }: WalletState['minute']) => `${used} from ${start.toISOString()}`;
 
 /** Returns the differences between the stored state of a page and the state that follows from the entries. */
-function stateFaults(stored: WalletState, folded: WalletState): string[] {
+function stateFaults(stored: WalletState, computed: WalletState): string[] {
   const faults: string[] = [];
-  if (stored.balance !== folded.balance)
+  if (stored.balance !== computed.balance)
     faults.push(
-      `the page ends with a balance of ${dollars(stored.balance)}, its entries with ${dollars(folded.balance)}`,
+      `the page ends with a balance of ${dollars(stored.balance)}, its entries with ${dollars(computed.balance)}`,
     );
-  if (stored.seq !== folded.seq)
-    faults.push(`the page ends with seq ${stored.seq}, its entries with ${folded.seq}`);
+  if (stored.seq !== computed.seq)
+    faults.push(`the page ends with seq ${stored.seq}, its entries with ${computed.seq}`);
   for (const bucket of ['minute', 'hour'] as const) {
-    const [storedWindow, foldedWindow] = [windowText(stored[bucket]), windowText(folded[bucket])];
-    if (storedWindow !== foldedWindow)
-      faults.push(`the ${bucket} window has ${storedWindow}, its entries ${foldedWindow}`);
+    const [storedWindow, computedWindow] = [windowText(stored[bucket]), windowText(computed[bucket])];
+    if (storedWindow !== computedWindow)
+      faults.push(`the ${bucket} window has ${storedWindow}, its entries ${computedWindow}`);
   }
   const { perMinute, perHour } = stored.caps;
-  if (perMinute !== folded.caps.perMinute || perHour !== folded.caps.perHour)
+  if (perMinute !== computed.caps.perMinute || perHour !== computed.caps.perHour)
     faults.push('the spend caps are not those that its entries set');
   return faults;
 }
 
 /**
  * Checks the pages of one wallet in order, from page 0 or from the page after `start`. The caller adds one page at a time.
- * A page that was written before the time `late` must be published.
+ * A page that was written before `publishedBefore` must be published.
  */
 export function createLedgerChecks(
   walletId: string,
-  { start, late }: { start?: Checked | undefined; late: Date },
+  { start, publishedBefore }: { start?: Checked | undefined; publishedBefore: Date },
 ) {
   const findings: Finding[] = [];
-  /** Charges without a grant, although the retention has not ended. An erasure may be the reason. */
+  /** Charges whose grant is missing although its retention has not ended. An erasure may have removed it. */
   const withoutGrant: Finding[] = [];
   const ids = new Set<string>();
   const chargeAmounts = new Map<string, number>();
   let last: Checked | undefined = start;
   let entries = 0;
 
-  function checkRefund({ id, amount, memo }: LedgerEntry): string[] {
+  /** Returns the faults of a refund, compared with the charge that it names. */
+  function refundFaults({ id, amount, memo }: LedgerEntry): string[] {
     const chargeId = memo?.of ?? '';
     const charged = chargeAmounts.get(chargeId);
     // If the check began at a checkpoint, the charge may be on an earlier page.
@@ -150,10 +151,11 @@ export function createLedgerChecks(
     const expectedSeq = countingOf(entry.kind) === 'note' ? undefined : after.seq;
     if (entry.seq !== expectedSeq)
       faults.push(`its seq is ${entry.seq ?? 'absent'}, but follows as ${expectedSeq ?? 'absent'}`);
-    return entry.kind === 'refund' ? [...faults, ...checkRefund(entry)] : faults;
+    return entry.kind === 'refund' ? [...faults, ...refundFaults(entry)] : faults;
   }
 
-  function fold(page: LedgerPage, from: WalletState): WalletState {
+  /** Checks the entries of a page. @returns the state that follows from `from` and the entries */
+  function checkEntries(page: LedgerPage, from: WalletState): WalletState {
     let state = from;
     for (const entry of page.entries) {
       const place = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
@@ -201,12 +203,12 @@ export function createLedgerChecks(
     withoutGrant,
     add(page: LedgerPage): void {
       findings.push(...pageFaults(page).map((problem) => ({ page: page.n, problem })));
-      if (page.unpublished && page.at < late) {
+      if (page.unpublished && page.at < publishedBefore) {
         const problem = 'its events were not published: is a sweeper running?';
         findings.push({ page: page.n, problem, mend: 'publish' });
       }
-      const folded = fold(page, last?.state ?? newWallet);
-      findings.push(...stateFaults(page.state, folded).map((problem) => ({ page: page.n, problem })));
+      const computed = checkEntries(page, last?.state ?? newWallet);
+      findings.push(...stateFaults(page.state, computed).map((problem) => ({ page: page.n, problem })));
       last = page;
     },
     /** Returns the last page and the number of checked entries. */

@@ -29,17 +29,17 @@ export interface RepairReport {
   balance: number;
 }
 
-/** Returns the audit log entry for a repair that is about to be made. */
+/** Returns the audit log entry of a repair. It is recorded before the repair is made. */
 type DescribeRepair = (walletId: string, mended: readonly Finding[]) => AuditEntry;
 
 /**
- * Mends the findings of an audit that need no change of an entry, an amount or a digest. Entries that are missing or altered stay
- * as they are. They need another backup or an adjustment.
+ * Mends the findings of an audit that need no change of an entry, an amount or a digest. Missing or altered entries are not
+ * mended. They need another backup or an adjustment.
  */
 export function createWalletRepair(dependencies: Dependencies) {
   const { audit, store, grants, revocations, checkpoints, publishing, record, clock } = dependencies;
 
-  const work: Readonly<Record<Mend, (walletId: string, found: readonly Finding[]) => Promise<void>>> = {
+  const repairs: Readonly<Record<Mend, (walletId: string, found: readonly Finding[]) => Promise<void>>> = {
     /** Publishes the events and audit entries of pages that were not published. */
     async publish(walletId, found) {
       for (const { page = 0 } of found) {
@@ -49,7 +49,7 @@ export function createWalletRepair(dependencies: Dependencies) {
       await publishing.drain();
     },
 
-    /** Ends accesses whose grant is missing or altered. They are revoked first, so that they end in any case. */
+    /** Ends accesses whose grant is missing or altered. They are revoked first, so that they end even if the removal fails. */
     async endAccess(walletId, found) {
       const ids = [...new Set(found.flatMap(({ entry }) => entry ?? []))];
       await revocations.add(ids, new Date(clock.now()), 'removed grant');
@@ -65,12 +65,12 @@ export function createWalletRepair(dependencies: Dependencies) {
     async repair(walletId: string, describe: DescribeRepair): Promise<RepairReport | undefined> {
       const before = await audit.audit(walletId);
       if (!before) return undefined;
-      const mended = mendable(before.findings);
+      const mended = findMendable(before.findings);
       if (mended.length === 0) return reportOf(before, []);
       await record([describe(walletId, mended)]);
-      for (const mend of Object.keys(work) as Mend[]) {
+      for (const mend of Object.keys(repairs) as Mend[]) {
         const found = mended.filter((finding) => finding.mend === mend);
-        if (found.length > 0) await work[mend](walletId, found);
+        if (found.length > 0) await repairs[mend](walletId, found);
       }
       return reportOf((await audit.audit(walletId)) ?? before, mended);
     },
@@ -78,10 +78,10 @@ export function createWalletRepair(dependencies: Dependencies) {
 }
 export type WalletRepair = ReturnType<typeof createWalletRepair>;
 
-/** Returns the findings that can be mended. A wrong checkpoint is evidence, and stays while other findings cannot be mended. */
-function mendable(findings: readonly Finding[]): Finding[] {
-  const isLeft = findings.some(({ mend }) => mend === undefined);
-  return findings.filter(({ mend }) => mend !== undefined && !(mend === 'forgetCheckpoint' && isLeft));
+/** Returns the findings that can be mended. A wrong checkpoint is evidence, so it is kept if any other finding cannot be mended. */
+function findMendable(findings: readonly Finding[]): Finding[] {
+  const hasUnmendable = findings.some(({ mend }) => mend === undefined);
+  return findings.filter(({ mend }) => mend !== undefined && !(mend === 'forgetCheckpoint' && hasUnmendable));
 }
 
 const reportOf = ({ walletId, findings, balance }: AuditReport, mended: Finding[]): RepairReport => ({
