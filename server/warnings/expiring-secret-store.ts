@@ -11,36 +11,36 @@ export interface ExpiringSecret {
 }
 
 interface Period {
-  /** Secrets that expire between these times. */
+  /** The secrets expire after `from` and not after `to`. */
   from: Date;
   to: Date;
-  /** Only secrets that were used since this time. */
+  /** The secrets were used at this time or later. */
   usedSince: Date;
 }
 
 /** The collections and fields that contain secrets with an expiry. */
-const places = [
+const secretFields = [
   { collection: 'clients', field: 'secrets' },
   { collection: 'apiKeys', field: 'oldSecrets' },
   { collection: 'integrations', field: 'oldSecret' },
 ];
-const mostOfEach = 500;
+const mostPerCollection = 500;
 
-/** Reads the secrets of partners that expire. */
+/** Reads the old secrets of partners that expire soon and are still in use. */
 export function createExpiringSecretStore(db: Db) {
   return {
-    async between({ from, to, usedSince }: Period): Promise<ExpiringSecret[]> {
+    async findExpiring({ from, to, usedSince }: Period): Promise<ExpiringSecret[]> {
       const found = await Promise.all(
-        places.map(({ collection, field }) => {
-          const ends: Document = { [`${field}.expiresAt`]: { $gt: from, $lte: to } };
+        secretFields.map(({ collection, field }) => {
+          const isExpiring: Document = { [`${field}.expiresAt`]: { $gt: from, $lte: to } };
           const isUsed: Document = { [`${field}.lastUsedAt`]: { $gte: usedSince } };
           return db
             .collection<{ _id: string }>(collection)
             .aggregate<ExpiringSecret>([
-              { $match: ends },
-              { $limit: mostOfEach },
+              { $match: isExpiring },
+              { $limit: mostPerCollection },
               { $unwind: `$${field}` },
-              { $match: { ...ends, ...isUsed } },
+              { $match: { ...isExpiring, ...isUsed } },
               {
                 $project: {
                   _id: 0,

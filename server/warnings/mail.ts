@@ -2,7 +2,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 
 export interface Mail {
   to: string;
-  /** The message id. A repeated message has the same id, so that mail programs show it once. */
+  /** The message id. A message that is sent twice has the same id, so that mail programs show it once. */
   id: string;
   /** The name of the partner. */
   name: string;
@@ -15,12 +15,12 @@ export interface Mail {
 export type SendMail = (mail: Mail) => Promise<void>;
 
 interface Settings {
-  /** The URL of the mail server, `smtp://` or `smtps://`, with credentials. */
+  /** The URL of the mail server with credentials. It begins with `smtp://` or `smtps://`. */
   url: string;
   from: string;
-  /** Root of all links. */
+  /** The base URL of the service, with which all links begin. */
   baseUrl: string;
-  /** Whether members see and choose their warnings at `/portal/warnings`. */
+  /** Whether members of partners see their warnings, and choose their e-mails, at `/portal/warnings`. */
   hasPortal: boolean;
 }
 
@@ -31,7 +31,7 @@ export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendM
   const host = new URL(baseUrl).hostname;
   let transport: Promise<{ sendMail(message: object): Promise<unknown> }> | undefined;
 
-  const about = hasPortal
+  const advice = hasPortal
     ? `${baseUrl}/portal/warnings says what to do. There you also choose whether you get these e-mails.`
     : `${baseUrl}/docs/webhooks#warnings`;
 
@@ -45,13 +45,13 @@ export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendM
 
   return async ({ to, id, name, mode, text, isOver }) => {
     transport ??= connect();
-    const sent = await transport;
-    await sent.sendMail({
+    const mailer = await transport;
+    await mailer.sendMail({
       from,
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
       subject: `${isOver ? 'Over: ' : ''}${text.split('. ')[0]} (${name}, ${mode})`,
-      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${about}\n`,
+      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${advice}\n`,
       headers: { 'auto-submitted': 'auto-generated' },
       ...(hasPortal
         ? { list: { unsubscribe: { url: `${baseUrl}/portal/warnings`, comment: 'Choose' } } }

@@ -1,13 +1,13 @@
 import type { Db, Filter } from 'mongodb';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListWarnings } from '../../contracts/admin/warnings.ts';
-import { duplicateKey } from '../platform/database/failures.ts';
+import { isDuplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { readPage } from '../platform/database/pages.ts';
 import type { Warning } from './warning.ts';
 
 const collection = 'warnings';
-const turns = 'warningTurns';
+const turnCollection = 'warningTurns';
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, since: -1, _id: -1 } },
@@ -17,11 +17,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-const isDuplicate = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === duplicateKey;
-
-/** Returns the query of a filter. It includes only warnings that were raised, because only these are sent to partners. */
-const conditionOf = ({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> => ({
+/** Returns the query of a filter. It finds only warnings that were raised, because only these are sent to partners. */
+const queryOf = ({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> => ({
   ...(partnerId === undefined ? {} : { partnerId }),
   raisedAt: { $exists: true },
   ...(state === 'raised' ? { open: true as const } : {}),
@@ -33,35 +30,39 @@ const mostOpen = 5_000;
 
 export type WarningStore = ReturnType<typeof createWarningStore>;
 
-/** The `warnings` collection. The collection `warningTurns` has the time of the last check, so that one process checks at a time. */
+/** The `warnings` collection. `warningTurns` holds the time of the last check, so that only one process checks in each minute. */
 export function createWarningStore(db: Db) {
   const warnings = db.collection<Warning>(collection);
-  const last = db.collection<{ _id: string; at: Date }>(turns);
+  const lastCheck = db.collection<{ _id: string; at: Date }>(turnCollection);
 
   return {
-    /** Takes the turn for a check if the last check of any process was before `since`. @returns whether this process may check */
-    async takeTurn(now: Date, since: Date): Promise<boolean> {
+    /**
+     * Records a check at `now`, unless a process has checked after `lastCheckUntil`.
+     * @returns whether this process may check
+     */
+    async takeTurn({ now, lastCheckUntil }: { now: Date; lastCheckUntil: Date }): Promise<boolean> {
       try {
-        const filter = { _id: 'last', at: { $lte: since } };
-        const { matchedCount, upsertedCount } = await last.updateOne(
+        const filter = { _id: 'last', at: { $lte: lastCheckUntil } };
+        const { matchedCount, upsertedCount } = await lastCheck.updateOne(
           filter,
           { $set: { at: now } },
           { upsert: true },
         );
         return matchedCount + upsertedCount > 0;
       } catch (error) {
-        if (isDuplicate(error)) return false;
+        if (isDuplicateKey(error)) return false;
         throw error;
       }
     },
 
     /** Returns the warnings that are not over, whether they were raised or not. */
-    open: (): Promise<Warning[]> => warnings.find({ open: true }).limit(mostOpen).toArray(),
+    findOpen: (): Promise<Warning[]> => warnings.find({ open: true }).limit(mostOpen).toArray(),
 
     findAll: (ids: readonly string[]): Promise<Warning[]> =>
       warnings.find({ _id: { $in: [...ids] } }).toArray(),
 
-    untold: (limit: number): Promise<Warning[]> =>
+    /** Returns warnings whose present state was not sent to all recipients yet. */
+    findUnsent: (limit: number): Promise<Warning[]> =>
       warnings
         .find({ untold: { $in: ['raised', 'over'] } })
         .limit(limit)
@@ -69,40 +70,46 @@ export function createWarningStore(db: Db) {
 
     /** Returns warnings, the newest first. */
     async list({ limit, after, ...filter }: ListWarnings): Promise<Warning[]> {
-      const last = after === undefined ? undefined : await warnings.findOne({ _id: after });
-      return readPage(warnings, conditionOf(filter), { by: 'since', limit, after: last });
+      const previous = after === undefined ? undefined : await warnings.findOne({ _id: after });
+      return readPage(warnings, queryOf(filter), { by: 'since', limit, after: previous });
     },
 
     async count(filter: Unpaged<ListWarnings>): Promise<Total> {
-      return { total: await warnings.countDocuments(conditionOf(filter)), exact: true };
+      return { total: await warnings.countDocuments(queryOf(filter)), exact: true };
     },
 
-    /** Stores a warning if it is unchanged since it was read (`before`). @returns false if another process has changed it */
-    async put(warning: Warning, before: Warning | undefined): Promise<boolean> {
-      if (!before) {
+    /**
+     * Stores the next state of a warning, unless another process has stored one since `stored` was read.
+     * @param stored the warning as it was read; undefined if it did not exist
+     * @returns whether the state was stored
+     */
+    async put(warning: Warning, stored: Warning | undefined): Promise<boolean> {
+      if (!stored) {
         return warnings.insertOne(warning).then(
           () => true,
           (error: unknown) => {
-            if (isDuplicate(error)) return false;
+            if (isDuplicateKey(error)) return false;
             throw error;
           },
         );
       }
       const { _id, ...replacement } = warning;
-      const result = await warnings.replaceOne({ _id, revision: before.revision }, replacement);
+      const result = await warnings.replaceOne({ _id, revision: stored.revision }, replacement);
       return result.matchedCount > 0;
     },
 
+    /** Removes a warning, unless another process has changed it. */
     async remove({ _id, revision }: Warning): Promise<void> {
       await warnings.deleteOne({ _id, revision });
     },
 
-    async addMailed({ _id, untold }: Warning, address: string): Promise<void> {
-      if (untold) await warnings.updateOne({ _id, untold }, { $addToSet: { mailed: address } });
+    /** Records that the present state of a warning was mailed to an address. */
+    async addMailed({ _id, untold }: Warning, addressHash: string): Promise<void> {
+      if (untold) await warnings.updateOne({ _id, untold }, { $addToSet: { mailed: addressHash } });
     },
 
     /** Records that the state of a warning was sent to all recipients. */
-    async markTold({ _id, untold }: Warning): Promise<void> {
+    async markSent({ _id, untold }: Warning): Promise<void> {
       if (untold) await warnings.updateOne({ _id, untold }, { $unset: { untold: '' } });
     },
   };

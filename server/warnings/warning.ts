@@ -35,7 +35,7 @@ export interface Warning extends Omit<Condition, 'afterMs'> {
 }
 
 const hour = 3_600_000;
-/** How long a problem must be gone before its warning is over, in milliseconds. A problem that comes and goes is one warning. */
+/** How long a problem must be gone before its warning is over, in milliseconds. If it returns earlier, the warning continues. */
 export const quietMs: Readonly<Record<WarningKind, number>> = {
   low_balance: hour,
   endpoint_failing: hour / 4,
@@ -49,7 +49,7 @@ export const warningIdOf = ({ kind, partnerId, mode, about }: Omit<Condition, 'a
   [kind, partnerId, mode, about].join('|');
 
 /** Returns the warning about a problem that has just begun. */
-function begun({ afterMs, ...condition }: Condition, now: Date, revision: number): Warning {
+function beginWarning({ afterMs, ...condition }: Condition, now: Date, revision: number): Warning {
   const isDue = afterMs <= 0;
   return {
     _id: warningIdOf(condition),
@@ -64,20 +64,20 @@ function begun({ afterMs, ...condition }: Condition, now: Date, revision: number
 }
 
 /** Returns the warning after its problem was seen again. */
-function seenAgain(warning: Warning, { afterMs, text }: Condition, now: Date): Warning {
+function afterSeen(warning: Warning, { afterMs, text }: Condition, now: Date): Warning {
   const seen = { ...warning, text, lastSeenAt: now, revision: warning.revision + 1 };
   if (seen.raisedAt || now.getTime() - seen.since.getTime() < afterMs) return seen;
   return { ...seen, raisedAt: now, untold: 'raised' };
 }
 
 /** Returns the warning after its problem was not seen. */
-function unseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone' {
+function afterUnseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone' {
   if (!warning.raisedAt) return 'gone';
   if (warning.overAt || now.getTime() - warning.lastSeenAt.getTime() < quietMs[warning.kind])
     return 'unchanged';
-  const { untold: before, open: _open, ...rest } = warning;
+  const { untold: unsent, open: _open, ...rest } = warning;
   // A warning that was never sent needs no message that it is over.
-  const untold = before === 'raised' ? {} : { untold: 'over' as const };
+  const untold = unsent === 'raised' ? {} : { untold: 'over' as const };
   const purgeAt = new Date(now.getTime() + warningRetentionMs);
   return { ...rest, ...untold, overAt: now, purgeAt, mailed: [], revision: warning.revision + 1 };
 }
@@ -92,9 +92,9 @@ export function nextWarning(
   condition: Condition | undefined,
   now: Date,
 ): Warning | 'unchanged' | 'gone' {
-  if (!condition) return known ? unseen(known, now) : 'unchanged';
-  if (!known) return begun(condition, now, 1);
-  if (!known.overAt) return seenAgain(known, condition, now);
+  if (!condition) return known ? afterUnseen(known, now) : 'unchanged';
+  if (!known) return beginWarning(condition, now, 1);
+  if (!known.overAt) return afterSeen(known, condition, now);
   // The message that the earlier warning is over must be sent first.
-  return known.untold ? 'unchanged' : begun(condition, now, known.revision + 1);
+  return known.untold ? 'unchanged' : beginWarning(condition, now, known.revision + 1);
 }

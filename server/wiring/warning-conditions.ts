@@ -1,17 +1,18 @@
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
-import { walletIdOf } from '../billing/ledger-page.ts';
+import { ownerOfWallet, walletIdOf } from '../billing/ledger-page.ts';
+import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
 import { daysLeftOf } from '../wallets/wallet-list.ts';
 import type { WalletSummary } from '../wallets/wallet-summary-store.ts';
 import type { Condition } from '../warnings/warning.ts';
-import { evaluateHour } from '../webhooks/operators/hour-of-attempts.ts';
+import { evaluateHour, type HourFault } from '../webhooks/operators/hour-of-attempts.ts';
 import type { Stores } from './stores.ts';
 
 const [hour, day] = [3_600_000, 86_400_000];
 /** A live balance is low if it is used up within this number of days, unless the partner has another threshold. */
 export const defaultLowDays = 7;
-/** The most endpoints in trouble that one check reads. */
-const mostEndpoints = 200;
+/** The most endpoints with failed attempts that one check reads. */
+const mostEndpointsPerCheck = 200;
 /** A warning is raised about an old secret that expires within this time and was used within this time, in milliseconds. */
 export const expiringWithinMs = day;
 
@@ -24,56 +25,68 @@ function isLow({ balance, endsAt, seq }: WalletSummary, threshold: LowBalance, n
   return endsAt !== undefined && endsAt.getTime() < now + threshold.days * day;
 }
 
-function lowBalance(summary: WalletSummary): Condition {
-  const [partnerId = ''] = summary._id.split(':');
+function lowBalanceCondition(summary: WalletSummary): Condition {
   const days = daysLeftOf(summary);
   const left = days === null ? '' : `, enough for ${days} days`;
   return {
     kind: 'low_balance',
-    partnerId,
-    mode: summary.mode,
+    ...ownerOfWallet(summary._id),
     about: summary.mode,
     afterMs: 0,
     text: `The ${summary.mode} wallet has ${dollars(summary.balance)} left${left}. Once it is empty, exchanges are refused with 402`,
   };
 }
 
-/** Makes the functions that find the problems to warn partners of. They read the stores of all features. */
+function failingEndpointCondition({ _id: about, partnerId, mode }: ApiKey, fault: HourFault): Condition {
+  const since = fault.since ? ` since ${minuteOf(fault.since)}` : '';
+  const result = fault.since ? 'Nothing was delivered' : 'Less than half of the attempts were delivered';
+  return {
+    kind: 'endpoint_failing',
+    partnerId,
+    mode,
+    about,
+    text: `${result} to the webhook URL of ${about}${since}. The last answers: ${fault.answers.join(', ')}`,
+    // A fault with `since` has lasted for an hour already.
+    afterMs: fault.since ? 0 : hour,
+  };
+}
+
+/** Makes the functions that find the problems of partners that warnings are about. They read the stores of several features. */
 export function createWarningConditions(stores: Stores, clock: { now(): number }) {
   const { summaries } = stores.wallets;
   const { partners, keys } = stores.partners;
 
-  /** Returns the conditions of active partners. */
-  async function ofActive(conditions: readonly Condition[]): Promise<Condition[]> {
+  /** Leaves out the conditions of partners that are not active. */
+  async function onlyOfActivePartners(conditions: readonly Condition[]): Promise<Condition[]> {
     const ids = [...new Set(conditions.map(({ partnerId }) => partnerId))];
     const found = await partners.findAll(ids);
     const active = new Set(found.flatMap((one) => (one?.status === 'active' ? one._id : [])));
     return conditions.filter(({ partnerId }) => active.has(partnerId));
   }
 
-  async function lowBalances(): Promise<Condition[]> {
+  async function findLowBalances(): Promise<Condition[]> {
     const now = clock.now();
-    const withThreshold: Partner[] = await partners.withLowBalance();
-    const threshold = new Map(
-      withThreshold.map(({ _id, warnings }) => [walletIdOf(_id, 'live'), warnings?.lowBalance]),
+    const partnersWithThreshold: Partner[] = await partners.withLowBalance();
+    const thresholds = new Map(
+      partnersWithThreshold.map(({ _id, warnings }) => [walletIdOf(_id, 'live'), warnings?.lowBalance]),
     );
     const [ending, others] = await Promise.all([
       summaries.endingBefore(['live'], new Date(now + defaultLowDays * day)),
-      summaries.findAll([...threshold.keys()]),
+      summaries.findAll([...thresholds.keys()]),
     ]);
     const low = [
-      ...ending.filter(({ _id }) => !threshold.has(_id)),
-      ...others.filter((one) => isLow(one, threshold.get(one._id) ?? 'off', now)),
+      ...ending.filter(({ _id }) => !thresholds.has(_id)),
+      ...others.filter((one) => isLow(one, thresholds.get(one._id) ?? 'off', now)),
     ];
-    return ofActive(low.map(lowBalance));
+    return onlyOfActivePartners(low.map(lowBalanceCondition));
   }
 
-  async function caps(): Promise<Condition[]> {
+  async function findReachedCaps(): Promise<Condition[]> {
     const found = await summaries.capped(new Date(clock.now()));
-    return ofActive(
-      found.flatMap(({ _id, mode, capped }) => {
-        const [partnerId = ''] = _id.split(':');
+    return onlyOfActivePartners(
+      found.flatMap(({ _id, capped }) => {
         if (!capped) return [];
+        const { partnerId, mode } = ownerOfWallet(_id);
         const { bucket, limit } = capped;
         const text = `The ${mode} spend cap of ${limit} a ${bucket} is reached. Exchanges over it are refused with 429; support can raise it`;
         return { kind: 'cap_reached' as const, partnerId, mode, about: mode, text, afterMs: 0 };
@@ -81,38 +94,26 @@ export function createWarningConditions(stores: Stores, clock: { now(): number }
     );
   }
 
-  async function failingEndpoints(): Promise<Condition[]> {
+  async function findFailingEndpoints(): Promise<Condition[]> {
     const now = new Date(clock.now());
-    const owners = await stores.webhooks.health.troubled(now, mostEndpoints);
+    const owners = await stores.webhooks.health.troubled(now, mostEndpointsPerCheck);
     const found = await keys.findAll(owners.map(({ keyId }) => keyId));
-    const judged: Condition[] = [];
+    const conditions: Condition[] = [];
     for (const key of found) {
       const isPaused = key?.pause && key.pause.until > now;
       if (!key?.webhook || key.status !== 'active' || isPaused) continue;
-      const { _id: about, partnerId, mode } = key;
-      const fault = evaluateHour(await stores.webhooks.health.attempts(about, now), now.getTime());
-      if (!fault) continue;
-      const since = fault.since ? ` since ${minuteOf(fault.since)}` : '';
-      const what = fault.since ? 'Nothing was delivered' : 'Less than half of the attempts were delivered';
-      const text = `${what} to the webhook URL of ${about}${since}. The last answers: ${fault.answers.join(', ')}`;
-      judged.push({
-        kind: 'endpoint_failing',
-        partnerId,
-        mode,
-        about,
-        text,
-        afterMs: fault.since ? 0 : hour,
-      });
+      const fault = evaluateHour(await stores.webhooks.health.attempts(key._id, now), now.getTime());
+      if (fault) conditions.push(failingEndpointCondition(key, fault));
     }
-    return ofActive(judged);
+    return onlyOfActivePartners(conditions);
   }
 
-  async function expiringSecrets(): Promise<Condition[]> {
+  async function findExpiringSecrets(): Promise<Condition[]> {
     const now = clock.now();
     const [from, to] = [new Date(now), new Date(now + expiringWithinMs)];
     const usedSince = new Date(now - expiringWithinMs);
-    const found = await stores.warnings.expiringSecrets.between({ from, to, usedSince });
-    return ofActive(
+    const found = await stores.warnings.expiringSecrets.findExpiring({ from, to, usedSince });
+    return onlyOfActivePartners(
       found.map(({ owner, partnerId, mode, last4, expiresAt }) => ({
         kind: 'secret_expiring',
         partnerId,
@@ -125,7 +126,7 @@ export function createWarningConditions(stores: Stores, clock: { now(): number }
   }
 
   return {
-    sources: [lowBalances, caps, failingEndpoints, expiringSecrets],
+    sources: [findLowBalances, findReachedCaps, findFailingEndpoints, findExpiringSecrets],
     kinds: ['low_balance', 'cap_reached', 'endpoint_failing', 'secret_expiring'],
   } as const;
 }

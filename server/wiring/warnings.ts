@@ -5,7 +5,7 @@ import type { Publish } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createWarningProcedures } from '../warnings/admin.ts';
 import { createMailer } from '../warnings/mail.ts';
-import { createTell, type Recipients } from '../warnings/tell.ts';
+import { createSendWarning, type Recipients } from '../warnings/send.ts';
 import type { Warning } from '../warnings/warning.ts';
 import { createWarningWatch } from '../warnings/watch.ts';
 import type { Stores } from './stores.ts';
@@ -20,8 +20,8 @@ interface Dependencies {
   logger: Logger;
 }
 
-/** The most API keys of a partner that receive a notice. */
-const mostKeys = 50;
+/** The most API keys of a partner and mode that receive a notice. */
+const mostKeysPerPartner = 50;
 
 /** Makes the feature of warnings. It finds problems in the records of all features. */
 export function createWarnings({ stores, config, settings, publish, clock, logger }: Dependencies) {
@@ -29,11 +29,14 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   const { partners, keys } = stores.partners;
   const { smtp, baseUrl } = config;
 
-  async function recipients({ partnerId, mode }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
+  async function findRecipients({
+    partnerId,
+    mode,
+  }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
     const [partner, wanting, opted] = await Promise.all([
       partners.find(partnerId),
       config.portal ? stores.portal.members.wanting(partnerId) : [],
-      keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeys }),
+      keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeysPerPartner }),
     ]);
     return {
       name: partner?.name ?? partnerId,
@@ -44,9 +47,15 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   }
 
   const sendMail = smtp && createMailer({ ...smtp, baseUrl, hasPortal: config.portal });
-  const tell = createTell({ store, recipients, publish, sendMail });
+  const sendWarning = createSendWarning({ store, findRecipients, publish, sendMail });
   return {
     procedures: createWarningProcedures({ store, settings }),
-    sweep: createWarningWatch({ store, ...createWarningConditions(stores, clock), tell, clock, logger }),
+    sweep: createWarningWatch({
+      store,
+      ...createWarningConditions(stores, clock),
+      sendWarning,
+      clock,
+      logger,
+    }),
   };
 }

@@ -1,7 +1,7 @@
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoticeEvent } from '../../contracts/events.ts';
-import { lookEveryMs } from '../../server/warnings/watch.ts';
+import { checkEveryMs } from '../../server/warnings/watch.ts';
 import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
@@ -70,7 +70,7 @@ beforeEach(() => {
 });
 
 /** Makes a check due, and lets both processes run it at once. */
-async function look(ms = lookEveryMs): Promise<void> {
+async function look(ms = checkEveryMs): Promise<void> {
   clock.advance(ms);
   const ofWarnings = [server, other].map(
     ({ services }) =>

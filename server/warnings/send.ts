@@ -13,8 +13,8 @@ export interface Recipients {
 }
 
 interface Dependencies {
-  store: Pick<WarningStore, 'addMailed' | 'markTold'>;
-  recipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
+  store: Pick<WarningStore, 'addMailed' | 'markSent'>;
+  findRecipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
   publish: Publish;
   /** Sends an e-mail. Undefined if no mail server is configured. */
   sendMail: SendMail | undefined;
@@ -22,21 +22,24 @@ interface Dependencies {
 
 const hashOf = (address: string): string => sha256(address).slice(0, 22);
 
-/** Makes the notice of a warning's state. The id follows from the cause, so that a second publication is the same event. */
-function draftOf(warning: Warning, state: 'raised' | 'over', keyId: string): EventDraft {
+/**
+ * Makes the event that tells one key that a warning was raised or is over. The event's id is derived from `cause`, so that
+ * publishing it twice gives one event. `notice_id` is the same for both states.
+ */
+function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string): EventDraft {
   const { _id, kind, partnerId, mode, about, text, since, overAt } = warning;
   const type: NoticeName = `notice.${kind}`;
-  const beginning = `${_id}|${since.toISOString()}`;
+  const warningKey = `${_id}|${since.toISOString()}`;
   return {
     type,
-    cause: [beginning, state, keyId],
+    cause: [warningKey, state, keyId],
     partnerId,
     mode,
     keyId,
     about: {},
     at: (state === 'over' ? overAt : warning.raisedAt) ?? since,
     fields: {
-      notice_id: sha256(beginning).slice(0, 22),
+      notice_id: sha256(warningKey).slice(0, 22),
       state,
       about,
       text,
@@ -46,18 +49,21 @@ function draftOf(warning: Warning, state: 'raised' | 'over', keyId: string): Eve
   };
 }
 
-export type Tell = (warning: Warning) => Promise<void>;
+export type SendWarning = (warning: Warning) => Promise<void>;
 
-/** Returns a function that sends the state of a warning once to each address and key. After a failure, it sends the rest. */
-export function createTell({ store, recipients, publish, sendMail }: Dependencies): Tell {
+/**
+ * Returns a function that sends the state of a warning once to each address and key. If an e-mail fails, the others are still
+ * sent, and the next call sends the failed one.
+ */
+export function createSendWarning({ store, findRecipients, publish, sendMail }: Dependencies): SendWarning {
   return async (warning) => {
     const { untold: state, mode, text, mailed, _id, since } = warning;
     if (!state) return;
-    const { name, emails, keyIds } = await recipients(warning);
-    await publish(keyIds.map((keyId) => draftOf(warning, state, keyId)));
-    const missing = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];
+    const { name, emails, keyIds } = await findRecipients(warning);
+    await publish(keyIds.map((keyId) => noticeEvent(warning, state, keyId)));
+    const unmailed = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];
     const results = await Promise.allSettled(
-      missing.map(async (to) => {
+      unmailed.map(async (to) => {
         const id = sha256(`${_id}|${since.toISOString()}|${state}|${to}`).slice(0, 32);
         await sendMail?.({ to, id, name, mode, text, isOver: state === 'over' });
         await store.addMailed(warning, hashOf(to));
@@ -65,6 +71,6 @@ export function createTell({ store, recipients, publish, sendMail }: Dependencie
     );
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    await store.markTold(warning);
+    await store.markSent(warning);
   };
 }
