@@ -13,7 +13,7 @@ interface Dependencies {
   events: {
     /** Returns a stored event by its id; null if it does not exist or was deleted. */
     find(id: string): Promise<StoredEvent | null>;
-    /** Returns the events of one key until a time, the oldest first. */
+    /** Returns the events of one key that were stored until a time, the oldest first. */
     ofKey(
       keyId: string,
       page: { until: Date; limit: number; after: StoredEvent | undefined },
@@ -22,9 +22,9 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** `GET /api/events`: lists the events of a key of the last 30 days, also if the key has no webhook URL. */
+/** Makes the handler of `GET /api/events`. It lists the events of a key of the last 30 days, also if the key has no webhook URL. */
 export function createEventList({ events, clock }: Dependencies) {
-  /** Returns an event of a key. @throws ApiError `event_not_found` if the event belongs to another key or was deleted */
+  /** Returns an event of a key. @throws ApiError `event_not_found` if the key has no such event, or if it was deleted */
   async function requireEvent(id: string, keyId: string): Promise<StoredEvent> {
     const event = await events.find(id);
     if (event?.keyId !== keyId) throw new ApiError('event_not_found');

@@ -11,6 +11,7 @@ import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
+import { createRequestCallers } from '../platform/http/request-callers.ts';
 import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { EventList } from './events.ts';
 
@@ -24,30 +25,24 @@ interface Dependencies {
   /** @throws ApiError `missing_api_key`, `invalid_api_key` */
   authenticate: (authorization: string | undefined) => Promise<Key>;
   listEvents: EventList;
-  /** Reads the wallet of the key's partner and mode. */
+  /** Reads the wallet of a key's partner and mode. */
   readWallet: (wallet: Pick<Key, 'partnerId' | 'mode'>) => Promise<WalletResponse['wallet']>;
   limit: RequestLimit;
 }
 
-/** Prepares the query for the check against its schema. */
-async function readQuery(request: FastifyRequest): Promise<void> {
+/** Refuses repeated parameters and removes empty ones, before the query is checked against its schema. */
+async function normaliseQuery(request: FastifyRequest): Promise<void> {
   requireOnce(request.query);
   request.query = withoutEmpty(request.query);
 }
 
-/** The routes `/api/events` and `/api/wallet`, by which a partner's programs read its account with an API key. */
+/** Returns the routes `/api/events` and `/api/wallet`. With an API key, a partner's programs read events and wallet there. */
 export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
   const { authenticate, listEvents, readWallet, limit } = dependencies;
-  const keys = new WeakMap<FastifyRequest, Key>();
+  const keys = createRequestCallers<Key>();
 
-  function keyOf(request: FastifyRequest): Key {
-    const key = keys.get(request);
-    if (!key) throw new Error('a call was handled before its key was checked');
-    return key;
-  }
-
-  /** Counts a call against the key's limit for this endpoint. */
-  async function admit(endpoint: 'events' | 'wallet', { _id }: Key): Promise<void> {
+  /** Counts a request of a key. @throws ApiError `rate_limited` if the key has used its limit for this endpoint */
+  async function requireAllowance(endpoint: 'events' | 'wallet', { _id }: Key): Promise<void> {
     const { allowed, retryAfter } = await limit(`account-${endpoint}`, _id, accountRequestsPerMinute);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
@@ -67,11 +62,11 @@ export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod
           querystring: EventsQuery,
           response: { 200: EventsResponse, '4xx': GeneralError, '5xx': GeneralError },
         },
-        preValidation: readQuery,
+        preValidation: normaliseQuery,
       },
       async (request) => {
-        const key = keyOf(request);
-        await admit('events', key);
+        const key = keys.require(request);
+        await requireAllowance('events', key);
         return listEvents(key._id, request.query);
       },
     );
@@ -80,8 +75,8 @@ export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod
       '/wallet',
       { schema: { response: { 200: WalletResponse, '4xx': GeneralError, '5xx': GeneralError } } },
       async (request) => {
-        const key = keyOf(request);
-        await admit('wallet', key);
+        const key = keys.require(request);
+        await requireAllowance('wallet', key);
         const wallet = await readWallet(key);
         return { success: true as const, wallet };
       },

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
@@ -6,6 +5,7 @@ import type { Deadline } from '../platform/config/pace.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
+import { createRequestCallers } from '../platform/http/request-callers.ts';
 import type { KeyHolder } from './resolve.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
@@ -27,13 +27,7 @@ export function checkboxRoutes({
   resolve,
   pace,
 }: Dependencies): FastifyPluginAsyncZod {
-  const accounts = new WeakMap<FastifyRequest, KeyHolder>();
-
-  function accountOf(request: FastifyRequest): KeyHolder {
-    const account = accounts.get(request);
-    if (!account) throw new Error('a call was handled before its key was checked');
-    return account;
-  }
+  const accounts = createRequestCallers<KeyHolder>();
 
   return async (scope) => {
     answerInTime(scope, pace);
@@ -46,7 +40,7 @@ export function checkboxRoutes({
     // Errors go to the error handler of the server.
     scope.setErrorHandler(async (thrown, request) => {
       const error = toApiError(thrown, request);
-      const account = accounts.get(request);
+      const account = accounts.find(request);
       if (account && error.status < 500 && error.code !== 'rate_limited')
         await admitUnbilled(account.key._id);
       throw error;
@@ -63,7 +57,11 @@ export function checkboxRoutes({
       },
       async (request) => {
         const idempotencyKey = request.headers['idempotency-key'];
-        return resolve(request.body, { ...accountOf(request), idempotencyKey, context: contextOf(request) });
+        return resolve(request.body, {
+          ...accounts.require(request),
+          idempotencyKey,
+          context: contextOf(request),
+        });
       },
     );
   };

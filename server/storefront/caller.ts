@@ -10,7 +10,7 @@ import { randomSecret } from '../platform/ids.ts';
 import { nameKind, wrongKind } from '../platform/keys/credential-kinds.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration } from './integration-store.ts';
-import { fingerprintOf, isSignedWith, mistakeIn, type Signature } from './request-signature.ts';
+import { explainMismatch, fingerprintOf, isSignedWith, type Signature } from './request-signature.ts';
 
 /** A storefront client with its partner. Prices are in cents per billable event. */
 export interface IntegrationHolder {
@@ -18,22 +18,22 @@ export interface IntegrationHolder {
   partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: { storefront?: number } };
 }
 
-/** The sender of a signed call. A repetition of the call has the same `fingerprint`. */
+/** The sender of a signed request. A repeated request has the same `fingerprint`. */
 export interface Caller extends IntegrationHolder {
   integration: Integration;
   fingerprint: string;
 }
 
 interface Dependencies {
-  /** Reads an integration, never from a cache, so that a new secret or a disabled integration takes effect at once. */
+  /** Reads an integration, never from a cache, so that a new secret or a disabled integration takes effect immediately. */
   findIntegration: (id: string) => Promise<Integration | undefined>;
   /** Reads a client and its partner, never from a cache, so that a removed claim is not returned. */
   findClient: (id: string) => Promise<IntegrationHolder | undefined>;
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   sealing: Sealing;
   limit: RequestLimit;
-  /** Called when the secret with this version has signed a call. */
-  used: (integration: Integration, secretVersion: number) => void;
+  /** Called when the secret with this version has signed a request. */
+  onSecretUsed: (integration: Integration, secretVersion: number) => void;
   clock: { now(): number };
 }
 
@@ -50,21 +50,21 @@ function signingHeadersOf(headers: unknown): SigningHeaders {
   });
 }
 
-/** Finds out who signed a call, from the raw bytes of its body (interface 5.4). */
+/** Makes the function that finds the integration that signed a request. The signature covers the raw body (interface 5.4). */
 export function createCallerAuthentication(dependencies: Dependencies) {
-  const { findIntegration, findClient, keyStatus, sealing, limit, used, clock } = dependencies;
-  /** Used instead of the secret of an unknown integration, so that the check takes the same time. */
-  const decoy = sealing.seal(randomSecret('integrationSecret'));
+  const { findIntegration, findClient, keyStatus, sealing, limit, onSecretUsed, clock } = dependencies;
+  /** Used if the integration is unknown, so that the check takes the same time as for a known integration. */
+  const decoySecret = sealing.seal(randomSecret('integrationSecret'));
 
-  /** Returns the version of the old secret if it is still accepted and has signed the call. */
-  async function oldVersionThatSigned(
+  /** Returns the version of the old secret if the secret is still accepted and has signed the request. */
+  async function findOldVersionThatSigned(
     { oldSecret }: Integration,
-    signed: Signature,
+    signature: Signature,
     raw: Uint8Array,
   ): Promise<number | undefined> {
     if (!oldSecret || oldSecret.expiresAt.getTime() <= clock.now()) return undefined;
     const secret = await sealing.open(oldSecret.sealedSecret);
-    return isSignedWith(secret, signed, raw) ? oldSecret.secretVersion : undefined;
+    return isSignedWith(secret, signature, raw) ? oldSecret.secretVersion : undefined;
   }
 
   const isActive = (account: IntegrationHolder | undefined): account is IntegrationHolder =>
@@ -83,21 +83,22 @@ export function createCallerAuthentication(dependencies: Dependencies) {
       throw new ApiError('rate_limited', { description: 'Integration rate limit exceeded', retryAfter });
   }
 
-  /** @throws ApiError `invalid_signature`; `integration_inactive`; `rate_limited`, for which only signed calls count */
+  /** @throws ApiError `invalid_signature`; `integration_inactive`; `rate_limited`, for which only rightly signed requests count */
   return async function authenticate(headers: unknown, raw: Uint8Array): Promise<Caller> {
-    const sent = signingHeadersOf(headers);
-    const integrationId = sent['x-svc-integration-id'];
-    const timestamp = sent['x-svc-timestamp'];
+    const signingHeaders = signingHeadersOf(headers);
+    const integrationId = signingHeaders['x-svc-integration-id'];
+    const timestamp = signingHeaders['x-svc-timestamp'];
     const integration = await findIntegration(integrationId);
-    const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
-    const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
-    // The present secret is checked first, so that an unknown integration takes the same time as a known one.
-    const version = isSignedWith(secret, signed, raw)
+    const secret = await sealing.open(integration?.sealedSecret ?? (await decoySecret));
+    const signature = { integrationId, timestamp, value: signingHeaders['x-svc-signature'] };
+    // A secret is checked even if the integration is unknown, so that the time does not reveal which integrations exist.
+    const version = isSignedWith(secret, signature, raw)
       ? integration?.secretVersion
-      : integration && (await oldVersionThatSigned(integration, signed, raw));
+      : integration && (await findOldVersionThatSigned(integration, signature, raw));
     if (version === undefined || !integration) {
       const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
-      const hint = kind ?? (integration?.mode === 'test' ? mistakeIn(secret, signed, raw) : undefined);
+      const hint =
+        kind ?? (integration?.mode === 'test' ? explainMismatch(secret, signature, raw) : undefined);
       throw new ApiError('invalid_signature', hint ? { description: `Invalid signature: ${hint}` } : {});
     }
     if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds) {
@@ -105,7 +106,7 @@ export function createCallerAuthentication(dependencies: Dependencies) {
         description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`,
       });
     }
-    used(integration, version);
+    onSecretUsed(integration, version);
     const account = await requireActive(integration);
     await requireAllowance(integrationId);
     return { ...account, integration, fingerprint: fingerprintOf(integrationId, raw) };

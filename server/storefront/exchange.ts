@@ -25,7 +25,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Returns the grant of a code. All codes that this client cannot exchange get the same 404 (interface 7.5). */
+/** Returns the grant of a code of this client. @throws ApiError `code_not_found` for all other codes (interface 7.5) */
 function requireOwnCode(grant: Grant | undefined, code: string, client: IntegrationHolder['client']): Grant {
   if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
   const description = wrongKind('code', code, 'code');
@@ -33,7 +33,7 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: Integrat
 }
 
 /** Returns the error for an unknown shop. For a test integration, it names the sent and the registered values. */
-function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiError {
+function shopNotFound(sent: string, { mode, shops }: Caller['integration']): ApiError {
   if (mode !== 'test') return new ApiError('shop_not_found');
   const form = /[:/]/.test(sent) ? '; a shop_domain is a host name, without https:// and without a path' : '';
   const registered = `this integration has ${shops.slice(0, 10).join(', ')}`;
@@ -42,8 +42,8 @@ function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiE
   });
 }
 
-/** Refuses users who must not pass or have no positive claim, so that nothing is billed for them. */
-function requireSuccess(grant: Grant, claims: ClaimsMap): void {
+/** Throws if the enrollment is not active or no claim is positive. It runs before the charge, so that nothing is billed. */
+function requirePositiveResult(grant: Grant, claims: ClaimsMap): void {
   if (grant.enrollment.status === 'withdrawn')
     throw new ApiError('code_not_found', {
       description: 'Authorization code not found: the user has withdrawn the consent',
@@ -52,7 +52,7 @@ function requireSuccess(grant: Grant, claims: ClaimsMap): void {
   if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');
 }
 
-/** `POST /api/integrations/storefront/verify/exchange` (interface 4.6), for a caller whose signature was verified. */
+/** Makes the handler of `POST /api/integrations/storefront/verify/exchange` (interface 4.6). The signature is already verified. */
 export function createStorefrontExchange({
   loadGrant,
   charges,
@@ -61,33 +61,38 @@ export function createStorefrontExchange({
   clock,
 }: Dependencies) {
   /**
-   * Returns the access of a used code, without billing, if the same request is repeated before the code expires. Otherwise
-   * throws a 404.
+   * Returns the access of a used code if the same request is repeated before the code expires. Nothing is billed again.
+   * @throws ApiError `code_not_found` for another request, a revoked access or an expired code
    */
-  function replayed({ id, at, access, revoked }: PastCharge, fingerprint: string): Access {
-    const isSame =
+  function accessOfRepeatedRequest({ id, at, access, revoked }: PastCharge, fingerprint: string): Access {
+    const isRepeatable =
       access?.fingerprint === fingerprint && !revoked && access.expiresAt.getTime() > clock.now();
-    if (isSame) return access;
+    if (isRepeatable) return access;
     throw new ApiError('code_not_found', {
       description: `Authorization code not found: it was used at ${at.toISOString()}; charge ${id}`,
     });
   }
 
-  async function buy(request: StorefrontRequest, caller: Caller, context: RequestContext): Promise<Access> {
+  /** Charges for the code, unless the request repeats an earlier one. @returns the access that was bought */
+  async function buyAccess(
+    request: StorefrontRequest,
+    caller: Caller,
+    context: RequestContext,
+  ): Promise<Access> {
     const { client, partner, fingerprint } = caller;
     const cause = sha256(request.code);
     const [found, past] = await Promise.all([loadGrant(request.code), charges.past({ ...client, cause })]);
     const grant = requireOwnCode(found, request.code, client);
-    if (past) return replayed(past, fingerprint);
+    if (past) return accessOfRepeatedRequest(past, fingerprint);
     if (grant.expiresAt.getTime() <= clock.now()) throw new ApiError('code_not_found');
     if (grant.redirectUri !== request.redirect_uri) throw new ApiError('invalid_redirect_uri');
-    const bought = termsOf(grant, client);
-    requireSuccess(grant, bought.claims);
+    const accessTerms = termsOf(grant, client);
+    requirePositiveResult(grant, accessTerms.claims);
     const verificationLevel = verificationLevelOf(grant.evaluatedClaims.assurance_level);
-    const terms = { ...bought, lifetimeSeconds: codeLifetimeSeconds, fingerprint, verificationLevel };
+    const terms = { ...accessTerms, lifetimeSeconds: codeLifetimeSeconds, fingerprint, verificationLevel };
     const order = { kind: 'storefront', cause, terms, prices: partner.prices, ...context } as const;
     const charged = await charges.charge(order, (access) => access);
-    return charged.outcome === 'used' ? replayed(charged.past, fingerprint) : charged.answer;
+    return charged.outcome === 'used' ? accessOfRepeatedRequest(charged.past, fingerprint) : charged.answer;
   }
 
   return async (
@@ -97,8 +102,8 @@ export function createStorefrontExchange({
   ): Promise<StorefrontResponse> => {
     const { integration, client } = caller;
     const shop = request.shop_domain.toLowerCase();
-    if (!integration.shops.includes(shop)) throw unknownShop(request.shop_domain, integration);
-    const { enrollmentId, claims, verificationLevel = 'basic' } = await buy(request, caller, context);
+    if (!integration.shops.includes(shop)) throw shopNotFound(request.shop_domain, integration);
+    const { enrollmentId, claims, verificationLevel = 'basic' } = await buyAccess(request, caller, context);
     const customer = { clientId: client._id, shop, customerId: request.customer_id };
     await rememberCustomer(enrollmentId, customerHash(idKey, customer));
     return { verified: true, claims, verification_level: verificationLevel, enrollment_id: enrollmentId };

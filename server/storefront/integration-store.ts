@@ -5,7 +5,7 @@ import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { SealedField } from '../platform/keys/sealed-values.ts';
 
-/** An integration: shops that exchange the codes of one storefront client. One secret signs their calls. */
+/** An integration lets shops exchange the codes of one storefront client. The shops sign their requests with one secret. */
 export interface Integration {
   _id: string;
   partnerId: string;

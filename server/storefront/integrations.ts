@@ -47,7 +47,7 @@ function oldSecretOf(
 
 export type Integrations = ReturnType<typeof createIntegrations>;
 
-/** Manages storefront integrations. One is `active` until it is disabled, which is final. The methods throw ApiError. */
+/** Makes the methods that manage storefront integrations. A disabled integration cannot be enabled again. */
 export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
   async function newSecret() {
     const integrationSecret = randomSecret('integrationSecret');
@@ -56,7 +56,11 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
   }
 
   /** Returns the audit entry of a change of an integration. */
-  function entryOf(actor: Actor, target: string, changed: Pick<AuditEntry, 'before' | 'after'>): AuditEntry {
+  function auditEntryOf(
+    actor: Actor,
+    target: string,
+    changed: Pick<AuditEntry, 'before' | 'after'>,
+  ): AuditEntry {
     return auditEntry(actor, { id: target, at: clock.now() }, changed);
   }
 
@@ -86,7 +90,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
       const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
       const integration = await store.insert(
         { _id, ...fields, ...stored, createdAt: new Date(clock.now()) },
-        entryOf(actor, _id, { after: fields }),
+        auditEntryOf(actor, _id, { after: fields }),
       );
       return { integration, integrationSecret };
     },
@@ -99,7 +103,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     count: ({ partnerId, clientId, mode, status }: Unpaged<ListIntegrations>): Promise<Total> =>
       store.count({ partnerId, clientId, mode, status }),
 
-    /** Adds and removes shops. The secret stays. */
+    /** Adds and removes shops. The secret does not change. */
     update: (
       { integrationId, addShops, removeShops }: UpdateIntegration,
       actor: Actor,
@@ -110,7 +114,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         const change = { add: addShops, remove: removeShops };
         const shops = changedList(before, change, { noun: 'shop', most: mostShops });
         if (isDeepStrictEqual(shops, before)) return undefined;
-        const entry = entryOf(actor, integrationId, { before: { shops: before }, after: { shops } });
+        const entry = auditEntryOf(actor, integrationId, { before: { shops: before }, after: { shops } });
         return { set: { shops }, entry };
       }),
 
@@ -130,7 +134,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         const after = keepOldSeconds > 0 ? { ...next, keepOldSeconds } : next;
         return {
           set: { ...next, ...stored, oldSecret, lastUsedAt: undefined, rotatedAt: new Date(now) },
-          entry: entryOf(actor, id, { before: { secretVersion, last4 }, after }),
+          entry: auditEntryOf(actor, id, { before: { secretVersion, last4 }, after }),
         };
       });
       return { integration, integrationSecret };
@@ -140,14 +144,14 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
       store.change(id, ({ status }) => {
         if (status === 'disabled') return undefined;
         const set = { status: 'disabled' as const };
-        return { set, entry: entryOf(actor, id, { before: { status }, after: set }) };
+        return { set, entry: auditEntryOf(actor, id, { before: { status }, after: set }) };
       }),
 
     /** Finds an integration by its id. Simultaneous calls share one read. */
     find: createGroupCommit({ run: (ids: readonly string[]) => store.findAll(ids) }),
 
     /** Whether a client has an active integration. */
-    async exist(clientId: string): Promise<boolean> {
+    async hasActive(clientId: string): Promise<boolean> {
       return (await store.list({ clientId, status: 'active' }, { limit: 1 })).length > 0;
     },
   };

@@ -7,6 +7,7 @@ import { ApiError } from '../platform/errors.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { parseJson } from '../platform/http/json.ts';
+import { createRequestCallers } from '../platform/http/request-callers.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {
@@ -26,9 +27,9 @@ function parseBody(type: string | undefined, raw: Buffer): unknown {
   return parseJson(raw.toString('utf8'));
 }
 
-/** The routes under `/api/integrations/storefront`. The signature is checked on the raw bytes, before they are parsed as JSON. */
+/** Returns the routes under `/api/integrations/storefront`. The signature of the raw body is checked before the body is parsed. */
 export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies): FastifyPluginAsyncZod {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  const callers = createRequestCallers<Caller>();
 
   async function requireSignature(request: FastifyRequest): Promise<void> {
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
@@ -36,12 +37,6 @@ export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies)
     callers.set(request, caller);
     await admitAuthenticated(request, caller.partner._id);
     request.body = parseBody(request.headers['content-type'], raw);
-  }
-
-  function callerOf(request: FastifyRequest): Caller {
-    const caller = callers.get(request);
-    if (!caller) throw new Error('a call was handled before its signature was checked');
-    return caller;
   }
 
   return async (scope) => {
@@ -66,7 +61,7 @@ export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies)
           response: { 200: StorefrontResponse, '4xx': GeneralError, '5xx': GeneralError },
         },
       },
-      async (request) => exchange(request.body, callerOf(request), contextOf(request)),
+      async (request) => exchange(request.body, callers.require(request), contextOf(request)),
     );
   };
 }

@@ -80,7 +80,7 @@ export function createBillableEndpoints(dependencies: Dependencies) {
       keyStatus,
       sealing,
       limit,
-      used: dependencies.used.integration,
+      onSecretUsed: dependencies.used.integration,
       clock,
     }),
     exchange: createStorefrontExchange({

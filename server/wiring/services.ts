@@ -167,7 +167,7 @@ export function createServices(foundation: Foundation) {
     baseUrl: config.baseUrl,
     limit,
     startsPerMinute: config.startsPerMinute,
-    hasIntegration: integrations.exist,
+    hasIntegration: integrations.hasActive,
     oidcSources: config.oidcSources,
     identityWalletSources: config.identityWalletSources,
     fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes)),

@@ -128,7 +128,7 @@ export const authentication = [
     'server/storefront/caller.ts',
     ['storefront/exchange', 'contract/section-5'],
     [
-      ['isSignedWith(secret, signed, raw)\n      ?', 'true\n      ?'],
+      ['isSignedWith(secret, signature, raw)\n      ?', 'true\n      ?'],
       [
         'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds',
         'clock.now() / 1000 - Number(timestamp) > timestampSkewSeconds',

@@ -150,9 +150,9 @@ export const money = [
     [
       ["if (grant.enrollment.status !== 'active') throw new ApiError('enrollment_blocked');", ''],
       ["if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');", ''],
-      ['if (past) return replayed(past, fingerprint);', ''],
+      ['if (past) return accessOfRepeatedRequest(past, fingerprint);', ''],
       ['grant.expiresAt.getTime() <= clock.now()', 'grant.expiresAt.getTime() < clock.now()'],
-      ['if (!integration.shops.includes(shop)) throw unknownShop(request.shop_domain, integration);', ''],
+      ['if (!integration.shops.includes(shop)) throw shopNotFound(request.shop_domain, integration);', ''],
     ],
   ),
 ];
