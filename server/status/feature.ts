@@ -19,11 +19,11 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** How long one read of the records is used for all readers, in milliseconds. The page is public. */
-const freshFor = 15_000;
+/** How long one read of the records serves all requests, in milliseconds. It limits reads, because the page is public. */
+const freshForMs = 15_000;
 
-/** Returns the incident of a database that is away, during which nothing can be recorded. */
-function presentOutage({ since }: DatabaseFault, now: number): Incident {
+/** Returns the incident of a database that is unavailable now. The records cannot contain it, because nothing can be written. */
+function currentOutage({ since }: DatabaseFault, now: number): Incident {
   const minutes = Math.max(0, Math.floor((now - since.getTime()) / minute));
   return { kind: 'unavailable', from: since.toISOString(), until: null, minutes };
 }
@@ -35,30 +35,31 @@ export function createStatusFeature({ stores, clock, servesApi, databaseFault, l
     return reportOf(await stores.hours.read(windowStart(now, hour) - daysKept * 24 * hour), now);
   };
   const remembered = createRememberedRead({
-    read: createSharedRead({ read, freshFor, clock }),
+    read: createSharedRead({ read, freshFor: freshForMs, clock }),
     databaseFault,
     clock,
     log: logger,
   });
 
-  function stateOf(isReady: boolean, isAway: boolean, hasErrors: boolean): ServiceStatus['status'] {
-    if (!isReady || isAway) return 'unavailable';
+  function stateOf(isReady: boolean, isDatabaseAway: boolean, hasErrors: boolean): ServiceStatus['status'] {
+    if (!isReady || isDatabaseAway) return 'unavailable';
     return hasErrors ? 'errors' : 'operational';
   }
 
   /** @param isReady whether this process can serve requests */
-  async function status(isReady: boolean): Promise<ServiceStatus> {
+  async function readStatus(isReady: boolean): Promise<ServiceStatus> {
     const { last, away } = await remembered();
     const now = clock.now();
     const { recordedSince, hasErrors = false, spans = [], incidents = [], days = [] } = last?.value ?? {};
-    const closed = incidents.filter(({ kind, until }) => !(away && kind === 'unavailable' && until === null));
+    // The current outage replaces an open one in the records, so that it is not shown twice.
+    const others = incidents.filter(({ kind, until }) => !(away && kind === 'unavailable' && until === null));
     return {
       status: stateOf(isReady, away !== undefined, hasErrors),
       at: new Date(now).toISOString(),
       recordedSince: recordedSince?.toISOString() ?? null,
       recordsAsOf: last?.at.toISOString() ?? null,
       spans,
-      incidents: away ? [presentOutage(away, now), ...closed] : incidents,
+      incidents: away ? [currentOutage(away, now), ...others] : incidents,
       days,
     };
   }
@@ -70,6 +71,6 @@ export function createStatusFeature({ stores, clock, servesApi, databaseFault, l
     flush: (): Promise<void> => recorder.flush().catch(() => undefined),
     /** Returns the routes. @param shell the HTML page into which the status is put */
     routes: (shell: string, isReady: () => boolean): FastifyPluginAsync =>
-      statusRoutes(shell, () => status(isReady())),
+      statusRoutes(shell, () => readStatus(isReady())),
   };
 }

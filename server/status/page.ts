@@ -3,12 +3,12 @@ import { Eta } from 'eta';
 import type { DayOfStatus, Incident, ServiceStatus, SpanOfStatus } from '../../contracts/service-status.ts';
 import { daysKept } from './service-hour-store.ts';
 
-/** Templates escape everything by default. */
+/** Templates escape all values by default. */
 const eta = new Eta({ views: fileURLToPath(new URL('./pages', import.meta.url)), cache: true });
 
 const barWidth = 10;
-/** The place in the shell where the status is put. */
-const place = '<!-- status -->';
+/** The comment in the shell that the status replaces. */
+const placeholder = '<!-- status -->';
 
 const states = {
   operational: 'The service works',
@@ -20,8 +20,8 @@ const incidentTexts: Readonly<Record<Incident['kind'], string>> = {
   errors: 'One request in a hundred, or more, ended with an error of the service',
 };
 
-/** Writes a share as percent with two decimals. It is rounded down, so that only a full share is shown as 100 %. */
-function percent(share: number | null): string {
+/** Writes a share as percent with two decimals. It rounds down, so that only a full share is shown as 100 %. */
+function percentText(share: number | null): string {
   return share === null ? '–' : `${(Math.floor(share * 10_000) / 100).toFixed(share === 1 ? 0 : 2)} %`;
 }
 
@@ -34,20 +34,20 @@ function nameOf({ hours }: SpanOfStatus): string {
 }
 
 const cellsOf = (record: SpanOfStatus | DayOfStatus) => [
-  percent(record.available),
+  percentText(record.available),
   count.format(record.requests),
-  percent(shareOf(record.requests - record.errors, record.requests)),
+  percentText(shareOf(record.requests - record.errors, record.requests)),
   count.format(record.webhooks),
-  percent(shareOf(record.webhooksTaken, record.webhooks)),
+  percentText(shareOf(record.webhooksTaken, record.webhooks)),
 ];
 
-function lookOf({ available }: DayOfStatus): 'unknown' | 'good' | 'fair' | 'poor' {
+function colorClassOf({ available }: DayOfStatus): 'unknown' | 'good' | 'fair' | 'poor' {
   if (available === null) return 'unknown';
   if (available === 1) return 'good';
   return available >= 0.99 ? 'fair' : 'poor';
 }
 
-function lengthOf(minutes: number): string {
+function durationText(minutes: number): string {
   if (minutes < 60) return `${minutes} min`;
   const rest = minutes % 60;
   return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
@@ -57,11 +57,11 @@ function lengthOf(minutes: number): string {
 const barsOf = (days: readonly DayOfStatus[]) =>
   days.map((day, index) => ({
     x: (daysKept - days.length + index) * barWidth,
-    look: lookOf(day),
-    text: `${day.day}: ${percent(day.available)}`,
+    look: colorClassOf(day),
+    text: `${day.day}: ${percentText(day.available)}`,
   }));
 
-/** Returns the page with the status in it. @param shell an HTML page with the place for the status */
+/** Returns the shell with the status in it. @param shell an HTML page that contains the placeholder */
 export function renderStatus(shell: string, status: ServiceStatus): string {
   const { days } = status;
   const html = eta.render('./status', {
@@ -77,9 +77,9 @@ export function renderStatus(shell: string, status: ServiceStatus): string {
     incidents: status.incidents.map(({ kind, from, until, minutes }) => ({
       text: incidentTexts[kind],
       when: until === null ? `since ${timeText(from)}` : `${timeText(from)} to ${timeText(until)}`,
-      length: lengthOf(minutes),
+      length: durationText(minutes),
     })),
   });
   // The replacement is a function, so that a `$` in the text has no special meaning.
-  return shell.replace(place, () => html);
+  return shell.replace(placeholder, () => html);
 }

@@ -8,12 +8,12 @@ import type { Addition, Counts, ServiceHourStore } from './service-hour-store.ts
 interface Dependencies {
   store: Pick<ServiceHourStore, 'add'>;
   clock: Pick<Clock, 'now'>;
-  /** Whether the process serves the API. A minute counts as available if such a process was ready. */
+  /** Whether this process serves the API. A minute counts as available if at least one such process was ready in it. */
   servesApi: boolean;
 }
 
-/** The most hours that wait while the database is away. Older hours are dropped. */
-const mostHours = 48;
+/** The most hours whose counts wait while the database is unavailable. Older hours are dropped. */
+const mostWaitingHours = 48;
 
 const isCounted = (route: string): boolean => /^\/(?:api|verify)\//.test(route);
 
@@ -23,30 +23,32 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   const waiting = new Map<number, Addition>();
   let lastMinute = 0;
 
+  /** Returns the waiting counts of the hour that contains a time. */
   function additionOf(at: number): Addition {
-    const begins = windowStart(at, hour);
-    const found = waiting.get(begins);
+    const hourStart = windowStart(at, hour);
+    const found = waiting.get(hourStart);
     if (found) return found;
     const fresh = { early: 0, late: 0, requests: 0, errors: 0, webhooks: 0, webhooksTaken: 0 };
-    waiting.set(begins, fresh);
+    waiting.set(hourStart, fresh);
     const [oldest] = waiting.keys();
-    if (waiting.size > mostHours && oldest !== undefined) waiting.delete(oldest);
+    if (waiting.size > mostWaitingHours && oldest !== undefined) waiting.delete(oldest);
     return fresh;
   }
 
-  function count(counted: Partial<Counts>): void {
+  function addCounts(counts: Partial<Counts>): void {
     const addition = additionOf(clock.now());
-    for (const [name, by] of Object.entries(counted) as [keyof Counts, number][]) addition[name] += by;
+    for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) addition[name] += by;
   }
 
-  function noteMinute(): void {
+  /** Sets the bit of the current minute. */
+  function markMinuteAvailable(): void {
     const now = clock.now();
     const current = windowStart(now, minute);
     if (current === lastMinute) return;
-    const place = (current - windowStart(now, hour)) / minute;
+    const minuteOfHour = (current - windowStart(now, hour)) / minute;
     const addition = additionOf(now);
-    if (place < 30) addition.early |= 1 << place;
-    else addition.late |= 1 << (place - 30);
+    if (minuteOfHour < 30) addition.early |= 1 << minuteOfHour;
+    else addition.late |= 1 << (minuteOfHour - 30);
     lastMinute = current;
   }
 
@@ -73,9 +75,9 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   return {
     flush,
 
-    /** Records the current minute and writes the counts. Call this every few seconds. @param isReady whether the process can serve */
+    /** Marks the current minute if this process can serve (`isReady`), and writes the counts. Call this every few seconds. */
     async record(isReady: boolean): Promise<void> {
-      if (isReady && servesApi) noteMinute();
+      if (isReady && servesApi) markMinuteAvailable();
       await flush();
     },
 
@@ -83,14 +85,14 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     observe(app: FastifyInstance): void {
       app.addHook('onResponse', (request, reply, done) => {
         const isFault = reply.statusCode >= 500 && !failureOf(request)?.extras.rehearsed;
-        if (isCounted(routeOf(request))) count({ requests: 1, errors: isFault ? 1 : 0 });
+        if (isCounted(routeOf(request))) addCounts({ requests: 1, errors: isFault ? 1 : 0 });
         done();
       });
     },
 
-    /** Counts an attempt to send a webhook. @param outcome `delivered`, or the class of the error */
-    sent(outcome: string, mode: Mode): void {
-      if (mode === 'live') count({ webhooks: 1, webhooksTaken: outcome === 'delivered' ? 1 : 0 });
+    /** Counts an attempt to send a live webhook. @param outcome `delivered`, or the class of the error */
+    countAttempt(outcome: string, mode: Mode): void {
+      if (mode === 'live') addCounts({ webhooks: 1, webhooksTaken: outcome === 'delivered' ? 1 : 0 });
     },
   };
 }

@@ -4,8 +4,8 @@ import { daysKept, type ServiceHour } from './service-hour-store.ts';
 
 const day = 24 * hour;
 const spans = [24, 7 * 24, daysKept * 24];
-/** An hour has many errors from this share and this number on. The number excludes a single error in a quiet night. */
-const manyErrors = { share: 0.01, count: 10 };
+/** An hour has many errors if it has at least this share and this number. The number excludes a few errors among few requests. */
+const manyErrors = { leastShare: 0.01, leastCount: 10 };
 
 /** The report that is made from the records. */
 export interface Report {
@@ -24,15 +24,16 @@ interface Minutes {
 }
 
 const beginOf = ({ _id }: ServiceHour): number => Date.parse(_id);
-const bitOf = ({ early, late }: ServiceHour, place: number): number =>
-  place < 30 ? (early >>> place) & 1 : (late >>> (place - 30)) & 1;
+/** Whether a process could serve in a minute of an hour, 0 to 59. */
+const isAvailableIn = ({ early, late }: ServiceHour, minuteOfHour: number): boolean =>
+  (minuteOfHour < 30 ? (early >>> minuteOfHour) & 1 : (late >>> (minuteOfHour - 30)) & 1) === 1;
 
-/** Returns the periods in which no process could serve. */
+/** Returns the periods in which no process could serve requests. Minutes without a record count as such. */
 function outagesOf(hours: ReadonlyMap<number, ServiceHour>, { begin, end }: Minutes): Minutes[] {
   const outages: Minutes[] = [];
   for (let at = begin; at < end; at += 1) {
     const record = hours.get(windowStart(at, 60));
-    if (record && bitOf(record, at % 60) === 1) continue;
+    if (record && isAvailableIn(record, at % 60)) continue;
     const last = outages.at(-1);
     if (last?.end === at) last.end = at + 1;
     else outages.push({ begin: at, end: at + 1 });
@@ -41,7 +42,7 @@ function outagesOf(hours: ReadonlyMap<number, ServiceHour>, { begin, end }: Minu
 }
 
 const hasManyErrors = ({ requests, errors }: ServiceHour): boolean =>
-  errors >= manyErrors.count && errors / requests >= manyErrors.share;
+  errors >= manyErrors.leastCount && errors / requests >= manyErrors.leastShare;
 
 /** Returns the periods with many errors. Consecutive hours are one period. */
 function errorSpansOf(hours: readonly ServiceHour[]): Minutes[] {
@@ -56,38 +57,38 @@ function errorSpansOf(hours: readonly ServiceHour[]): Minutes[] {
 
 const timeOf = (minutes: number): string => new Date(minutes * minute).toISOString();
 
-/** Returns an incident. @param known the end of the recorded time, in minutes */
-const incidentOf = (kind: Incident['kind'], { begin, end }: Minutes, known: number): Incident => ({
+/** Returns an incident. @param knownUntil the end of the recorded time, in minutes. An incident that reaches it is not over */
+const incidentOf = (kind: Incident['kind'], { begin, end }: Minutes, knownUntil: number): Incident => ({
   kind,
   from: timeOf(begin),
-  until: end >= known ? null : timeOf(end),
-  minutes: Math.min(end, known) - begin,
+  until: end >= knownUntil ? null : timeOf(end),
+  minutes: Math.min(end, knownUntil) - begin,
 });
 
-const overlap = (a: Minutes, b: Minutes): number =>
+const overlapOf = (a: Minutes, b: Minutes): number =>
   Math.max(0, Math.min(a.end, b.end) - Math.max(a.begin, b.begin));
 
 /**
  * Makes the report from the records of the service.
  * @param records the records by hour, the oldest first
- * @param now milliseconds since the epoch. The current minute and the one before are left out: some processes have not written them
+ * @param now milliseconds since the epoch. The current minute and the one before are left out, because some processes write them later
  */
 export function reportOf(records: readonly ServiceHour[], now: number): Report {
   const [first] = records;
   if (!first) return { recordedSince: undefined, spans: [], incidents: [], days: [], hasErrors: false };
   const hours = new Map(records.map((one) => [beginOf(one) / minute, one]));
-  const firstPlace = Array.from({ length: 60 }, (_, place) => place).find(
-    (place) => bitOf(first, place) === 1,
-  );
+  const minutesOfHour = Array.from({ length: 60 }, (_, minuteOfHour) => minuteOfHour);
+  const firstMinute = minutesOfHour.find((minuteOfHour) => isAvailableIn(first, minuteOfHour)) ?? 0;
   const known: Minutes = {
-    begin: beginOf(first) / minute + (firstPlace ?? 0),
+    begin: beginOf(first) / minute + firstMinute,
     end: Math.floor(now / minute) - 1,
   };
   const outages = outagesOf(hours, known);
 
+  /** Returns the availability and the counts of a period. */
   function recordOf(asked: Minutes) {
-    const minutes = overlap(asked, known);
-    const unavailableMinutes = outages.reduce((sum, outage) => sum + overlap(outage, asked), 0);
+    const minutes = overlapOf(asked, known);
+    const unavailableMinutes = outages.reduce((sum, outage) => sum + overlapOf(outage, asked), 0);
     const within = records.filter((one) => {
       const begin = beginOf(one) / minute;
       return begin >= windowStart(asked.begin, 60) && begin < asked.end;
@@ -104,7 +105,7 @@ export function reportOf(records: readonly ServiceHour[], now: number): Report {
     };
   }
 
-  const present = Math.ceil(now / minute);
+  const currentMinute = Math.ceil(now / minute);
   const days: DayOfStatus[] = [];
   const firstDay = Math.max(
     windowStart(known.begin * minute, day),
@@ -116,17 +117,17 @@ export function reportOf(records: readonly ServiceHour[], now: number): Report {
   }
   const incidents = [
     ...outages.map((outage) => incidentOf('unavailable', outage, known.end)),
-    ...errorSpansOf(records).map((span) => incidentOf('errors', span, present)),
+    ...errorSpansOf(records).map((span) => incidentOf('errors', span, currentMinute)),
   ];
-  const lately = windowStart(now, hour) - hour;
+  const lastHour = windowStart(now, hour) - hour;
   return {
     recordedSince: new Date(known.begin * minute),
     spans: spans.map((length) => ({
       hours: length,
-      ...recordOf({ begin: present - length * 60, end: present }),
+      ...recordOf({ begin: currentMinute - length * 60, end: currentMinute }),
     })),
     incidents: incidents.toSorted((one, other) => (one.from < other.from ? 1 : -1)),
     days,
-    hasErrors: records.some((one) => beginOf(one) >= lately && hasManyErrors(one)),
+    hasErrors: records.some((one) => beginOf(one) >= lastHour && hasManyErrors(one)),
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { ServiceStatus } from '../../contracts/service-status.ts';
 import { renderStatus } from './page.ts';
 
-/** The status changes by the minute, so a page that many people read at once may come from a cache. */
+/** The status changes once a minute. A short cache keeps many simultaneous readers from reaching the service. */
 const cacheControl = 'public, max-age=15';
 
 /**

@@ -13,7 +13,7 @@ export interface Counts {
 /** The record of one hour. Its id is the beginning of the hour, so that the order of ids is the order of time. */
 export interface ServiceHour extends Counts {
   _id: string;
-  /** A bit for each minute in which a process with the role `api` could serve: `early` for the first half hour, `late` for the second. */
+  /** A bit for each minute in which a process with the role `api` could serve. `late` holds the minutes from 30 on. */
   early: number;
   late: number;
   purgeAt: Date;

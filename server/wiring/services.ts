@@ -79,7 +79,7 @@ export function createServices(foundation: Foundation) {
     sending: metrics.sending,
     sent(outcome, mode) {
       metrics.sent(outcome);
-      status.sent(outcome, mode);
+      status.countAttempt(outcome, mode);
     },
     published: (count) => metrics.batch('events', count),
     endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, { sealing, used }),

@@ -46,12 +46,12 @@ it('a record that could not be written is written later, to its own hour', async
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
   setAway(true);
-  one.sent('delivered', 'live');
-  one.sent('timeout', 'live');
-  one.sent('delivered', 'test');
+  one.countAttempt('delivered', 'live');
+  one.countAttempt('timeout', 'live');
+  one.countAttempt('delivered', 'test');
   await expect(one.record(false)).rejects.toThrow('away');
   clock.advance(60 * minute);
-  one.sent('delivered', 'live');
+  one.countAttempt('delivered', 'live');
   await expect(one.record(false)).rejects.toThrow('away');
   setAway(false);
   await one.record(false);
@@ -73,7 +73,7 @@ it('unwritten records are kept for two days at most', async () => {
   const one = recorder();
   setAway(true);
   for (let n = 0; n < 60; n += 1) {
-    one.sent('delivered', 'live');
+    one.countAttempt('delivered', 'live');
     clock.advance(60 * minute);
   }
   setAway(false);
