@@ -11,7 +11,7 @@ export interface Account {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
-  /** The verification source of the client. The sandbox if absent. */
+  /** The verification source of the client. If absent or null, the sandbox verifies. */
   source?: string | null;
   webhookUrl: string;
   signingSecret: string;
@@ -30,17 +30,18 @@ const shop = {
   purpose: 'We may sell wine to adults only, and only in some countries.',
 };
 const claims: DemoClaim[] = ['age_18_plus', 'country', 'identity_verified'];
-/** How much is added to the wallet, in cents, if the balance is low. */
-const fundsCents = 5_000;
+/** The amount in cents that is added to the wallet if it holds less than `lowBalanceCents`. */
+const fundingCents = 5_000;
 const lowBalanceCents = 500;
 
-function read(file: string): Partial<Account> {
+function readAccount(file: string): Partial<Account> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Account>) : {};
 }
 
-async function exists(record: Promise<unknown>): Promise<boolean> {
+/** Whether the call of the admin API finds a record. @throws every error but `not_found` */
+async function isFound(call: Promise<unknown>): Promise<boolean> {
   try {
-    await record;
+    await call;
     return true;
   } catch (error) {
     const data = error instanceof TRPCClientError ? (error.data as { error?: string } | null) : null;
@@ -50,13 +51,13 @@ async function exists(record: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Sets up the demo's partner in test mode through the admin API, as support would. Existing records are reused, missing records
- * are created, and lost secrets are rotated.
+ * Sets up the demo's partner in test mode through the admin API, as an operator would. It reuses existing records and creates
+ * missing ones. It rotates an API key whose secret is lost.
  */
 export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependencies) {
-  let account = read(file);
+  let account = readAccount(file);
 
-  function keep(changes: Partial<Account>): void {
+  function saveChanges(changes: Partial<Account>): void {
     account = { ...account, ...changes };
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, JSON.stringify(account, null, 2), { mode: 0o600 });
@@ -64,11 +65,11 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
 
   async function ensurePartner(): Promise<string> {
     const { partnerId } = account;
-    if (partnerId && (await exists(admin.partners.show.query({ partnerId })))) return partnerId;
+    if (partnerId && (await isFound(admin.partners.show.query({ partnerId })))) return partnerId;
     const { id } = await admin.partners.create.mutate({ name: shop.name });
     await admin.partners.activate.mutate({ partnerId: id });
     account = {};
-    keep({ partnerId: id });
+    saveChanges({ partnerId: id });
     return id;
   }
 
@@ -78,7 +79,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
     const key = keyId
       ? await admin.keys.rotate.mutate({ keyId })
       : await admin.keys.create.mutate({ partnerId, mode: 'test' });
-    keep({ keyId: key.id, apiKey: key.apiKey });
+    saveChanges({ keyId: key.id, apiKey: key.apiKey });
     return key.id;
   }
 
@@ -94,34 +95,34 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
         brandColor: shop.color,
         purpose: shop.purpose,
       });
-      keep({ clientId: client.id, clientSecret: client.clientSecret, redirectUri });
+      saveChanges({ clientId: client.id, clientSecret: client.clientSecret, redirectUri });
     } else if (account.redirectUri !== redirectUri) {
       await admin.clients.update.mutate({ clientId, redirectUris: [redirectUri] });
-      keep({ redirectUri });
+      saveChanges({ redirectUri });
     }
   }
 
   async function ensureWebhook(keyId: string): Promise<void> {
     if (account.webhookUrl === webhookUrl && account.signingSecret) return;
     const { signingSecret } = await admin.webhooks.set.mutate({ keyId, url: webhookUrl });
-    keep({ webhookUrl, signingSecret });
+    saveChanges({ webhookUrl, signingSecret });
   }
 
-  async function ensureMoney(partnerId: string): Promise<void> {
+  async function ensureFunds(partnerId: string): Promise<void> {
     const wallet = { partnerId, mode: 'test' } as const;
     const { balance } = await admin.wallets.show.query(wallet);
     if (balance >= lowBalanceCents) return;
     const reference = `demo ${new Date().toISOString()}`;
-    await admin.wallets.fund.mutate({ ...wallet, amount: fundsCents, reference });
+    await admin.wallets.fund.mutate({ ...wallet, amount: fundingCents, reference });
   }
 
   return {
     /** Sets the verification source of the client. Null is the sandbox. */
-    async verifyBy(source: string | null): Promise<void> {
+    async setSource(source: string | null): Promise<void> {
       const { clientId } = account;
       if (!clientId || (account.source ?? null) === source) return;
       await admin.clients.update.mutate({ clientId, sources: source === null ? null : [source] });
-      keep({ source });
+      saveChanges({ source });
     },
 
     /** Makes the account ready for a verification and returns it. @throws errors of the admin API */
@@ -130,7 +131,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
       const keyId = await ensureKey(partnerId);
       await ensureClient(partnerId, keyId);
       await ensureWebhook(keyId);
-      await ensureMoney(partnerId);
+      await ensureFunds(partnerId);
       return account as Account;
     },
 

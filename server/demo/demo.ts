@@ -22,11 +22,12 @@ interface Settings {
 }
 
 export interface Demo {
-  /** Address of the shop. */
+  /** The base URL of the shop. */
   url: string;
   close(): Promise<void>;
 }
 
+/** Returns the port of the receiver in the last run; 0, which means any free port, if there was no run. */
 function lastReceiverPort(file: string): number {
   try {
     const { webhookUrl } = JSON.parse(readFileSync(file, 'utf8')) as { webhookUrl?: string };
@@ -37,8 +38,8 @@ function lastReceiverPort(file: string): number {
 }
 
 /**
- * Starts a small shop that verifies the age of its visitors. It is a normal partner of this service, on separate ports. It uses
- * the public API. Through the admin API it only sets up its account, which support does for other partners.
+ * Starts a small shop that verifies the age of its visitors. It is a normal partner of this service, on separate ports, and uses
+ * the public API. It uses the admin API only to set up its account, which operators do for other partners.
  * @throws Error if the port is taken
  */
 export async function startDemo(settings: Settings): Promise<Demo> {

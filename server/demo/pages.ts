@@ -52,62 +52,63 @@ const problems: Readonly<Record<ShopErrorCode, Problem>> = {
 
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
-function decoded(token: unknown): unknown {
+/** Returns the claims of an access token, without a check of its signature. */
+function decodePayload(token: unknown): unknown {
   if (typeof token !== 'string') return undefined;
   const [, payload = ''] = token.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
 /** Shortens long texts, such as secrets, to their beginning. */
-function shortened(value: unknown): unknown {
+function shorten(value: unknown): unknown {
   if (typeof value === 'string' && value.length > 96) return `${value.slice(0, 60)}…`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shorten(part)]));
 }
 
-const json = (value: unknown) => JSON.stringify(shortened(value), null, 2);
+const json = (value: unknown) => JSON.stringify(shorten(value), null, 2);
 
-/** Returns the result of the verification, for the headline of the page. */
+/** Returns the result of a verification, which chooses the headline of its page. */
 function verdictOf({
-  returned,
-  userinfo,
-  token,
+  redirectParameters,
+  userinfoCall,
+  tokenCall,
 }: Verification): 'adult' | 'minor' | 'unknown' | 'refused' | 'failed' {
-  if (!returned?.['code']) return 'failed';
-  if (token?.status !== 200) return 'refused';
-  const claims = userinfo?.body?.['claims'] as Record<string, unknown> | undefined;
+  if (!redirectParameters?.['code']) return 'failed';
+  if (tokenCall?.status !== 200) return 'refused';
+  const claims = userinfoCall?.body?.['claims'] as Record<string, unknown> | undefined;
   if (claims?.['age_18_plus'] === true) return 'adult';
   return claims?.['age_18_plus'] === false ? 'minor' : 'unknown';
 }
 
-/** The pages of the demo's shop. Templates escape everything by default. */
+/** Makes the functions that render the pages of the shop. Templates escape all values by default. */
 export function createPages(baseUrl: string) {
   const eta = new Eta({ views, cache: true });
 
   return {
-    home: () => eta.render('./home', { identityWallets, baseUrl }),
+    renderHome: () => eta.render('./home', { identityWallets, baseUrl }),
 
-    result(
+    renderResult(
       verification: Verification,
       { events, account }: { events: readonly Received[]; account: Account },
     ): string {
-      const { before, after = before } = verification;
+      const { balanceBefore, balanceAfter = balanceBefore } = verification;
       return eta.render('./result', {
         verification,
         events,
         account,
         json,
         verdict: verdictOf(verification),
-        claims: decoded(verification.token?.body?.['access_token']),
-        before: dollars(before),
-        after: dollars(after),
-        difference: dollars(after - before),
-        version: events.length,
+        claims: decodePayload(verification.tokenCall?.body?.['access_token']),
+        balanceBefore: dollars(balanceBefore),
+        balanceAfter: dollars(balanceAfter),
+        balanceChange: dollars(balanceAfter - balanceBefore),
+        eventCount: events.length,
       });
     },
 
     /** Renders an error page. `home` is an absolute URL, because the site may have been opened under another host name. */
-    problem: (error: ShopError, home: string) =>
+    renderProblem: (error: ShopError, home: string) =>
       eta.render('./problem', { ...problems[error.code], error, home }),
   };
 }

@@ -11,8 +11,8 @@ export interface Received {
   verified: boolean;
 }
 
-const mostKept = 100;
-const longestBody = 256 * 1024;
+const mostKeptEvents = 100;
+const mostBodyBytes = 256 * 1024;
 
 function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boolean {
   if (secret === undefined || typeof header !== 'string') return false;
@@ -33,7 +33,7 @@ export async function startReceiver(port: number, signingSecret: () => string | 
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > longestBody) request.destroy();
+      if (size > mostBodyBytes) request.destroy();
       else chunks.push(chunk);
     });
     request.on('end', () => {
@@ -44,7 +44,7 @@ export async function startReceiver(port: number, signingSecret: () => string | 
         const body = JSON.parse(raw.toString()) as Record<string, unknown>;
         const id = String(body['event_id']);
         if (!events.has(id)) events.set(id, { at: new Date(), event: String(body['event']), body, verified });
-        for (const oldest of [...events.keys()].slice(0, -mostKept)) events.delete(oldest);
+        for (const oldest of [...events.keys()].slice(0, -mostKeptEvents)) events.delete(oldest);
       }
       response.writeHead(verified ? 204 : 401).end();
     });

@@ -19,9 +19,9 @@ interface Dependencies {
 }
 
 const verificationCookie = 'svc_demo_visit';
-const Choice = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
+const SourceForm = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
 
-function policy(baseUrl: string): string {
+function contentSecurityPolicy(baseUrl: string): string {
   return [
     "default-src 'none'",
     "style-src 'self'",
@@ -34,8 +34,8 @@ function policy(baseUrl: string): string {
   ].join('; ');
 }
 
-/** Returns the parameters of the redirect. */
-function returnedBy({ url }: FastifyRequest): Record<string, string> {
+/** Returns the parameters of the redirect to the callback. */
+function redirectParametersOf({ url }: FastifyRequest): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(url.split('?')[1]));
 }
 
@@ -48,9 +48,9 @@ function acceptForms(app: FastifyInstance): void {
   );
 }
 
-/** Returns the verification source that a form names; null, the sandbox, if it names none. */
-function sourceIn(body: unknown): string | null {
-  const { data, success } = Choice.safeParse(body);
+/** Returns the verification source that a form names; null (the sandbox) if the form names none. */
+function sourceOf(body: unknown): string | null {
+  const { data, success } = SourceForm.safeParse(body);
   if (!success)
     throw new ShopError('invalid_request', 'This form names a source that the shop does not have.');
   return data?.source ?? null;
@@ -84,8 +84,10 @@ export function demoRoutes({
     await app.register(cookie);
     acceptForms(app);
     app.addHook('onRequest', async ({ headers, method }, reply) => {
-      void reply.header('content-security-policy', policy(baseUrl)).header('cache-control', 'no-store');
-      // The demo has credentials of this machine, so other sites must not reach it by a host name or a form of theirs.
+      void reply
+        .header('content-security-policy', contentSecurityPolicy(baseUrl))
+        .header('cache-control', 'no-store');
+      // The demo holds credentials. Other sites must not reach it by another host name or by their own forms.
       if (headers.host !== host) throw new ShopError('route_not_found', `This site is ${url}`);
       if (method === 'POST' && headers.origin !== undefined && headers.origin !== url)
         throw new ShopError('cross_site_request', `The form was sent from ${headers.origin}`);
@@ -93,7 +95,7 @@ export function demoRoutes({
     app.setErrorHandler((thrown, request, reply) => {
       const error = toShopError(thrown);
       if (error.status >= 500) request.log.error({ err: thrown }, 'the demo could not answer');
-      return html(reply.status(error.status), pages.problem(error, `${url}/`));
+      return html(reply.status(error.status), pages.renderProblem(error, `${url}/`));
     });
     app.setNotFoundHandler(async ({ method, url: asked }) => {
       throw new ShopError('route_not_found', `No page answers ${method} ${asked}`);
@@ -103,10 +105,10 @@ export function demoRoutes({
       app.get(`/assets/${name}`, async (_request, reply) => reply.type(type).send(content));
     }
 
-    app.get('/', async (_request, reply) => html(reply, pages.home()));
+    app.get('/', async (_request, reply) => html(reply, pages.renderHome()));
 
     app.post('/verify', async ({ body }, reply) => {
-      const verification = await verifications.begin(sourceIn(body));
+      const verification = await verifications.begin(sourceOf(body));
       void reply.setCookie(verificationCookie, verification.id, {
         path: '/',
         httpOnly: true,
@@ -117,17 +119,17 @@ export function demoRoutes({
 
     app.get('/callback', async (request, reply) => {
       const verification = verificationOf(request);
-      if (!(await verifications.finish(verification, returnedBy(request))))
+      if (!(await verifications.finish(verification, redirectParametersOf(request))))
         throw new ShopError('invalid_request', 'state or iss does not match this verification');
       return reply.redirect('/result', 303);
     });
 
     app.get('/result', async (request, reply) => {
       const verification = verificationOf(request);
-      if (!verification.returned) return reply.redirect('/', 303);
+      if (!verification.redirectParameters) return reply.redirect('/', 303);
       await verifications.querySession(verification);
       const events = verifications.eventsOf(verification);
-      return html(reply, pages.result(verification, { events, account: await account.ensure() }));
+      return html(reply, pages.renderResult(verification, { events, account: await account.ensure() }));
     });
 
     app.get('/result/state', async (request, reply) =>

@@ -24,7 +24,7 @@ export class ShopError extends Error {
   }
 }
 
-/** Converts any error. A request that Fastify refuses is the visitor's fault, every other error is the shop's. */
+/** Converts any error into a ShopError. A request that Fastify refuses gets its 4xx; every other error is a 503. */
 export function toShopError(error: unknown): ShopError {
   if (error instanceof ShopError) return error;
   const { message, statusCode = 500 } = error as Error & { statusCode?: number };

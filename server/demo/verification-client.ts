@@ -3,23 +3,25 @@ import type { Account, DemoAccount } from './account.ts';
 import type { Call, PublicApi } from './exchange.ts';
 import type { Received, Receiver } from './receiver.ts';
 
-/** A verification of a visitor, as the partner's server remembers it. */
+/** What the shop's server keeps about one verification of a visitor. */
 export interface Verification {
   id: string;
   at: Date;
   state: string;
   codeVerifier: string;
   startUrl: string;
-  /** Cents in the wallet before and after. */
-  before: number;
-  after?: number;
-  /** The parameters of the redirect. */
-  returned?: Record<string, string>;
-  token?: Call;
-  userinfo?: Call;
-  session?: Call;
-  revoked?: Call;
-  afterRevocation?: Call;
+  /** The balance of the wallet before this verification, in cents. */
+  balanceBefore: number;
+  /** The balance of the wallet after the redirect was handled, in cents. Absent until then. */
+  balanceAfter?: number;
+  /** The parameters of the redirect. Absent until the visitor comes back. */
+  redirectParameters?: Record<string, string>;
+  tokenCall?: Call;
+  userinfoCall?: Call;
+  sessionCall?: Call;
+  revokeCall?: Call;
+  /** The userinfo call with the revoked token. */
+  userinfoCallAfterRevocation?: Call;
 }
 
 interface Dependencies {
@@ -31,32 +33,32 @@ interface Dependencies {
 }
 
 const scope = 'age_18_plus country';
-const mostKept = 50;
-const random = () => randomBytes(24).toString('base64url');
+const mostKeptVerifications = 50;
+const randomText = () => randomBytes(24).toString('base64url');
 
 const textOf = (call: Call | undefined, name: string) => {
   const value = call?.body?.[name];
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Makes the partner's side of verifications: begins them, takes the redirect, exchanges the code, reads and revokes. */
+/** Makes the shop's side of verifications: starts them, handles the redirect, exchanges the code, and calls the API. */
 export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
   const verifications = new Map<string, Verification>();
 
   /** Returns the events of a verification. They are matched by time, because the demo has one visitor. */
   const eventsOf = (verification: Verification): Received[] => receiver.since(verification.at);
 
-  /** Returns the id of the session, which a partner learns from its events. */
-  function sessionOf(verification: Verification): string | undefined {
+  /** Returns the id of the session. A partner learns it from events, so it is undefined before the first event. */
+  function sessionIdOf(verification: Verification): string | undefined {
     const event = eventsOf(verification).find(({ body }) => 'session_id' in body);
     return event && String(event.body['session_id']);
   }
 
   async function exchange(verification: Verification, owner: Account, code: string): Promise<void> {
-    verification.token = await api.exchange(owner, code, verification.codeVerifier);
-    const token = textOf(verification.token, 'access_token');
-    if (token) verification.userinfo = await api.userinfo(token);
-    verification.after = await account.balance();
+    verification.tokenCall = await api.exchange(owner, code, verification.codeVerifier);
+    const token = textOf(verification.tokenCall, 'access_token');
+    if (token) verification.userinfoCall = await api.userinfo(token);
+    verification.balanceAfter = await account.balance();
   }
 
   return {
@@ -64,50 +66,53 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
     find: (id: string | undefined): Verification | undefined =>
       id === undefined ? undefined : verifications.get(id),
 
+    /** Starts a verification. @param source the verification source; null is the sandbox */
     async begin(source: string | null): Promise<Verification> {
       const owner = await account.ensure();
-      await account.verifyBy(source);
-      const codeVerifier = random() + random();
+      await account.setSource(source);
+      const codeVerifier = randomText() + randomText();
       const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-      const state = random();
+      const state = randomText();
       const startUrl = api.startUrl(owner, { state, codeChallenge, scope });
-      const before = await account.balance();
+      const balanceBefore = await account.balance();
       const verification: Verification = {
-        id: random(),
+        id: randomText(),
         at: new Date(),
         state,
         codeVerifier,
         startUrl,
-        before,
+        balanceBefore,
       };
       verifications.set(verification.id, verification);
-      for (const oldest of [...verifications.keys()].slice(0, -mostKept)) verifications.delete(oldest);
+      for (const oldest of [...verifications.keys()].slice(0, -mostKeptVerifications))
+        verifications.delete(oldest);
       return verification;
     },
 
-    /** Handles the redirect. @returns whether it belongs to this verification */
-    async finish(verification: Verification, returned: Record<string, string>): Promise<boolean> {
-      const isExpected = returned['state'] === verification.state && returned['iss'] === issuer;
-      if (!isExpected) return false;
-      if (verification.returned) return true;
-      verification.returned = returned;
-      if (returned['code']) await exchange(verification, await account.ensure(), returned['code']);
-      else verification.after = await account.balance();
+    /** Handles the redirect. @returns whether `state` and `iss` are those of this verification */
+    async finish(verification: Verification, redirectParameters: Record<string, string>): Promise<boolean> {
+      const { state, iss, code } = redirectParameters;
+      if (state !== verification.state || iss !== issuer) return false;
+      if (verification.redirectParameters) return true;
+      verification.redirectParameters = redirectParameters;
+      if (code) await exchange(verification, await account.ensure(), code);
+      else verification.balanceAfter = await account.balance();
       return true;
     },
 
-    /** Queries the session once an event has named it. */
+    /** Queries the session once, after an event has named its id. */
     async querySession(verification: Verification): Promise<void> {
-      const sessionId = sessionOf(verification);
-      if (sessionId && !verification.session)
-        verification.session = await api.querySession(await account.ensure(), sessionId);
+      const sessionId = sessionIdOf(verification);
+      if (sessionId && !verification.sessionCall)
+        verification.sessionCall = await api.querySession(await account.ensure(), sessionId);
     },
 
+    /** Revokes the access token, and calls userinfo with it to show the refusal. */
     async revoke(verification: Verification): Promise<void> {
-      const token = textOf(verification.token, 'access_token');
+      const token = textOf(verification.tokenCall, 'access_token');
       if (!token) return;
-      verification.revoked = await api.revoke(await account.ensure(), token);
-      verification.afterRevocation = await api.userinfo(token);
+      verification.revokeCall = await api.revoke(await account.ensure(), token);
+      verification.userinfoCallAfterRevocation = await api.userinfo(token);
     },
   };
 }

@@ -1,10 +1,10 @@
-// Shows webhook events as they arrive: the page is loaded again when there is one more.
-const { version } = document.currentScript.dataset;
+// Shows webhook events when they arrive. It loads the page again when the number of events has changed.
+const { eventCount } = document.currentScript.dataset;
 
-async function look() {
-  const answer = await fetch('/result/state', { cache: 'no-store' }).catch(() => undefined);
-  if (answer?.ok && (await answer.text()) !== version) location.reload();
-  else setTimeout(look, 1000);
+async function reloadOnNewEvent() {
+  const response = await fetch('/result/state', { cache: 'no-store' }).catch(() => undefined);
+  if (response?.ok && (await response.text()) !== eventCount) location.reload();
+  else setTimeout(reloadOnNewEvent, 1000);
 }
 
-setTimeout(look, 500);
+setTimeout(reloadOnNewEvent, 500);
