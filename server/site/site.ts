@@ -37,12 +37,12 @@ interface SiteFile {
   type: string;
   etag: string;
   content: Buffer;
-  /** The compressed content. Made at the first request. */
+  /** The content compressed with gzip. It is made at the first request for it. */
   compressed?: Promise<Buffer>;
 }
 
-/** Replaces the placeholders of the base URL. @param baseUrl the base URL of this server, without a trailing slash */
-function placeIn(content: string, baseUrl: string): string {
+/** Replaces the placeholders of the base URL and its path. @param baseUrl the base URL of this server, without a trailing slash */
+function fillPlaceholders(content: string, baseUrl: string): string {
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   return content.replaceAll('__SVC_BASE_PATH__', basePath).replaceAll('__SVC_BASE_URL__', baseUrl);
 }
@@ -52,13 +52,15 @@ function requireDirectory(): string {
   return directory;
 }
 
-/** Reads a page of the site that another feature fills. @param name the name of its file, without `.html` */
+/** Reads a page of the site into which another feature puts its content. @param name the name of the file, without `.html` */
 export const readShell = (name: string, baseUrl: string): string =>
-  placeIn(readFileSync(join(requireDirectory(), `${name}.html`), 'utf8'), baseUrl);
+  fillPlaceholders(readFileSync(join(requireDirectory(), `${name}.html`), 'utf8'), baseUrl);
 
 function readFile(file: string, baseUrl: string): SiteFile {
   const isText = extname(file) !== '.tgz';
-  const content = isText ? Buffer.from(placeIn(readFileSync(file, 'utf8'), baseUrl)) : readFileSync(file);
+  const content = isText
+    ? Buffer.from(fillPlaceholders(readFileSync(file, 'utf8'), baseUrl))
+    : readFileSync(file);
   const type = types[extname(file)] ?? 'application/octet-stream';
   return {
     type,
@@ -67,31 +69,34 @@ function readFile(file: string, baseUrl: string): SiteFile {
   };
 }
 
-/** Every file by its path below the site's root, without `.html`. Each is read at its first request: a start reads none. */
+/** Lists the files of the site by path, without `.html`. A file is read at its first request, so that the server starts faster. */
 function listSite(baseUrl: string): Map<string, () => SiteFile> {
   const root = requireDirectory();
   const files = new Map<string, () => SiteFile>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    let known: SiteFile | undefined;
+    let loaded: SiteFile | undefined;
     files.set(relative(root, file).replace(/(?:\bindex)?\.html$/, ''), () => {
-      known ??= readFile(file, baseUrl);
-      return known;
+      loaded ??= readFile(file, baseUrl);
+      return loaded;
     });
   }
   return files;
 }
 
-async function answer(file: SiteFile, { headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+/** Whether a client accepts gzip. `q=0` means that it does not. */
+const acceptsGzip = (acceptEncoding: string): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(acceptEncoding);
+
+/** Sends a file: 304 if the client has it already, compressed if the client accepts gzip. */
+async function sendFile(file: SiteFile, { headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   void reply.headers({ ...siteHeaders, etag: file.etag, vary: 'accept, accept-encoding' });
-  if (headers['if-none-match']?.split(/,\s*/).some((tag) => tag.replace(/^W\//, '') === file.etag))
-    return reply.status(304).send();
+  const knownTags = headers['if-none-match']?.split(/,\s*/).map((tag) => tag.replace(/^W\//, ''));
+  if (knownTags?.includes(file.etag)) return reply.status(304).send();
   void reply.type(file.type);
-  if (
-    file.type === 'application/gzip' ||
-    !/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(headers['accept-encoding']?.toString() ?? '')
-  )
+  const isArchive = file.type === 'application/gzip';
+  if (isArchive || !acceptsGzip(headers['accept-encoding']?.toString() ?? ''))
     return reply.send(file.content);
   file.compressed ??= promisify(gzip)(file.content);
   return reply.header('content-encoding', 'gzip').send(await file.compressed);
@@ -101,7 +106,7 @@ type AnyBelow = { Params: { '*': string } };
 
 /**
  * Returns the routes of the documentation site: the first page at `/` for browsers, guides and reference at `/docs/`, and
- * `/llms.txt`. The old addresses under `/docs/guides` redirect to the pages.
+ * `/llms.txt`. Old addresses under `/docs/guides` redirect to the present pages.
  * @param baseUrl the base URL of this server, without a trailing slash
  */
 export function siteRoutes(baseUrl: string): FastifyPluginAsync {
@@ -110,7 +115,7 @@ export function siteRoutes(baseUrl: string): FastifyPluginAsync {
     const schema = { hide: true } as object;
     const send = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
       const file = files.get(path)?.();
-      return file ? answer(file, request, reply) : reply.callNotFound();
+      return file ? sendFile(file, request, reply) : reply.callNotFound();
     };
 
     // Only browsers get the first page. Programs get a 404, as for an unknown path.
