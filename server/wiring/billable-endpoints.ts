@@ -32,7 +32,7 @@ interface Dependencies {
   keyring: Keyring;
   sealing: Sealing;
   limit: RequestLimit;
-  /** Notes the use of the secret that has signed a call of an integration. */
+  /** Notes that a secret has signed a request of an integration. */
   used: Pick<SecretUses, 'integration'>;
   clock: Clock;
   /** The issuer of tokens, which is the base URL. */

@@ -9,7 +9,7 @@ interface Dependencies {
   findEntry: LedgerStore['findEntry'];
 }
 
-/** Returns the hashes of the codes that were exchanged. */
+/** Returns a function that finds which of the given codes were exchanged, and returns their hashes. */
 export function createChargedCodes({ charges, findEntry }: Dependencies) {
   return async (codes: readonly CodeOfSession[]): Promise<Set<string>> => {
     const entries = await Promise.all(
@@ -17,6 +17,8 @@ export function createChargedCodes({ charges, findEntry }: Dependencies) {
         findEntry({ walletId: walletIdOf(partnerId, mode), id: charges.idOf(codeHash) }),
       ),
     );
-    return new Set(codes.filter((_code, at) => entries[at] !== undefined).map(({ codeHash }) => codeHash));
+    return new Set(
+      codes.filter((_code, index) => entries[index] !== undefined).map(({ codeHash }) => codeHash),
+    );
   };
 }

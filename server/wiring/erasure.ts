@@ -6,13 +6,13 @@ import { ledgerTraces } from './person-accesses.ts';
 interface Dependencies {
   charges: Pick<Charges, 'idOf'>;
   eraseAccesses: AccessRemoval['erase'];
-  /** Removes a person from events. @returns the number of changed events */
+  /** Removes a user's data from events. @returns the number of changed events */
   eraseEvents: (subs: readonly string[]) => Promise<number>;
-  /** Removes the addresses of requests from the log. */
+  /** Removes the network addresses of these sessions' requests from the request log. */
   forgetAddresses: (sessionIds: readonly string[]) => Promise<void>;
 }
 
-/** Returns a function that removes a person from the records of billing, webhooks and the request log. Idempotent. */
+/** Returns a function that removes a user's data from billing, webhooks and the request log. Idempotent. */
 export function createErasureElsewhere(dependencies: Dependencies) {
   const { charges, eraseAccesses, eraseEvents, forgetAddresses } = dependencies;
   return async ({ subs, sessionIds, ...traces }: Traces): Promise<{ accesses: number; events: number }> => {

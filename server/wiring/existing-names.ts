@@ -9,11 +9,11 @@ interface Stores {
   verification: Pick<VerificationStores, 'sessions'>;
 }
 
-/** Finds the records of names. Without names, no command is sent: this runs in each process every second. */
+/** Finds records by their names. It sends no command for an empty list, because it runs in each process every second. */
 const findNames = async <T>(names: readonly string[], find: (names: readonly string[]) => Promise<T[]>) =>
   names.length > 0 ? find(names) : [];
 
-/** Returns the owners of the names in requests that exist. API keys are found by the hashes of their secrets. */
+/** Returns the owners of those names that exist. API keys are found by the hashes of their secrets. */
 export async function existingNames(
   { partners, storefront, verification }: Stores,
   { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,

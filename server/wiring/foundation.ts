@@ -13,13 +13,13 @@ import type { Tracing } from '../platform/telemetry/tracing.ts';
 import type { WebhookSettings } from '../webhooks/webhooks.ts';
 import type { Stores } from './stores.ts';
 
-/** The parts that a process is built on. They contain all differences between a server, a test and a fault run. */
+/** The parts on which the features of a process are built. A server, a test and a fault run differ only in these parts. */
 export interface Foundation {
   config: Config;
   db: Database['db'];
   /** The same database through connections with longer timeouts. */
   maintenance?: Database['db'];
-  /** Returns why the database is unavailable, as far as known; undefined if it is available. */
+  /** Returns why the database is unavailable; undefined if it is available, or if the reason is unknown. */
   databaseFault?: ReadDatabaseFault;
   schema: Schema;
   clock: Clock;

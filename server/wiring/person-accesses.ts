@@ -9,7 +9,7 @@ interface Dependencies {
   endAccesses: AccessRemoval['end'];
 }
 
-/** Returns the charges and enrollments of a person by the wallet that pays for them. */
+/** Returns the ids of a user's charges and enrollments, grouped by the wallet that pays for them. */
 export function ledgerTraces(
   { codes, enrollments }: Pick<Traces, 'codes' | 'enrollments'>,
   { idOf }: Pick<Charges, 'idOf'>,
@@ -31,14 +31,14 @@ export function ledgerTraces(
   }));
 }
 
-/** Returns a function that ends the accesses that partners have bought for withdrawn consents of a person. */
+/** Returns a function that ends the accesses that partners bought until a time, after a user has withdrawn the consent. */
 export function createEndAccesses({ charges, endAccesses }: Dependencies) {
-  return async (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedBy: Date): Promise<void> => {
-    await Promise.all(ledgerTraces(traces, charges).map((each) => endAccesses(each, chargedBy)));
+  return async (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedUntil: Date): Promise<void> => {
+    await Promise.all(ledgerTraces(traces, charges).map((each) => endAccesses(each, chargedUntil)));
   };
 }
 
-/** Returns a function that lists the claims of a person that partners have bought, as far as the ledger still has them. */
+/** Returns a function that lists which claims of a user partners have bought. Claims of removed grants are left out. */
 export function createSharedOf({
   charges,
   grantsOf,

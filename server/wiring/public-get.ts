@@ -6,10 +6,10 @@ interface Settings {
   route?: Partial<Route>;
   /** The certificate authority to trust instead of those of the system. */
   ca?: string;
-  /** How long the whole exchange may take, in milliseconds: name resolution, connection, TLS, headers and body. */
+  /** How long everything may take, in milliseconds: name resolution, connection, TLS, headers and body. */
   timeoutMs?: number;
   /** The most bytes of a body. */
-  largestBody?: number;
+  mostBodyBytes?: number;
 }
 
 export interface Fetched {
@@ -24,23 +24,23 @@ interface Wanted {
   accept: readonly string[];
 }
 
-/** How long an exchange may take by default, in milliseconds. */
+/** How long a request and its response may take by default, in milliseconds. */
 export const answerWithinMs = 5_000;
 
 const onlyHttps = { localhostAllowed: false, ownPorts: () => [] };
 
 type ResponseHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
-/** Returns why a response is not read, judged by status and headers; undefined if it is read. */
+/** Returns why the body of a response is not read, from its status and headers; undefined if the body is read. */
 function headFault(
   status: number,
   headers: ResponseHeaders,
-  { accept, largestBody }: Pick<Wanted, 'accept'> & { largestBody: number },
+  { accept, mostBodyBytes }: Pick<Wanted, 'accept'> & { mostBodyBytes: number },
 ): string | undefined {
   if (status !== 200) return `status ${status}`;
   const [type = ''] = typeOf(headers).toLowerCase().split(';');
   if (!accept.includes(type.trim())) return 'another content type';
-  return Number(headers['content-length'] ?? 0) > largestBody ? 'too long' : undefined;
+  return Number(headers['content-length'] ?? 0) > mostBodyBytes ? 'too long' : undefined;
 }
 
 const typeOf = (headers: ResponseHeaders): string => String(headers['content-type'] ?? '');
@@ -50,11 +50,11 @@ const typeOf = (headers: ResponseHeaders): string => String(headers['content-typ
  * within 5 s, and only the accepted media types.
  */
 export function createPublicGet(settings: Settings = {}) {
-  const { route, ca, timeoutMs = answerWithinMs, largestBody = 2 * 1024 * 1024 } = settings;
+  const { route, ca, timeoutMs = answerWithinMs, mostBodyBytes = 2 * 1024 * 1024 } = settings;
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
 
   /** Sends a request. The response is never paused, because undici 7 throws in an event handler if a paused connection ends. */
-  function exchange(client: Client, { url, accept }: Wanted): Promise<Fetched> {
+  function sendRequest(client: Client, { url, accept }: Wanted): Promise<Fetched> {
     return new Promise((done, fail) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -65,13 +65,13 @@ export function createPublicGet(settings: Settings = {}) {
         onResponseStart(_controller, status, headers) {
           if (status < 200) return;
           type = typeOf(headers);
-          const fault = headFault(status, headers, { accept, largestBody });
+          const fault = headFault(status, headers, { accept, mostBodyBytes });
           if (fault) fail(new Error(fault));
         },
         onResponseData(_controller, chunk) {
           chunks.push(chunk);
           length += chunk.length;
-          if (length > largestBody) fail(new Error('too long'));
+          if (length > mostBodyBytes) fail(new Error('too long'));
         },
         onResponseEnd: () => done({ type, body: Buffer.concat(chunks) }),
         onResponseError: (_controller, error) => fail(error),
@@ -83,8 +83,8 @@ export function createPublicGet(settings: Settings = {}) {
 
   /** @throws Error with the fault of the address, of the response or of the connection */
   return async function get(address: string, accept: readonly string[]): Promise<Fetched> {
-    const wrong = checkWebhookUrl(address, 'live', onlyHttps);
-    if (wrong !== undefined) throw new Error(wrong);
+    const urlFault = checkWebhookUrl(address, 'live', onlyHttps);
+    if (urlFault !== undefined) throw new Error(urlFault);
     const url = new URL(address);
     const dial = createDial(publicRoute, ca === undefined ? {} : { ca });
     const client = new Client(url.origin, { connect: dial.connect, headersTimeout: 0, bodyTimeout: 0 });
@@ -93,11 +93,11 @@ export function createPublicGet(settings: Settings = {}) {
       timer = setTimeout(fail, timeoutMs, new Error('no answer within the time allowed'));
     });
     try {
-      return await Promise.race([exchange(client, { url, accept }), tooLate]);
+      return await Promise.race([sendRequest(client, { url, accept }), tooLate]);
     } finally {
       clearTimeout(timer);
       dial.close();
-      client.destroy(new Error('the exchange is over')).catch(() => undefined);
+      client.destroy(new Error('the request is over')).catch(() => undefined);
     }
   };
 }

@@ -16,14 +16,16 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** A reason why a secret does not work now. `forever` says that it can never work again. */
-type Fault = { text: string; forever: boolean } | undefined;
+/** A reason why a secret does not work now. If `isPermanent` is true, it can never work again. */
+type Fault = { text: string; isPermanent: boolean } | undefined;
 
-const temporary = (isFault: boolean, text: string): Fault => (isFault ? { text, forever: false } : undefined);
-const forever = (isFault: boolean, text: string): Fault => (isFault ? { text, forever: true } : undefined);
+const temporaryFault = (exists: boolean, text: string): Fault =>
+  exists ? { text, isPermanent: false } : undefined;
+const permanentFault = (exists: boolean, text: string): Fault =>
+  exists ? { text, isPermanent: true } : undefined;
 
-const revoked = ({ status }: Pick<ApiKey, 'status'>): Fault =>
-  forever(status === 'revoked', 'the API key is revoked');
+const revokedFault = ({ status }: Pick<ApiKey, 'status'>): Fault =>
+  permanentFault(status === 'revoked', 'the API key is revoked');
 
 /** Returns a function that finds the owner of a secret by its hash, in the stores of all features. */
 export function createSecretOwners({ db, stores, sealing, clock }: Dependencies) {
@@ -33,14 +35,14 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   const sealedWith = (field: SealedField, hash: string) =>
     findSealed(db, field, { sealing, matches: (value) => sameText(sha256(value), hash) });
 
-  /** Returns a secret of a partner. `inactive` is the first of the faults. */
+  /** Describes a secret of a partner. `inactive` is the text of the first fault. */
   async function ofPartner(
     owner: { _id: string; partnerId: string; mode: FoundSecret['mode'] },
     { expiresAt, faults }: { expiresAt?: Date | undefined; faults: readonly Fault[] },
   ): Promise<FoundSecret> {
     const partner = await partners.find(owner.partnerId);
-    const isServed = partner?.status === 'active';
-    const all = [...faults, temporary(!isServed, `the partner is ${partner?.status ?? 'unknown'}`)];
+    const isActive = partner?.status === 'active';
+    const all = [...faults, temporaryFault(!isActive, `the partner is ${partner?.status ?? 'unknown'}`)];
     const found = all.filter((fault) => fault !== undefined);
     return {
       id: owner._id,
@@ -48,13 +50,13 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
       partnerName: partner?.name ?? null,
       mode: owner.mode,
       inactive: found[0]?.text,
-      ended: found.some((fault) => fault.forever),
+      ended: found.some((fault) => fault.isPermanent),
       expiresAt,
     };
   }
 
-  const rotated = (old: { expiresAt: Date } | undefined): Fault =>
-    forever(
+  const rotatedFault = (old: { expiresAt: Date } | undefined): Fault =>
+    permanentFault(
       old !== undefined && old.expiresAt.getTime() <= clock.now(),
       'the secret was rotated, and has expired',
     );
@@ -67,9 +69,9 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     return ofPartner(client, {
       expiresAt,
       faults: [
-        rotated(expiresAt && { expiresAt }),
-        temporary(client.status !== 'active', 'the client is disabled'),
-        temporary(key?.status !== 'active', 'the API key of the client is revoked'),
+        rotatedFault(expiresAt && { expiresAt }),
+        temporaryFault(client.status !== 'active', 'the client is disabled'),
+        temporaryFault(key?.status !== 'active', 'the API key of the client is revoked'),
       ],
     });
   }
@@ -78,11 +80,12 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const operator = await stores.admin.operators.findByHash(hash);
     if (!operator) return undefined;
     const { _id: id, status, expiresAt } = operator;
-    const isOver = expiresAt !== undefined && expiresAt.getTime() <= clock.now();
+    const isExpired = expiresAt !== undefined && expiresAt.getTime() <= clock.now();
     const fault =
-      forever(status !== 'active', 'the operator is revoked') ?? forever(isOver, 'the token has expired');
-    const nowhere = { partnerId: null, partnerName: null, mode: null };
-    return { id, ...nowhere, inactive: fault?.text, ended: fault !== undefined, expiresAt };
+      permanentFault(status !== 'active', 'the operator is revoked') ??
+      permanentFault(isExpired, 'the token has expired');
+    const noPartner = { partnerId: null, partnerName: null, mode: null };
+    return { id, ...noPartner, inactive: fault?.text, ended: fault !== undefined, expiresAt };
   }
 
   async function ofIntegration(hash: string): Promise<FoundSecret | undefined> {
@@ -93,22 +96,27 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const old = present === undefined ? integration.oldSecret : undefined;
     return ofPartner(integration, {
       expiresAt: old?.expiresAt,
-      faults: [rotated(old), forever(integration.status !== 'active', 'the integration is disabled')],
+      faults: [
+        rotatedFault(old),
+        permanentFault(integration.status !== 'active', 'the integration is disabled'),
+      ],
     });
   }
 
   async function ofKey(hash: string): Promise<FoundSecret | undefined> {
     const [key] = await keys.findByHashes([hash]);
     const old = key?.oldSecrets?.find((secret) => secret.hash === hash);
-    return key && ofPartner(key, { expiresAt: old?.expiresAt, faults: [rotated(old), revoked(key)] });
+    return (
+      key && ofPartner(key, { expiresAt: old?.expiresAt, faults: [rotatedFault(old), revokedFault(key)] })
+    );
   }
 
   async function ofEndpoint(hash: string): Promise<FoundSecret | undefined> {
     const present = await sealedWith(sealedSigningSecret, hash);
     const id = present ?? (await sealedWith(sealedPreparedSecret, hash));
     const key = id === undefined ? undefined : await keys.find(id);
-    const prepared = temporary(present === undefined, 'it is prepared, and signs nothing yet');
-    return key && ofPartner(key, { faults: [prepared, revoked(key)] });
+    const prepared = temporaryFault(present === undefined, 'it is prepared, and signs nothing yet');
+    return key && ofPartner(key, { faults: [prepared, revokedFault(key)] });
   }
 
   /** @returns undefined if no record has the secret */

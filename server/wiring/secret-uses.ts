@@ -2,7 +2,7 @@ import type { ApiKey } from '../partners/key-store.ts';
 import type { LastUses } from '../platform/keys/last-uses.ts';
 import type { Integration } from '../storefront/integration-store.ts';
 
-/** Notes the last use of secrets. The time is stored next to the secret. */
+/** Makes the functions that note when a secret was last used. The time is stored next to the secret. */
 export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
   return {
     /** Notes that the secret with this hash has identified an API key. */
@@ -26,7 +26,7 @@ export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
       note({ collection: 'clients', filter, field: 'secrets.$.lastUsedAt', lastUsedAt });
     },
 
-    /** Notes that the secret with this version has signed a call of an integration. */
+    /** Notes that the secret with this version has signed a request of an integration. */
     integration({ _id, secretVersion, lastUsedAt, oldSecret }: Integration, version: number): void {
       note({
         collection: 'integrations',

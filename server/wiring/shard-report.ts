@@ -5,8 +5,11 @@ import { shardKeys, unsharded } from './shard-keys.ts';
 
 type Db = Database['db'];
 
-/** Reports which collections are on several shards but should be on one. Used if the cluster's configuration cannot be read. */
-async function reportSpread(db: Db, count: typeof countShards): Promise<Omit<ShardsView, 'sharded'>> {
+/** Reports collections that are on several shards but should be on one. It is used if the cluster's configuration cannot be read. */
+async function reportSpreadCollections(
+  db: Db,
+  count: typeof countShards,
+): Promise<Omit<ShardsView, 'sharded'>> {
   const unread = ['shard keys'];
   const differences: ShardsView['differences'] = [];
   for (const collection of Object.keys(unsharded)) {
@@ -25,6 +28,6 @@ export async function reportShards(
   if (!(await router)) return { sharded: false, differences: [], unread: [] };
   const collections = [...shardKeys.map(({ collection }) => collection), ...Object.keys(unsharded)];
   const actual = await readShardKeys(config, db.databaseName);
-  if (!actual) return { sharded: true, ...(await reportSpread(db, count)) };
+  if (!actual) return { sharded: true, ...(await reportSpreadCollections(db, count)) };
   return { sharded: true, differences: compareShardKeys(shardKeys, collections, actual), unread: [] };
 }

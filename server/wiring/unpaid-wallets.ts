@@ -1,21 +1,23 @@
+import { walletIdOf } from '../billing/ledger-page.ts';
 import type { Unpaid } from '../wallets/wallet-list.ts';
 import type { Stores } from './stores.ts';
 
-const defined = (values: readonly (string | undefined)[]): string[] => [
+/** Returns the values that are defined, each once. */
+const distinct = (values: readonly (string | undefined)[]): string[] => [
   ...new Set(values.flatMap((value) => value ?? [])),
 ];
 
 /**
  * Returns a function that finds the wallets whose exchanges were refused because the balance was too low. It reads the log of
- * requests, which is a sample under load. The log has no mode, so the mode is that of the client, integration or API key.
+ * requests, which is incomplete under load. The log has no mode, so the mode is that of the client, integration or API key.
  */
 export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
   return async (since: Date): Promise<ReadonlyMap<string, Unpaid>> => {
     const refusals = await admin.requests.unpaid(since);
     const [clients, integrations, keys] = await Promise.all([
-      partners.clients.findAll(defined(refusals.map(({ clientId }) => clientId))),
-      storefront.integrations.findAll(defined(refusals.map(({ integrationId }) => integrationId))),
-      partners.keys.findAll(defined(refusals.map(({ keyId }) => keyId))),
+      partners.clients.findAll(distinct(refusals.map(({ clientId }) => clientId))),
+      storefront.integrations.findAll(distinct(refusals.map(({ integrationId }) => integrationId))),
+      partners.keys.findAll(distinct(refusals.map(({ keyId }) => keyId))),
     ]);
     const modes = new Map(
       [...clients, ...integrations, ...keys].flatMap((one) => (one ? [[one._id, one.mode] as const] : [])),
@@ -24,9 +26,10 @@ export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
     for (const { partnerId, clientId = '', integrationId = '', keyId = '', count, lastAt } of refusals) {
       const mode = modes.get(clientId) ?? modes.get(integrationId) ?? modes.get(keyId);
       if (partnerId === undefined || mode === undefined) continue;
-      const before = wallets.get(`${partnerId}:${mode}`);
-      const latest = before && before.lastAt > lastAt ? before.lastAt : lastAt;
-      wallets.set(`${partnerId}:${mode}`, { count: (before?.count ?? 0) + count, lastAt: latest });
+      const walletId = walletIdOf(partnerId, mode);
+      const earlier = wallets.get(walletId);
+      const latest = earlier && earlier.lastAt > lastAt ? earlier.lastAt : lastAt;
+      wallets.set(walletId, { count: (earlier?.count ?? 0) + count, lastAt: latest });
     }
     return wallets;
   };

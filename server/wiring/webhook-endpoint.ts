@@ -11,17 +11,17 @@ interface KeysAndClients {
 }
 
 /**
- * Returns the API key whose webhook URL receives an event: the key that owns the session, or the client's present key if that one
- * is revoked (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made.
+ * Returns the API key whose webhook URL receives an event. It is the key that owns the session. If that key is revoked, it is the
+ * present key of the client (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made.
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },
   { apiKey, client }: KeysAndClients,
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
-  const isRevoked = owner?.status === 'revoked' && clientId !== undefined;
-  const present = isRevoked ? (await client(clientId, { fresh: true }))?.client.keyId : undefined;
-  const key = present === undefined ? owner : await apiKey(present);
+  const mustMove = owner?.status === 'revoked' && clientId !== undefined;
+  const currentKeyId = mustMove ? (await client(clientId, { fresh: true }))?.client.keyId : undefined;
+  const key = currentKeyId === undefined ? owner : await apiKey(currentKeyId);
   const recipient = { keyId: key?._id ?? keyId };
   return key?.status === 'active' && !key.webhook ? { ...recipient, skip: 'no_url' } : recipient;
 }
@@ -31,7 +31,7 @@ interface KeysAndPartners {
   partner(partnerId: string, options: { fresh: boolean }): Promise<Partner | undefined>;
 }
 
-/** Returns the endpoint of a key at this moment, or why events are not sent. Nothing is read from a cache. */
+/** Returns the webhook endpoint of a key, or why its events are not sent. It reads no cache, so changes take effect immediately. */
 export async function webhookEndpoint(
   keyId: string,
   { apiKey, partner }: KeysAndPartners,

@@ -14,9 +14,9 @@ const accept = [type, 'application/statuslist+cwt'];
 const tls = { cert: certificate, key: certificateKey };
 /** Sends to local servers with a public name, and treats loopback as the Internet. */
 const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
-const largestBody = 1_000;
-const get = createPublicGet({ route, ca: certificate, largestBody });
-const impatient = createPublicGet({ route, ca: certificate, largestBody, timeoutMs: 300 });
+const mostBodyBytes = 1_000;
+const get = createPublicGet({ route, ca: certificate, mostBodyBytes });
+const impatient = createPublicGet({ route, ca: certificate, mostBodyBytes, timeoutMs: 300 });
 const at = (port: number) => `https://partner.example:${port}/list?a=1`;
 
 let sockets = 0;
@@ -205,7 +205,7 @@ describe('an answer to a request for a public address', () => {
   });
 
   it('ends only its own call if it breaks off during fast transfer', async () => {
-    const many = createPublicGet({ route, ca: certificate, largestBody: 64 * 1024 * 1024 });
+    const many = createPublicGet({ route, ca: certificate, mostBodyBytes: 64 * 1024 * 1024 });
     const port = await answering(head('Content-Length: 33554432\r\n'), (socket) => {
       socket.write('x'.repeat(1024 * 1024), () => socket.destroy());
     });

@@ -91,7 +91,7 @@ export const authentication = [
         'old !== undefined && old.expiresAt.getTime() <= clock.now()',
         'old !== undefined && old.expiresAt.getTime() < 0',
       ],
-      ["forever(status === 'revoked',", "forever(status !== 'revoked',"],
+      ["permanentFault(status === 'revoked',", "permanentFault(status !== 'revoked',"],
     ],
   ),
   ...inFile(

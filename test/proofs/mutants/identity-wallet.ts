@@ -125,12 +125,12 @@ export const wallet = [
     'server/wiring/public-get.ts',
     ['wiring/public-get'],
     [
-      ['if (wrong !== undefined) throw new Error(wrong);', ''],
+      ['if (urlFault !== undefined) throw new Error(urlFault);', ''],
       ['allowed: isPublicAddress, ...route', 'allowed: () => true, ...route'],
       ['if (status !== 200) return', 'if (status > 399) return'],
       ["if (!accept.includes(type.trim())) return 'another content type';", ''],
-      ["Number(headers['content-length'] ?? 0) > largestBody ? 'too long' : undefined", 'undefined'],
-      ["if (length > largestBody) fail(new Error('too long'));", ''],
+      ["Number(headers['content-length'] ?? 0) > mostBodyBytes ? 'too long' : undefined", 'undefined'],
+      ["if (length > mostBodyBytes) fail(new Error('too long'));", ''],
     ],
   ),
 ];
