@@ -47,10 +47,10 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     return { ...jwk, use: 'enc', alg: 'ECDH-ES', kid: await calculateJwkThumbprint(jwk) };
   }
 
-  const link = (parameters: Record<string, string>) =>
-    `${scheme}://?${Object.entries(parameters)
-      .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
-      .join('&')}`;
+  function link(parameters: Record<string, string>): string {
+    const fields = Object.entries(parameters).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+    return `${scheme}://?${fields.join('&')}`;
+  }
 
   const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
 

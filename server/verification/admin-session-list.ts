@@ -6,7 +6,7 @@ import { type PartnerNames, withPartnerName } from '../platform/database/partner
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Session } from './session/session.ts';
-import type { CodeOfSession, SessionStore } from './session/session-store.ts';
+import { type CodeOfSession, codesOf, type SessionStore } from './session/session-store.ts';
 import { viewSessionSummary } from './views.ts';
 
 interface Dependencies {
@@ -47,11 +47,7 @@ export function createSessionListProcedures(dependencies: Dependencies) {
           after: after === undefined ? undefined : await requireSession(after),
           enrollment: await enrollmentFilter(enrollmentId),
         });
-        const used = await chargedCodes(
-          rows.flatMap(({ partnerId, mode, code }) =>
-            code ? [{ partnerId, mode, codeHash: code.hash }] : [],
-          ),
-        );
+        const used = await chargedCodes(codesOf(rows));
         const view = (session: Session) => {
           const isUsed = session.code !== undefined && used.has(session.code.hash);
           return maskSubject(ctx.operator.role, viewSessionSummary(session, { isUsed, now }));

@@ -80,7 +80,7 @@ interface Dependencies {
   identityWalletSources?: readonly IdentityWalletSettings[];
   /** Gets the status list of an attestation, from public addresses only. */
   fetchStatusList?: FetchStatusList;
-  /** How long each claim stays fresh. */
+  /** The lifetime of each claim. */
   claimLifetimes?: Lifetimes;
   /** The relying party id of users' passkeys, which is a host name. Undefined if passkeys are off. */
   passkeyRpId?: string | undefined;
@@ -92,7 +92,7 @@ interface Dependencies {
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** Called when a method of a session has ended, with its outcome. */
   onMethod?: (source: string, outcome: MethodOutcome) => void;
-  /** Who runs this installation. */
+  /** The operator of this installation. */
   imprint?: Imprint;
   /** Ends the accesses to a user's claims that were charged up to a given time. Idempotent. */
   endAccesses: Parameters<typeof createEndingOfAccesses>[0]['endAccesses'];

@@ -123,12 +123,12 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
       return session;
     },
 
-    /** Returns the cookie's secret after a move that rotates it. If another request with the same form was faster, it has set the same secret. */
+    /** Returns the cookie's secret after a move that rotates it. If another request with the same token was faster, it has set the same secret. */
     afterRotation: async (
       moved: Session | undefined,
-      { browser, renewed, csrf }: { browser: BrowserContext; renewed: string; csrf: string },
+      { browser, renewed, token }: { browser: BrowserContext; renewed: string; token: string },
     ): Promise<{ session: Session; secret: string }> =>
-      moved ? { session: moved, secret: renewed } : authorizeForm(browser, csrf),
+      moved ? { session: moved, secret: renewed } : authorizeForm(browser, token),
   };
 }
 export type SessionAccess = ReturnType<typeof createSessionAccess>;

@@ -20,7 +20,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A browser that has shown who its user is, by a form or a return. */
+/** A browser that has identified its user, by a form or a return. */
 interface Arrival {
   session: Session;
   browser: BrowserContext;
@@ -58,12 +58,11 @@ export function createAuthentication({
       return move(session, methodFailed(session, { reason, again: reason === 'abandoned' }, now()));
     }
     const { rehearse, carry, answer } = outcome;
-    const isVerifiedAtOnce =
-      answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
+    const hasClaims = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.findOrCreateUser(
       session,
       outcome,
-      isVerifiedAtOnce ? answer.claims : undefined,
+      hasClaims ? answer.claims : undefined,
     );
     const rehearsal = rehearse ? { rehearse } : {};
     const { handoff, source } = session;

@@ -53,7 +53,7 @@ export function errorRedirect({ redirectUri, state, issuer, sessionId }: Return,
 }
 
 /**
- * Where the browser may be sent at the end of a session: only to a URI that is registered now.
+ * A redirect at the end of a session leads only to a URI that is registered now.
  * @returns the session's own URI while it is registered, else the client's first one, else undefined
  */
 export function redirectTarget(
@@ -176,7 +176,7 @@ export function createCompletion(dependencies: Dependencies) {
 
   /**
    * Adds the code to a return by passkey, if nothing prevents it, so that both are one transition. The transition does not check
-   * whether the user or the enrollment has changed meanwhile. So it stores no claims. The exchange reads them, and checks the
+   * whether the user or the enrollment has changed since. So it stores no claims. The exchange reads them, and checks the
    * enrollment.
    * @param snapshot the records of the user, which were read before
    * @returns `issues` whether the move issues a code

@@ -136,7 +136,7 @@ export function createFlow(dependencies: Dependencies) {
 
   /**
    * Takes the automatic steps of a session that was just read or moved.
-   * @param issued whether this request has moved it and issued the code by that
+   * @param issued whether this request has already issued the session's code
    */
   async function advance(read: Session, browser: BrowserContext, issued = false): Promise<Advanced> {
     let session = read;
@@ -145,8 +145,9 @@ export function createFlow(dependencies: Dependencies) {
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
-      if (detour !== undefined || !(await isAutomatic(session, step, browser))) {
-        // Before the code is sent: the partner may read claims by this consent as soon as it has the code.
+      const canAdvance = detour === undefined && (await isAutomatic(session, step, browser));
+      if (!canAdvance) {
+        // The partner may read claims as soon as it has the code, so the enrollment is finished first.
         if (step === 'completed' && (isNew || session.enrollmentDueAt))
           await outbox.finish(session, snapshot);
         return { session, step, detour, isNew };

@@ -80,7 +80,7 @@ export function createPasskeyForms(dependencies: Dependencies) {
         ? await completion.issueWith(session, returned, snapshot)
         : { transition: returned, issues: false };
       const [moved] = await Promise.all([move(session, transition), note()]);
-      const next = await sessionAccess.afterRotation(moved, { browser: entered, renewed, csrf });
+      const next = await sessionAccess.afterRotation(moved, { browser: entered, renewed, token: csrf });
       return { ...next, mark, isNew: issues && moved !== undefined };
     },
 

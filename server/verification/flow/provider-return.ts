@@ -56,8 +56,7 @@ export function createProviderReturn({
     const arrived = await move(session, returned(session, arrival, new Date(clock.now())));
     const outcome = arrived && (await finish(answer, attempt));
     const moved = outcome && (await authenticate({ session: arrived, browser, renewed }, outcome));
-    // If another request of this browser handled the same return first, it has set the same secret.
-    return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, token)).secret;
+    return (await sessionAccess.afterRotation(moved, { browser, renewed, token })).secret;
   }
 
   return handleReturn;

@@ -37,7 +37,7 @@ interface StartingSource {
   answers(claims: readonly ClaimName[]): readonly ClaimName[];
 }
 
-/** What the checks depend on besides the query. A field is absent if its record does not exist. */
+/** The records that the checks read. A field is absent if its record does not exist. */
 export interface StartFacts {
   client?: StartingClient | undefined;
   partner?: StartingPartner | undefined;

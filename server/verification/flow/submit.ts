@@ -49,13 +49,13 @@ export interface Submitted {
   session: Session | undefined;
   /** The secret that the browser's cookie must have from now on. */
   secret: string;
-  /** Whether it has issued the code. */
+  /** Whether the form has issued the code. */
   isNew?: boolean;
-  /** A cookie by which this browser does not ask its user again to save a passkey, for so many days. */
+  /** A cookie with its lifetime. While it lasts, this browser does not ask the user again to save a passkey. */
   mark?: { value: string; days: number };
 }
 
-/** A browser whose secret is the session's. */
+/** A browser that has the session's secret. */
 type Entered = BrowserContext & { secret: string };
 
 interface Dependencies {
@@ -79,6 +79,9 @@ function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed):
   const answer = outcome.kind === 'authenticated' ? outcome.answer : undefined;
   return methods && answer?.kind === 'failed' ? answer : outcome;
 }
+
+const notOnPage = () =>
+  new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
 
 /** Handles the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
@@ -124,23 +127,17 @@ export function createSubmit(dependencies: Dependencies) {
     { decision, method }: Submission,
   ): Promise<Submitted | undefined> {
     const { methods } = session;
-    if (method === undefined && decision !== 'other-method') return methods && refuseWhileChoosing(session);
+    if (method === undefined && decision !== 'other-method') {
+      if (isChoosing(session)) throw notOnPage();
+      return undefined;
+    }
     if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
     if (method === undefined) {
       if (isChoosing(session)) return { session, secret };
       return { session: await move(session, methodLeft(session, methods, now())), secret };
     }
-    if (!offeredTo(session, clock.now()).some(({ name }) => name === method)) {
-      const description = 'method must be one of the methods on the page';
-      throw new ApiError('invalid_request', { description });
-    }
+    if (!offeredTo(session, clock.now()).some(({ name }) => name === method)) throw notOnPage();
     return { session: await move(session, methodChosen(session, methods, method, now())), secret };
-  }
-
-  /** Refuses a form that chooses no method while the page is the list of methods. */
-  function refuseWhileChoosing(session: Session): undefined {
-    if (isChoosing(session))
-      throw new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
   }
 
   /** Handles the form of the source's own page. */
@@ -157,7 +154,7 @@ export function createSubmit(dependencies: Dependencies) {
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
     const moved = await authenticate({ session, browser, renewed }, outcome);
-    return sessionAccess.afterRotation(moved, { browser, renewed, csrf });
+    return sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
   }
 
   async function decide(session: Session, form: Submission): Promise<Session | undefined> {
@@ -201,7 +198,7 @@ export function createSubmit(dependencies: Dependencies) {
       const computer = { computer: deviceName, browserHash: sha256(renewed), at: now() };
       const offer = handoffOffered(keyring.id, session, computer);
       if (!offer) return { session, secret };
-      return sessionAccess.afterRotation(await move(session, offer), { browser, renewed, csrf });
+      return sessionAccess.afterRotation(await move(session, offer), { browser, renewed, token: csrf });
     }
     if (decision === 'stay' && handoff) {
       const isCancelled = handoff.state === 'cancelled';

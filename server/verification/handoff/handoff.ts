@@ -29,7 +29,7 @@ const tokenOf = (key: Uint8Array, offer: Offer) =>
 const codeOf = (key: Uint8Array, offer: Offer) =>
   String(derived(key, 'code', offer).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
 
-/** What the computer shows: the end of the link, and a code of six digits. Undefined if the link was made with another key. */
+/** Returns the end of the link and the six-digit code, which the computer shows. Undefined if the link was made with another key. */
 export function linkAndCode(key: Uint8Array, _id: string, { number, linkHash }: Handoff) {
   const offer = { _id, number };
   const token = tokenOf(key, offer);

@@ -29,7 +29,7 @@ interface Guess {
   form: { secret: string; csrf: string };
 }
 
-/** How a phone joins a session: by the link, and by the code that only the computer's screen shows. */
+/** Lets a phone join a session by the link and by the code. Only the computer's screen shows the code. */
 export function createPairing({ sessions, authentication, keyring, clock }: Dependencies) {
   /** @throws ApiError `session_not_found` for a link that is unknown, expired or used */
   async function findOpenLink(token: string): Promise<OpenLink> {
@@ -51,13 +51,13 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
   async function guess(token: string, { code, phone }: Guess, secret: string): Promise<string | undefined> {
     const { session, handoff } = await findOpenLink(token);
     const at = new Date(clock.now());
-    const right = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
-    const change = right
+    const isRight = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
+    const change = isRight
       ? handoffClaimed(handoff, { phone, phoneHash: sha256(secret), at })
       : handoffMistyped(handoff, at);
     // A guess that comes too late gets the same error, whether it was right or wrong.
     if (!(await authentication.move(session, change))) throw new ApiError('session_not_found');
-    return right ? session._id : undefined;
+    return isRight ? session._id : undefined;
   }
 
   return {

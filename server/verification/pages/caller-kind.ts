@@ -4,7 +4,7 @@ import type { CallerKind } from '../../platform/http/in-flight.ts';
 /** Routes of returning browsers and of answers from identity wallets. They may wait for other servers. */
 const returnRoutes = /\/return\/:source$|\/wallet(\/|$)/;
 
-/** Whose share of the capacity a request of the hosted pages takes; undefined for assets, which cost little. */
+/** Returns the kind of caller that a page request counts for. Undefined for assets, which cost little. */
 export function pageCallerKind({ routeOptions: { url = '' } }: FastifyRequest): CallerKind | undefined {
   if (url.includes('/assets/')) return undefined;
   return returnRoutes.test(url) ? 'returning_user' : 'user';

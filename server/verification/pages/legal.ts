@@ -19,7 +19,7 @@ export function helpOf({ helpAddress }: Imprint): Notice | undefined {
   return { href: helpAddress, text: helpAddress.replace(/^https:\/\/|\/$/g, '') };
 }
 
-/** Who runs the service, and links to the notices, in the language of `m`. */
+/** Returns the operator's name and the links to its notices, in the language of `m`. */
 export function legalOf(
   imprint: Imprint,
   m: Messages,

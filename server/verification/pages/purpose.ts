@@ -1,6 +1,6 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
 
-/** What a partner can do with an answer. */
+/** The uses that a partner has for an answer. */
 export type Use = 'age' | 'identity' | 'country' | 'assurance';
 
 const uses: Readonly<Record<ClaimName, Use>> = {

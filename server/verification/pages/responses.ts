@@ -37,7 +37,7 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
   return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }
 
-/** How the hosted pages answer: cookies, headers, pages, redirects, errors. */
+/** Makes the functions that answer requests of the hosted pages: cookies, headers, pages, redirects, errors. */
 export function createResponses({ pages, findSession, ownsSession, baseUrl }: Dependencies) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';

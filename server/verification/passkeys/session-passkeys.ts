@@ -69,7 +69,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
         read: (userId) => findSnapshot(enrolling.known(session, userId)),
       });
       const { user } = snapshot;
-      // For a duplicate identity, the usual verification has to block the enrollment.
+      // A duplicate identity is verified again, because that verification blocks the enrollment.
       const known = !user.duplicate && isKnown(session, user);
       passkeys.onCeremony('return', known ? 'done' : 'stale');
       const outlastsCode = known && isKnown(session, user, codeLifetimeSeconds * 1000);

@@ -15,7 +15,7 @@ export function claimsOf({ claims }: User): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
 
-/** What a session stores for its code. Undefined for a blocked enrollment, which every exchange reads again. */
+/** Returns the claims snapshot that a session stores for its code. Undefined for a blocked enrollment, which every exchange reads again. */
 export function codeSnapshotOf(
   { user, enrollment }: Snapshot,
   { mode, rehearse: rehearsalOfSession }: Session,

@@ -30,7 +30,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** The enrollment that follows from a session whose user has authenticated. */
+/** Returns the enrollment of an authenticated session. */
 function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
   const { _id: sessionId, partnerId, clientId, keyId, mode, userId, sub, enrollmentId: _id } = session;
   const at = session.authenticatedAt;
@@ -122,9 +122,9 @@ export function createEnrolling(dependencies: Dependencies) {
     ): ReturnType<UserStore['findOrCreate']> {
       const identity = hmac(keyring.id, JSON.stringify(['identity', mode, source, subject]));
       const createdAt = new Date(clock.now());
-      const life = oneTime ? { purgeAt: new Date(createdAt.getTime() + oneTimeUserLifetimeMs) } : {};
+      const lifetime = oneTime ? { purgeAt: new Date(createdAt.getTime() + oneTimeUserLifetimeMs) } : {};
       const kept = claims ? { claims: keptClaims(claims, createdAt), keptSince: createdAt } : {};
-      return users.findOrCreate({ identity, mode, createdAt, ...life, ...kept });
+      return users.findOrCreate({ identity, mode, createdAt, ...lifetime, ...kept });
     },
 
     /** The ids by which the session's partner and client know the user. */

@@ -19,7 +19,7 @@ import {
   type SnapshotOwner,
 } from './invalidation-store.ts';
 
-/** A user's relation to one client: made when they first authenticate there (interface 2.10). */
+/** A user's relation to one client. It is created when the user first authenticates with the client (interface 2.10). */
 export interface Enrollment extends SnapshotOwner {
   partnerId: string;
   clientId: string;

@@ -1,7 +1,7 @@
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
 import type { Sweep } from '../../platform/database/event-draft.ts';
 import type { Session } from '../session/session.ts';
-import type { CodeOfSession, SessionStore } from '../session/session-store.ts';
+import { type CodeOfSession, codesOf, type SessionStore } from '../session/session-store.ts';
 import { distinct } from './claims-snapshot.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import { type SnapshotInvalidation, secondLookAfterMs } from './snapshot-invalidation.ts';
@@ -17,7 +17,7 @@ export interface Traces {
   sessionIds: readonly string[];
 }
 
-/** How many records were erased. */
+/** The numbers of erased records. */
 export interface Erased {
   enrollments: number;
   sessions: number;
@@ -64,9 +64,7 @@ export function createErasure({
           enrollmentId === undefined ? [] : { partnerId, mode, enrollmentId },
         ),
       ],
-      codes: userSessions.flatMap(({ partnerId, mode, code }) =>
-        code ? { partnerId, mode, codeHash: code.hash } : [],
-      ),
+      codes: codesOf(userSessions),
       sessionIds: userSessions.map(({ _id }) => _id),
     });
     const enrollmentIds = enrolled.map(({ _id }) => _id);

@@ -1,5 +1,5 @@
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
-import type { SessionStore } from '../session/session-store.ts';
+import { codesOf, type SessionStore } from '../session/session-store.ts';
 import { type Enrollment, type EnrollmentStore, isWithdrawn } from './enrollment-store.ts';
 import type { Traces } from './erasure.ts';
 import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
@@ -31,7 +31,7 @@ export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: E
     );
     await endAccesses(
       {
-        codes: withdrawn.flatMap(({ code }) => (code ? { partnerId, mode, codeHash: code.hash } : [])),
+        codes: codesOf(withdrawn),
         enrollments: [{ partnerId, mode, enrollmentId: _id }],
       },
       new Date(withdrawnAt.getTime() + underWayMs),

@@ -82,10 +82,10 @@ export function methodFailed(session: Session, { reason, note, again }: HowItEnd
   };
 }
 
-/** How a method ended: the user has authenticated, has left it for another method, or the method has failed. */
+/** The result of a method: the user has authenticated, has left it for another method, or the method has failed. */
 export type MethodOutcome = 'authenticated' | 'left' | FailureReason;
 
-/** How a transition ends the method of a session; undefined if the method goes on. */
+/** Returns the outcome with which a transition ends the method of a session. Undefined if the method goes on. */
 export function methodOutcome(
   session: Session,
   { set, entry, earlier = [] }: Transition,

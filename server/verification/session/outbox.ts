@@ -48,8 +48,8 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
 
   /** A session whose events cannot be published does not delay the others. @returns whether all are published */
   async function finishEach(due: readonly Session[]): Promise<boolean> {
-    const together = await Promise.allSettled(due.map(finishOne));
-    const failed = due.filter((_, index) => together[index]?.status === 'rejected');
+    const results = await Promise.allSettled(due.map(finishOne));
+    const failed = due.filter((_, index) => results[index]?.status === 'rejected');
     let allFinished = true;
     for (const session of failed) {
       await finishOne(session).catch((err: unknown) => {

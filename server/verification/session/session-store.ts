@@ -59,6 +59,10 @@ export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }
 
+/** Returns the codes that were issued for sessions. */
+export const codesOf = (sessions: readonly Pick<Session, 'partnerId' | 'mode' | 'code'>[]): CodeOfSession[] =>
+  sessions.flatMap(({ partnerId, mode, code }) => (code ? [{ partnerId, mode, codeHash: code.hash }] : []));
+
 /** Selects sessions of a user: all, those of one enrollment, or those whose consent was given at `consentedBy` or earlier. */
 export interface Whose {
   userId: string;

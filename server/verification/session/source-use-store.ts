@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Session } from './session.ts';
 
-/** How often a source has authenticated a user, and how often it has failed. */
+/** The numbers of users that a source has authenticated, and of its failures. */
 export interface SourceUse {
   authenticated: number;
   failed: number;
@@ -18,7 +18,7 @@ const projection = {
 } as const;
 type Counted = Pick<Session, '_id' | 'source' | 'consentedAt' | 'authenticatedAt' | 'failure' | 'methods'>;
 
-/** How the methods of one session have ended so far. */
+/** Returns the ended methods of a session, with their results. */
 function endsOf({ source, consentedAt, authenticatedAt, failure, methods }: Counted) {
   const failed = (methods?.failed ?? []).map((one) => ({ source: one.source, end: 'failed' as const }));
   if (authenticatedAt) return [...failed, { source, end: 'authenticated' as const }];

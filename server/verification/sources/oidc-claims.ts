@@ -11,12 +11,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** The value at `path`: the claim of exactly this name, else a value inside nested objects. */
 function valueAt(claims: ProviderClaims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (within, name) => (isObject(within) && Object.hasOwn(within, name) ? within[name] : undefined),
-      claims,
-    );
+  let value: unknown = claims;
+  for (const name of path.split('.')) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
 }
 
 /** The sets of verified claims under accepted trust frameworks (OpenID Connect for Identity Assurance 5). */
@@ -30,12 +30,12 @@ function verifiedSets({ verified_claims: given }: ProviderClaims, frameworks: 'a
 }
 
 function lookUp(
-  said: ProviderClaims,
+  given: ProviderClaims,
   path: string,
   verified: 'any' | readonly string[] | undefined,
 ): unknown {
-  if (verified === undefined) return valueAt(said, path);
-  return verifiedSets(said, verified)
+  if (verified === undefined) return valueAt(given, path);
+  return verifiedSets(given, verified)
     .map((set) => valueAt(set, path))
     .find((value) => value !== undefined);
 }
@@ -53,12 +53,12 @@ function asTyped(name: ClaimName, value: unknown): unknown {
 function valueBy(
   rule: ClaimRule,
   name: ClaimName,
-  { said, now }: { said: ProviderClaims; now: Date },
+  { given, now }: { given: ProviderClaims; now: Date },
 ): unknown {
-  if ('birthdate' in rule) return isOfAge(lookUp(said, rule.birthdate, rule.verified), yearsOf(name), now);
-  if ('claim' in rule) return asTyped(name, lookUp(said, rule.claim, rule.verified));
-  if ('present' in rule) return verifiedSets(said, rule.verified ?? 'any').length > 0 ? true : null;
-  const { acr } = said;
+  if ('birthdate' in rule) return isOfAge(lookUp(given, rule.birthdate, rule.verified), yearsOf(name), now);
+  if ('claim' in rule) return asTyped(name, lookUp(given, rule.claim, rule.verified));
+  if ('present' in rule) return verifiedSets(given, rule.verified ?? 'any').length > 0 ? true : null;
+  const { acr } = given;
   return typeof acr === 'string' && Object.hasOwn(rule.acr, acr) ? rule.acr[acr] : null;
 }
 
@@ -66,12 +66,12 @@ function valueBy(
  * Derives claims from the claims of a provider. No other data of the provider leaves this function. A claim is null if
  * it has no rule, or if its value does not fit the registry.
  */
-export function deriveClaims(rules: ClaimRules, said: ProviderClaims, now: Date): Claims {
+export function deriveClaims(rules: ClaimRules, given: ProviderClaims, now: Date): Claims {
   const names = Object.keys(claimRegistry) as ClaimName[];
   return Object.fromEntries(
     names.map((name): [ClaimName, ClaimValue] => {
       const rule = rules[name];
-      const parsed = claimRegistry[name].safeParse(rule && valueBy(rule, name, { said, now }));
+      const parsed = claimRegistry[name].safeParse(rule && valueBy(rule, name, { given, now }));
       return [name, parsed.success ? parsed.data : null];
     }),
   );

@@ -146,9 +146,13 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
 
     async finish(answer, attempt): Promise<Authenticated | Failed> {
       try {
-        const said = await withinReturnTimeout(requestClaims(answer, attempt));
-        const claims = deriveClaims(settings.claims, said, new Date(clock.now()));
-        return { kind: 'authenticated', subject: JSON.stringify([issuer, said.sub]), carry: { claims } };
+        const claimsOfUser = await withinReturnTimeout(requestClaims(answer, attempt));
+        const claims = deriveClaims(settings.claims, claimsOfUser, new Date(clock.now()));
+        return {
+          kind: 'authenticated',
+          subject: JSON.stringify([issuer, claimsOfUser.sub]),
+          carry: { claims },
+        };
       } catch (error) {
         return failureOf(error);
       }

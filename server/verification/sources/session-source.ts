@@ -37,7 +37,7 @@ export function createOfferedTo(sources: ReadonlyMap<string, VerificationSource>
   };
 }
 
-/** What the sources of a session are asked for. */
+/** The data that a session asks its sources for. */
 export interface Asked {
   /** The requested claims that some of them can answer. */
   answered: ClaimName[];

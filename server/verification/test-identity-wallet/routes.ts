@@ -36,10 +36,11 @@ const Query = z.object({
   request: z.string().max(12_000).optional(),
   ui_locales: z.string().max(64).optional(),
 });
+const Holder = z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult');
 const Form = z.object({
   request: z.string().max(12_000),
   act: z.enum(acts),
-  holder: z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult'),
+  holder: Holder,
   credential: z.string().max(64).optional(),
 });
 
@@ -47,7 +48,7 @@ const Form = z.object({
 const Digital = z.object({
   requests: z.array(z.object({ protocol: z.string(), data: z.unknown() })).max(8),
   act: z.enum(acts).exclude(['refuse']).default('present'),
-  holder: z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult'),
+  holder: Holder,
 });
 
 /** Limit for one address. */
@@ -99,6 +100,11 @@ export function testIdentityWalletRoutes(
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
   const { style, icon } = assetAddresses(`${root}/assets`);
   const policy = contentSecurityPolicy({ leadsTo: 'http://localhost:*' });
+
+  async function admit(address: string): Promise<void> {
+    const { allowed, retryAfter } = await limit('test-wallet', subscriberOf(address), answersPerMinute);
+    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+  }
 
   function render(request: FastifyRequest, data: object): string {
     const language = languageOf(request, undefined);
@@ -159,8 +165,7 @@ export function testIdentityWalletRoutes(
     });
 
     app.post('/', { schema: { body: Form } }, async ({ body, ip }, reply) => {
-      const { allowed, retryAfter } = await limit('test-wallet', subscriberOf(ip), answersPerMinute);
-      if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+      await admit(ip);
       const { request, ...instruction } = body;
       try {
         const asked = await read(request);
@@ -172,8 +177,7 @@ export function testIdentityWalletRoutes(
     });
 
     app.post('/credential', { schema: { body: Digital } }, async ({ body, ip }) => {
-      const { allowed, retryAfter } = await limit('test-wallet', subscriberOf(ip), answersPerMinute);
-      if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+      await admit(ip);
       const { requests, ...instruction } = body;
       const asked = AskedByAnnexC.safeParse(requests.find(({ protocol }) => protocol === annexC)?.data);
       if (!asked.success) throw new ApiError('invalid_request', { description: `No request by ${annexC}` });

@@ -33,7 +33,7 @@ export interface PlainContext {
   csrf: string;
 }
 
-/** What a user is about to end, before the confirmation. */
+/** An action of a user that needs a confirmation. */
 export type Ending =
   | { kind: 'stop'; partner: PartnerShare }
   | { kind: 'remove'; passkeyId: string; isLast: boolean }

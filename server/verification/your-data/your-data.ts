@@ -8,7 +8,7 @@ import type { Enrollment, EnrollmentStore } from '../people/enrollment-store.ts'
 import type { Erasure, Traces } from '../people/erasure.ts';
 import type { User } from '../people/user-store.ts';
 import type { Withdraw } from '../people/withdrawal.ts';
-import type { SessionStore } from '../session/session-store.ts';
+import { codesOf, type SessionStore } from '../session/session-store.ts';
 
 /** One reading of a user's claims by a partner. */
 export interface SharedOnce {
@@ -93,9 +93,7 @@ export function createYourData(dependencies: Dependencies) {
   async function partnersOf(userId: string): Promise<PartnerShare[]> {
     const [enrolled, all] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const shared = await sharedOf({
-      codes: all.flatMap(({ partnerId, mode, code }) =>
-        code ? { partnerId, mode, codeHash: code.hash } : [],
-      ),
+      codes: codesOf(all),
       enrollments: enrolled.map(({ _id: enrollmentId, partnerId, mode }) => ({
         partnerId,
         mode,

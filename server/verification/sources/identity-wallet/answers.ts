@@ -235,8 +235,8 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       if (!moved || !presented) return secret;
       const renewed = sessionAccess.rotated(browser, secret, csrf);
       const user = userOf(moved, { presented, number });
-      const done = await authentication.authenticate({ session: moved, browser, renewed }, user);
-      return done ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, csrf)).secret;
+      const authenticated = await authentication.authenticate({ session: moved, browser, renewed }, user);
+      return (await sessionAccess.afterRotation(authenticated, { browser, renewed, token: csrf })).secret;
     },
 
     /**
@@ -264,8 +264,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       const outcome = userOf(session, { presented, number });
       const renewed = sessionAccess.rotated(browser, secret, code);
       const moved = await authentication.authenticate({ session, browser, renewed }, outcome);
-      // If another request of this browser handled the same return first, it has set the same secret.
-      return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, code)).secret;
+      return (await sessionAccess.afterRotation(moved, { browser, renewed, token: code })).secret;
     },
   };
 }

@@ -13,7 +13,7 @@ const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish
 /** A repeated field arrives as a list. The code that reads the field refuses it. */
 const Body = z.record(z.string(), z.unknown());
 
-/** The endpoints that identity wallets call, to be mounted at `/verify/wallet`. They read no cookies. */
+/** The endpoints that identity wallets call, to be mounted at `/verify/wallet`. These endpoints read no cookies. */
 export function identityWalletRoutes(
   answers: IdentityWalletAnswers,
   responses: Responses,
