@@ -8,7 +8,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const { userAgent, viewport } = devices['Pixel 7'];
 
-describeInBrowser('a hand-off to a phone, in two real browsers,', () => {
+describeInBrowser('a hand-off to a phone in two real browsers', () => {
   const clock = manualClock();
   let service: TestServer;
   let shop: Shop;

@@ -84,8 +84,9 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
     expect(visitor.complaints).toEqual([]);
   }
 
-  it.each(Object.entries(pages))('are accessible, small and fit each width: %s', async (name, open) =>
-    look(name, open),
+  it.each(Object.entries(pages))(
+    'such as %s are accessible, smaller than 32 kB, and fit each width',
+    async (name, open) => look(name, open),
   );
 
   it.each([

@@ -206,7 +206,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(await page.textContent('main table')).toContain('ses_');
   });
 
-  it('finds actions of the tests above, with their actor, in the audit log', async () => {
+  it('finds its earlier actions with their actor in the audit log', async () => {
     await open('/log');
     const text = (await page.textContent('main table')) ?? '';
     for (const act of ['keys.rotate', 'clients.rotateSecret', 'webhooks.switchSecret', 'limits.set'])

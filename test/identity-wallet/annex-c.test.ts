@@ -85,7 +85,7 @@ describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
     ['photo', ['org-iso-mdoc', 'openid4vp-v1-signed']],
     ['pid', ['openid4vp-v1-signed', 'org-iso-mdoc']],
     ['pid-jwt', ['openid4vp-v1-signed']],
-  ])('is on the page for the source %s as its profile and formats allow: %s', async (source, protocols) => {
+  ])('is offered only if the source has an mdoc format: %s offers %s', async (source, protocols) => {
     const { page } = await askIdentityWallet(service, source);
     expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
   });

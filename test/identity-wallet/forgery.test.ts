@@ -18,21 +18,21 @@ it('a hand-made proof of age without a fault is accepted', async () => {
   expect((await checked(handMade())).claims).toEqual({ age_18_plus: true });
 });
 
-describe('a proof of age whose document type', () => {
-  it('differs in the data that the issuer signed is refused', async () => {
+describe('the document type of a proof of age', () => {
+  it('is refused if it differs in the data that the issuer signed', async () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('differs in the unsigned data is refused, even if the device signed the same type', async () => {
+  it('is refused if it differs in the unsigned data, even if the device signed the same type', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });
 
-  it('differs in the data that the device signed is refused', async () => {
+  it('is refused if it differs in the data that the device signed', async () => {
     expect(await refused({ signedDocType: licence })).toBe('holder proof wrong');
   });
 
-  it('is missing is refused', async () => {
+  it('is refused if it is missing in the data that the issuer signed', async () => {
     expect(await refused({ mso: { docType: null } })).toBe('wrong type');
   });
 });

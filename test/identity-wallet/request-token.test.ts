@@ -79,7 +79,7 @@ async function handedOff() {
 }
 
 describe('the token of a wallet request', () => {
-  it('is a 404 if its secret belongs to another session', async () => {
+  it('is answered with 404 if its secret belongs to another session', async () => {
     const [mine, other] = [await ask(), await ask()];
     const [one, two] = [await mine.asked(), await other.asked()];
     const secretOf = (uri: string) => uri.slice(uri.lastIndexOf('.') + 1);
@@ -98,13 +98,13 @@ describe('the token of a wallet request', () => {
     expect((await mine.post(data)).returned).toHaveProperty('code');
   });
 
-  it('is a 404 after the session has expired', async () => {
+  it('is answered with 404 after the session has expired', async () => {
     const { link } = await ask();
     clock.advance(31 * 60_000);
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
   });
 
-  it('is a 404 after the user has cancelled the session', async () => {
+  it('is answered with 404 after the user has cancelled the session', async () => {
     const { link, page, pages } = await ask();
     await pages.open(page.at, { ...page.fields, decision: 'cancel' });
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
@@ -112,7 +112,7 @@ describe('the token of a wallet request', () => {
 });
 
 describe('a wallet request', () => {
-  it('is a 404 after the cookie of its browser has changed, and the new request is accepted', async () => {
+  it('is answered with 404 after the cookie of its browser was replaced, and the new request is accepted', async () => {
     const { computer, offer } = await handedOff();
     const { pages, page, link, show } = computer;
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
@@ -125,7 +125,7 @@ describe('a wallet request', () => {
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
 
-  it('of the computer is a 404 after a phone claimed the hand-off, and that of the phone is accepted', async () => {
+  it("for the computer gets 404 after a phone claimed the hand-off, and the phone's succeeds", async () => {
     const { computer, phone, join } = await handedOff();
     const atPhone = await join();
     const data = await otherIdentityWallet.pick(computer.request, service.baseUrl);
@@ -138,7 +138,7 @@ describe('a wallet request', () => {
     expect((await phone.open(back)).html).toContain('Is this your computer?');
   });
 
-  it('of the phone is a 404 after the computer took the session back, and a new one is accepted there', async () => {
+  it('for the phone gets 404 after the user returned to the computer, whose new request succeeds', async () => {
     const { computer, offer, join } = await handedOff();
     const atPhone = await join();
     const { pages, page, show } = computer;

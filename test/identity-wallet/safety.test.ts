@@ -32,7 +32,7 @@ async function answer(html: string, act = 'present'): Promise<string> {
 }
 
 describe('the return address of a wallet request', () => {
-  it('is a 401 in another browser, and the session does not change', async () => {
+  it('is answered with 401 in another browser, and the session does not change', async () => {
     const mine = openPages(service);
     const { page, sessionId } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -42,7 +42,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(back)).returned).toHaveProperty('code');
   });
 
-  it('yields no code without its response code, and is a 403 with a wrong one', async () => {
+  it('is answered with 403 with a wrong response code, and the session page yields no code without it', async () => {
     const mine = openPages(service);
     const { page } = await mine.start(age, 'age_18_plus');
     const back = await answer(page.html);
@@ -52,7 +52,7 @@ describe('the return address of a wallet request', () => {
     expect((await mine.open(`${back}x`)).status).toBe(403);
   });
 
-  it('is a 403 with the response code of another session', async () => {
+  it('is answered with 403 with the response code of another session', async () => {
     const [one, other] = [openPages(service), openPages(service)];
     const first = await one.start(age, 'age_18_plus');
     const second = await other.start(age, 'age_18_plus');
@@ -64,7 +64,7 @@ describe('the return address of a wallet request', () => {
 });
 
 describe('the response URI', () => {
-  it('is a 404 if any part of its token is changed', async () => {
+  it('answers 404 if any part of its token is changed', async () => {
     const { page } = await openPages(service).start(age, 'age_18_plus');
     const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
     const number = uri.replace('.computer.0.', '.computer.1.');

@@ -27,7 +27,7 @@ async function ask(source: string, instruction: object = {}) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'the test identity wallet of %s, in Annex C format,',
+  'the test identity wallet of %s in Annex C format',
   (source) => {
     it('answers with an attestation that is accepted', async () => {
       const { end, show } = await ask(source);
@@ -59,7 +59,7 @@ describe('a request that the test identity wallet cannot answer', () => {
     ['without data', [{ ...iso, data: {} }]],
     ['that is not CBOR', [{ ...iso, data: { deviceRequest: '____', encryptionInfo: '____' } }]],
     ['that asks for nothing', [{ ...iso, data: { deviceRequest: 'oA', encryptionInfo: 'gA' } }]],
-  ])('is a 400 if it is one %s', async (_what, requests) => {
+  ])('is answered with 400 if it is a request %s', async (_what, requests) => {
     expect((await toWallet({ requests })).status).toBe(400);
   });
 });

@@ -137,7 +137,7 @@ describe('a list of issuing authorities (VICAL)', () => {
       { content: { certificateInfos: Array(2_001).fill(entries[0]) } },
       'malformed',
     ],
-  ])('is refused if it is one %s', async (_which, parts, refusal) => {
+  ])('is refused if it is a list %s', async (_which, parts, refusal) => {
     expect(await refusalOf((async () => readVical(vical(parts), expected))())).toBe(refusal);
   });
 

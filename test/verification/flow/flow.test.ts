@@ -197,7 +197,7 @@ describe('the page of a session', () => {
     expect(JSON.parse(body)).toEqual({ success: false, error: 'Unauthorized' });
   });
 
-  it('is a 404 for an unknown session, and for an unknown path', async () => {
+  it('answers 404 for an unknown session, and for an unknown path', async () => {
     const browser = openBrowser(hosted);
     expect((await browser.open('/verify/session/ses_0000000000000000000000')).status).toBe(404);
     expect((await browser.open('/verify/nowhere')).status).toBe(404);

@@ -98,7 +98,7 @@ describe('the list of methods', () => {
     expect(await timelineOf(sessionId)).toEqual(['started', 'consented']);
   });
 
-  it('is not shown for a client with one source, and the choice of another source is a 400', async () => {
+  it('is not shown for a client with one source, and the choice of another source gets 400', async () => {
     const { clientId: one } = await onboard(hosted);
     const { browser, sessionId } = await atList(one);
     expect(browser.page.body).toContain('Choose who to be');

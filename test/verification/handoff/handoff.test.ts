@@ -85,7 +85,7 @@ describe('a verification on a phone', () => {
     expect((await session(sessionId)).handoff?.state).toBe('claimed');
   });
 
-  it('shows the purpose and the first browser before the code is entered', async () => {
+  it("shows the purpose and the computer's browser before the code is entered", async () => {
     const { link } = await offered();
     const { body, headers } = await openBrowser(hosted, iphone).open(link);
     expect(body).toContain('Verify for Weinhaus &lt;Grün&gt;');
@@ -155,7 +155,7 @@ describe('a verification on a phone', () => {
 });
 
 describe('a hand-off link', () => {
-  it('is a 404 in a second browser after its code was entered', async () => {
+  it('is answered with 404 in a second browser after its code was entered', async () => {
     const { link, code } = await joined();
     const second = openBrowser(hosted, iphone);
     expect((await second.open(link)).body).toContain('This link no longer works');
@@ -178,7 +178,7 @@ describe('a hand-off link', () => {
     expect((await phone.press({ code: renewed.code })).body).toContain('Choose who to be');
   });
 
-  it('is a 404 after three wrong codes', async () => {
+  it('is answered with 404 after three wrong codes', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -226,7 +226,7 @@ describe('a hand-off link', () => {
     expect((await session(sessionId)).handoff?.number).toBe(10);
   });
 
-  it('is a 404 after the user has verified at the computer', async () => {
+  it('is answered with 404 after the user has verified at the computer', async () => {
     const { computer, link } = await offered();
     await computer.press({ decision: 'stay' });
     await computer.press({ person: 'adult' });

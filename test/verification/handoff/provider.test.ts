@@ -59,7 +59,7 @@ async function ownLink(sessionId: string, secret: string, like: string): Promise
   return link.href;
 }
 
-it('a posted sandbox user is a 400 if users verify at a provider, and the session stays consented', async () => {
+it('a form with a sandbox user gets 400 if users verify at a provider, and the session stays consented', async () => {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   await computer.press({ decision: 'accept' });

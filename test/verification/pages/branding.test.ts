@@ -54,7 +54,7 @@ describe("a partner's colour", () => {
     );
   });
 
-  it('has the contrast to another colour that WCAG defines', () => {
+  it('is compared with other colours by the contrast that WCAG defines', () => {
     expect(contrast(parseColor('#000000'), parseColor('#ffffff'))).toBeCloseTo(21);
     expect(contrast(parseColor('#777777'), parseColor('#ffffff'))).toBeCloseTo(4.48, 2);
   });

@@ -120,7 +120,7 @@ describe('a returning user', () => {
     expect(await howVerified(here.clientId)).toBe('claims were still fresh');
   });
 
-  it('is not created by new-adult, which always makes a new user', async () => {
+  it('does not exist as new-adult, which creates a new user in each session', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');
     const second = await verifyAs(hosted, clientId, 'new-adult');
@@ -129,7 +129,7 @@ describe('a returning user', () => {
     expect(two?.sub).not.toBe(one?.sub);
   });
 
-  it('has one sub at all clients of a partner, and an enrollment at each', async () => {
+  it('has one subject at all clients of a partner, and an enrollment at each', async () => {
     const here = await onboard(hosted);
     const there = await addClient(hosted, here);
     const first = await verifyAs(hosted, here.clientId, 'adult');
@@ -142,7 +142,7 @@ describe('a returning user', () => {
     expect(session?.timeline.map(({ note }) => note)).toContain('claims were still fresh');
   });
 
-  it('has another sub at another partner', async () => {
+  it('has another subject at another partner', async () => {
     const here = await onboard(hosted);
     const there = await onboard(hosted);
     const first = await verifyAs(hosted, here.clientId, 'adult');
@@ -192,18 +192,18 @@ describe('events of the hosted flow', () => {
     expect(session?.outboxAt).toBeUndefined();
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
   });
+});
 
-  it('are known from a session that is kept for a day if unfinished, and for 30 days if failed', async () => {
-    const { clientId } = await onboard(hosted);
-    const browser = openBrowser(hosted);
-    await browser.start(clientId);
-    await browser.press({ decision: 'accept' });
-    const daysKept = async () => {
-      const session = await hosted.stores.sessions.find(browser.sessionId());
-      return ((session?.purgeAt?.getTime() ?? 0) - (session?.expiresAt.getTime() ?? 0)) / 86_400_000;
-    };
-    expect(await daysKept()).toBe(1);
-    await browser.press({ decision: 'cancel' });
-    await expect.poll(daysKept).toBe(30);
-  });
+it('a session is kept for a day after its expiry if it is unfinished, and for 30 days if it failed', async () => {
+  const { clientId } = await onboard(hosted);
+  const browser = openBrowser(hosted);
+  await browser.start(clientId);
+  await browser.press({ decision: 'accept' });
+  const daysKept = async () => {
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    return ((session?.purgeAt?.getTime() ?? 0) - (session?.expiresAt.getTime() ?? 0)) / 86_400_000;
+  };
+  expect(await daysKept()).toBe(1);
+  await browser.press({ decision: 'cancel' });
+  await expect.poll(daysKept).toBe(30);
 });

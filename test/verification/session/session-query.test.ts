@@ -96,7 +96,7 @@ describe('401 for a session query', () => {
 
 describe('a session id with a malformed percent-escape', () => {
   it.each(['%ZZ', '%', '%E0%A4%A', 'ses_%C3%28'])(
-    'such as %s is a 404, but only with a valid key',
+    'such as %s is answered with 404 if the API key is valid, and with 401 otherwise',
     async (id) => {
       expect(await query(id)).toMatchObject(refusal(401, 'Missing API key. Use Authorization: Bearer {key}'));
       expect(await query(id, 'Bearer svc_test_x')).toMatchObject(refusal(401, 'Invalid or inactive API key'));

@@ -54,31 +54,31 @@ describe('the claims that are derived from an answer of a provider', () => {
 
   it.each([
     [
-      'standard claims by the usual rules',
+      'come from standard claims by the usual rules',
       usualClaims,
       { birthdate: '2009-01-01', address: { country: 'de' } },
       { age_16_plus: true, age_18_plus: false, age_21_plus: false, country: 'DE' },
     ],
     [
-      'verified claims',
+      'come from verified claims',
       { age_18_plus: { birthdate: 'birthdate', verified: 'any' } },
       verified,
       { age_18_plus: true },
     ],
     [
-      'verified claims of a trust framework',
+      'come from verified claims of a named trust framework',
       { country: { claim: 'address.country', verified: ['eidas'] } },
       verified,
       { country: 'FR' },
     ],
     [
-      'not those of another one',
+      'do not come from verified claims of another trust framework',
       { country: { claim: 'address.country', verified: ['de_aml'] } },
       verified,
       {},
     ],
     [
-      'several sets of verified claims',
+      'come from one of several sets of verified claims',
       { country: { claim: 'address.country', verified: ['eidas'] } },
       {
         verified_claims: [
@@ -89,35 +89,55 @@ describe('the claims that are derived from an answer of a provider', () => {
       { country: 'FR' },
     ],
     [
-      'an unverified one where a verified one is wanted',
+      'do not come from an unverified claim if a verified one is required',
       { age_18_plus: { birthdate: 'birthdate', verified: 'any' } },
       { birthdate: '1990-01-01' },
       {},
     ],
-    ['identity from the presence of verified claims', usualClaims, verified, { identity_verified: true }],
     [
-      'a level from acr',
+      'contain identity_verified if verified claims are present',
+      usualClaims,
+      verified,
+      { identity_verified: true },
+    ],
+    [
+      'contain a level that is derived from acr',
       { assurance_level: { acr: { high: 3, low: 1 } } },
       { acr: 'high' },
       { assurance_level: 3 },
     ],
-    ['no level from another acr', { assurance_level: { acr: { high: 3 } } }, { acr: 'constructor' }, {}],
-    ['a direct claim', { age_18_plus: { claim: 'over18' } }, { over18: true }, { age_18_plus: true }],
-    ['text that means yes', { age_18_plus: { claim: 'over18' } }, { over18: 'true' }, { age_18_plus: true }],
     [
-      'a claim with dots in its name',
+      'contain no level for an acr without a rule',
+      { assurance_level: { acr: { high: 3 } } },
+      { acr: 'constructor' },
+      {},
+    ],
+    [
+      'come from a claim of the configured name',
+      { age_18_plus: { claim: 'over18' } },
+      { over18: true },
+      { age_18_plus: true },
+    ],
+    [
+      'are true for the text "true"',
+      { age_18_plus: { claim: 'over18' } },
+      { over18: 'true' },
+      { age_18_plus: true },
+    ],
+    [
+      'come from a claim with dots in its name',
       { age_18_plus: { claim: 'https://idp.example/over18' } },
       { 'https://idp.example/over18': false },
       { age_18_plus: false },
     ],
     [
-      'a value of another type is null',
+      'are null for a value of another type',
       { country: { claim: 'country' }, age_18_plus: { claim: 'over18' } },
       { country: 'Germany', over18: 'yes' },
       {},
     ],
-    ['a level out of range is null', { assurance_level: { claim: 'loa' } }, { loa: 4 }, {}],
-    ['inherited names are no claims', { age_18_plus: { claim: 'constructor.name' } }, {}, {}],
+    ['are null for a level out of range', { assurance_level: { claim: 'loa' } }, { loa: 4 }, {}],
+    ['are null for an inherited property name', { age_18_plus: { claim: 'constructor.name' } }, {}, {}],
   ] as [string, ClaimRules, Record<string, unknown>, object][])('%s', (_name, rules, said, expected) => {
     expect(deriveClaims(ClaimRules.parse(rules), said, now)).toEqual({ ...nothing, ...expected });
   });

@@ -53,8 +53,8 @@ async function userinfoOf({ end, codeVerifier }: Awaited<ReturnType<typeof verif
 
 const session = (sessionId: string) => service.admin.sessions.show.query({ sessionId });
 
-describe('an OpenID provider as a source', () => {
-  it('verifies users, and gives the same user the same subject', async () => {
+describe('a verification at an OpenID provider', () => {
+  it('yields the claims, and the same subject for the same user', async () => {
     const verified = await verifyAs('adult');
     expect(verified.page.html).toContain('Verify with The bank-id');
     expect(verified.end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) });
@@ -70,7 +70,7 @@ describe('an OpenID provider as a source', () => {
     expect(teen.sub).not.toBe(sub);
   });
 
-  it('stores only derived claims in the database', async () => {
+  it('stores only the derived claims in the database', async () => {
     await verifyAs('adult');
     const collections = await service.db.listCollections().toArray();
     for (const { name } of collections) {
@@ -80,7 +80,7 @@ describe('an OpenID provider as a source', () => {
     }
   });
 
-  it('fails the session as abandoned if the user cancels at the provider', async () => {
+  it('fails as abandoned if the user cancels at the provider', async () => {
     const { end, sessionId } = await verifyAs(undefined);
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect(end.returned?.['error_description']).toMatch(/^abandoned: /);
@@ -92,7 +92,7 @@ describe('an OpenID provider as a source', () => {
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('answers 401 to an attacker who planted the cookie and knows the state', async () => {
+  it('is answered with 401 for an attacker who planted the cookie and knows the state', async () => {
     const attacker = openPages(service);
     const { page, sessionId } = await attacker.start(partner);
     const victim = openPages(service);
@@ -109,7 +109,7 @@ describe('an OpenID provider as a source', () => {
     expect((await attacker.open(own)).status).toBe(401);
   });
 
-  it('answers 401 to a callback in another browser, and the session does not change', async () => {
+  it('is answered with 401 in another browser, and the session does not change', async () => {
     const victim = openPages(service);
     const { page, sessionId } = await victim.start(partner);
     const back = await signIn(page.provider, 'adult');
@@ -123,23 +123,26 @@ describe('an OpenID provider as a source', () => {
     ['missing', () => ''],
     ['of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
     ['of the other device', (state: string) => state.replace('.computer.', '.phone.')],
-  ])('refuses a callback whose state is %s, and the session does not change', async (_how, change) => {
-    const pages = openPages(service);
-    const { page, sessionId } = await pages.start(partner);
-    const back = new URL(await signIn(page.provider, 'adult'));
-    back.searchParams.set('state', change(back.searchParams.get('state') ?? ''));
-    expect((await pages.open(back.href)).status).toBeGreaterThanOrEqual(400);
-    expect((await session(sessionId)).timeline).toHaveLength(2);
-  });
+  ])(
+    'is refused if the state of its callback is %s, and the session does not change',
+    async (_how, change) => {
+      const pages = openPages(service);
+      const { page, sessionId } = await pages.start(partner);
+      const back = new URL(await signIn(page.provider, 'adult'));
+      back.searchParams.set('state', change(back.searchParams.get('state') ?? ''));
+      expect((await pages.open(back.href)).status).toBeGreaterThanOrEqual(400);
+      expect((await session(sessionId)).timeline).toHaveLength(2);
+    },
+  );
 
-  it("answers 403 to an answer at another source's callback", async () => {
+  it("is answered with 403 at another source's callback", async () => {
     const pages = openPages(service);
     const { page } = await pages.start(partner);
     const back = await signIn(page.provider, 'adult');
     expect((await pages.open(back.replace('/callback/bank-id', '/callback/away'))).status).toBe(403);
   });
 
-  it('is a 503 page while it is unreachable, and the user can cancel', async () => {
+  it('shows a page with 503 while the provider is unreachable, and the user can cancel', async () => {
     const pages = openPages(service);
     const { page, sessionId } = await pages.start(other);
     expect(page.status).toBe(503);

@@ -22,7 +22,7 @@ it('the user data page names a contact if the service has no passkeys', async ()
   expect(page.headers['set-cookie']).toBeUndefined();
 });
 
-it('the actions of the user data page are a 404, or redirect to the page, if the service has no passkeys', async () => {
+it('each action of the user data page gets 404 or redirects to the page if the service has no passkeys', async () => {
   const browser = openBrowser(hosted);
   expect((await browser.request(`${root}/options`)).status).toBe(404);
   expect((await browser.request(`${root}/sign-in`, { credential: '{}' })).status).toBe(404);

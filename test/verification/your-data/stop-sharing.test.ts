@@ -177,7 +177,7 @@ describe('the end of sharing with a partner', () => {
     expect([status, body['error']]).toEqual([403, 'access_denied']);
   });
 
-  it('is a 404 for a partner at which the user has no enrollment', async () => {
+  it('is answered with 404 for a partner at which the user has no enrollment', async () => {
     const user = await saved(hosted, clientId);
     const other = await onboard(hosted);
     const browser = await signedIn(hosted, user.authenticator);

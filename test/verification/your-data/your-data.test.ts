@@ -263,7 +263,7 @@ describe('the user data page', () => {
 });
 
 describe('a passkey that its user removes', () => {
-  it('can no longer sign in, and its user is signed out', async () => {
+  it('is unknown at the next sign-in, and its user is signed out', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const [passkey] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
