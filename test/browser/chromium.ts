@@ -23,7 +23,7 @@ export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu', ...args] });
 }
 
-/** A user with a separate browser, and all errors that the browser reported. */
+/** A user with a separate browser. */
 export interface Visitor {
   page: Page;
   /** Errors and warnings of the console, such as blocked content and failed scripts. */

@@ -91,9 +91,9 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
     expect(shop.last()['error']).toBe('access_denied');
-    const before = shop.returns();
+    const returnsBefore = shop.returns();
     await page.goBack();
-    await expect.poll(() => shop.returns()).toBe(before + 1);
+    await expect.poll(() => shop.returns()).toBe(returnsBefore + 1);
     expect(shop.last()['error']).toBe('access_denied');
 
     const other = await atPeople();
@@ -115,10 +115,10 @@ describeInBrowser('the hosted flow in a real browser', () => {
     const page = await started();
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
-    const before = shop.returns();
+    const returnsBefore = shop.returns();
     await page.getByRole('button', { name: 'Adult' }).first().dblclick({ noWaitAfter: true });
     await page.waitForURL(atShop);
-    expect(shop.returns()).toBe(before + 1);
+    expect(shop.returns()).toBe(returnsBefore + 1);
     expect(shop.last()['code']).toBeDefined();
   });
 

@@ -20,7 +20,7 @@ export async function withAuthenticator(browser: Browser, look: Parameters<typeo
     async passkeys() {
       return (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
     },
-    /** Sets the passkey's counter back, as on a copy of the authenticator. */
+    /** Sets the passkey's counter to zero, as on a copy of the authenticator. */
     async setCounterBack() {
       const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId });
       const [credential] = credentials;

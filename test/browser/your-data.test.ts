@@ -104,7 +104,7 @@ describeInBrowser('the user data page', () => {
       erase: `${root()}/erase`,
     };
     // Axe checks every third combination, so that each page is checked in each appearance in some language.
-    let number = languages.indexOf(locale);
+    let combination = languages.indexOf(locale);
     for (const { name, viewport } of looks) {
       await page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -112,10 +112,10 @@ describeInBrowser('the user data page', () => {
         for (const [what, url] of Object.entries(pages)) {
           await page.goto(url);
           await keepScreenshot(page, `your-data-${what}-${name}-${locale}-${colorScheme}`);
-          if (number % 3 === 0) expect(await accessibilityFaults(page)).toEqual([]);
-          number += 1;
-          const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
-          expect(wide).toBeLessThanOrEqual(viewport.width);
+          if (combination % 3 === 0) expect(await accessibilityFaults(page)).toEqual([]);
+          combination += 1;
+          const pageWidth = await page.evaluate<number>('document.documentElement.scrollWidth');
+          expect(pageWidth).toBeLessThanOrEqual(viewport.width);
         }
       }
     }

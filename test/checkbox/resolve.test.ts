@@ -49,7 +49,7 @@ const balance = async ({ partnerId }: TestPartner = partner) =>
 
 describe('POST /api/checkbox/resolve', () => {
   it('returns the consented claims, ignores others, and charges 50 cents', async () => {
-    const before = await balance();
+    const balanceBefore = await balance();
     const answer = await resolve(ask('country', 'age_18_plus', 'identity_verified', 'shoe_size'));
     expect(answer.status).toBe(200);
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
@@ -65,7 +65,7 @@ describe('POST /api/checkbox/resolve', () => {
         claims_ignored: ['identity_verified', 'shoe_size'],
       },
     });
-    expect(await balance()).toBe(before - 50);
+    expect(await balance()).toBe(balanceBefore - 50);
   });
 
   it('returns a claim whose value is null, and lists it in claims_null', async () => {
@@ -79,11 +79,11 @@ describe('POST /api/checkbox/resolve', () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = ask('age_18_plus');
     const copies = await Promise.all(Array.from({ length: 5 }, () => resolve(body, headers)));
-    const before = await balance();
+    const balanceBefore = await balance();
     clock.advance(day - 1000);
     copies.push(await resolve(body, headers));
     expect(new Set(copies.map((copy) => JSON.stringify(copy.body))).size).toBe(1);
-    expect(await balance()).toBe(before);
+    expect(await balance()).toBe(balanceBefore);
     clock.advance(1000);
     expect(await resolve(body, headers)).toMatchObject({
       status: 422,
@@ -156,9 +156,9 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
   });
 
   it('is 422 without a consented or fresh claim, and for an idempotency key with another body', async () => {
-    const before = await balance();
+    const balanceBefore = await balance();
     expect((await resolve(ask('identity_verified'))).status).toBe(422);
-    expect(await balance()).toBe(before);
+    expect(await balance()).toBe(balanceBefore);
     const headers = { 'idempotency-key': randomUUID() };
     expect((await resolve(ask('country'), headers)).status).toBe(200);
     expect((await resolve(ask('age_18_plus'), headers)).status).toBe(422);

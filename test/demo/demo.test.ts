@@ -85,14 +85,14 @@ describe('the demo partner', () => {
   });
 
   it('stores its account in a file that only its owner can read, and uses it again after a restart', async () => {
-    const before = readFileSync(accountFile(), 'utf8');
+    const accountBefore = readFileSync(accountFile(), 'utf8');
     expect(statSync(accountFile()).mode & 0o777).toBe(0o600);
     await demo.close();
     demo = await start();
     expect(await openShop().verifyAs('adult')).toContain('Welcome');
-    const after = JSON.parse(readFileSync(accountFile(), 'utf8'));
-    const { partnerId, keyId, clientId, clientSecret, webhookUrl } = JSON.parse(before);
-    expect(after).toMatchObject({ partnerId, keyId, clientId, clientSecret, webhookUrl });
+    const accountAfter = JSON.parse(readFileSync(accountFile(), 'utf8'));
+    const { partnerId, keyId, clientId, clientSecret, webhookUrl } = JSON.parse(accountBefore);
+    expect(accountAfter).toMatchObject({ partnerId, keyId, clientId, clientSecret, webhookUrl });
     expect(await service.admin.partners.list.query({})).toHaveLength(1);
   });
 });
@@ -152,7 +152,6 @@ describe('the demo partner under attack', () => {
     const shop = openShop();
     await shop.verifyAs('adult');
     const { webhookUrl } = JSON.parse(readFileSync(accountFile(), 'utf8')) as { webhookUrl: string };
-    const before = await (await shop.ask('/result/state')).text();
     const body = JSON.stringify({ event: 'vae.resolved', event_id: 'evt_forged' });
     const answer = await fetch(webhookUrl, {
       method: 'POST',
@@ -161,6 +160,5 @@ describe('the demo partner under attack', () => {
     });
     expect(answer.status).toBe(401);
     expect(await shop.page('/result')).not.toContain('evt_forged');
-    expect(Number(before)).toBeGreaterThanOrEqual(0);
   });
 });

@@ -22,7 +22,7 @@ const sources = [
   { name: 'pid-jwt', label: 'PID', profile: 'eudi-pid', trustAnchors, access, formats: ['dc+sd-jwt'] },
 ];
 
-/** An authority whose signer has a P-384 key. */
+/** The keys of an authority, and of its signer, whose key is P-384. */
 const [rootKey, wideKey] = ['P-256', 'P-384'].map(
   (namedCurve) => generateKeyPairSync('ec', { namedCurve }).privateKey,
 ) as [KeyObject, KeyObject];

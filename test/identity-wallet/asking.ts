@@ -9,7 +9,7 @@ export interface DigitalRequest {
   data: Record<string, unknown> & { request?: string };
 }
 
-/** The data of a request by ISO/IEC TS 18013-7, annex C. */
+/** The data of a request in Annex C format (ISO/IEC TS 18013-7). */
 export interface AnnexCData {
   deviceRequest: string;
   encryptionInfo: string;

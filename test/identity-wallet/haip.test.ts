@@ -66,9 +66,10 @@ describe('the query to an identity wallet', () => {
     'marks every mdoc element with intent_to_retain, and no SD-JWT claim, for %s',
     (claims) => {
       for (const settings of [ageSettings, personSettings]) {
-        const said = retained(toDcql(queryFor(settings, claims), []) as Query);
-        for (const [format, retains] of said) expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
-        if (settings === personSettings) expect(new Set(said.map(([format]) => format)).size).toBe(2);
+        const retentions = retained(toDcql(queryFor(settings, claims), []) as Query);
+        for (const [format, retains] of retentions)
+          expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
+        if (settings === personSettings) expect(new Set(retentions.map(([format]) => format)).size).toBe(2);
       }
     },
   );
@@ -77,9 +78,10 @@ describe('the query to an identity wallet', () => {
     'marks every mdoc element with intent_to_retain in the link and the API request of %s',
     async (source) => {
       for (const query of await queriesOf(source)) {
-        const said = retained(query);
-        expect(said.length).toBeGreaterThan(0);
-        for (const [format, retains] of said) expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
+        const retentions = retained(query);
+        expect(retentions.length).toBeGreaterThan(0);
+        for (const [format, retains] of retentions)
+          expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
       }
     },
   );

@@ -17,7 +17,7 @@ const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'))
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 const jwkOf = (key: KeyObject) => ({ ...key.export({ format: 'jwk' }), alg: 'ES256' });
 
-/** The last part of the session transcript, made of the text as sent and the page's origin. */
+/** Makes the last part of the session transcript from the encryption info as sent and the page's origin. */
 const handoverOf = (encryptionInfo: string, origin: string) => [
   'dcapi',
   new Uint8Array(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Leads from the partner's link to the page that asks the wallet, and on to the test identity wallet's page. */
+/** Opens the partner's link, the page that asks for the wallet, and the page of the test identity wallet. */
 async function ask(source: string, scope: string = claims.join(' ')) {
   const partner = partners.get(source);
   if (!partner) throw new Error(source);
@@ -82,7 +82,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       const page = await first.act('refuse');
       expect(page.returned).toBeUndefined();
       expect(page.html).toContain('You said no in your identity wallet.');
-      // No request is running, so the page does not reload while its user decides.
+      // The page waits for no answer, so it does not reload while the user decides.
       expect(page.refreshAfter).toBeGreaterThan(10);
       const link =
         /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';

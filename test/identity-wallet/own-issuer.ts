@@ -19,8 +19,8 @@ const anchor = buildCertificate({ ...root, ...rootContent });
 export const ownAnchors = [parseCertificate(anchor)];
 
 /**
- * A document signer for one test.
- * @param changes of its certificate, which is valid for 30 days before and after now
+ * Creates a document signer for one test.
+ * @param changes of the signer's certificate, which is valid for 30 days before and after now
  */
 export function ownSigner(changes: Partial<CertificateContent> = {}) {
   const certificate = buildCertificate({

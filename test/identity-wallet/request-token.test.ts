@@ -27,7 +27,7 @@ describe('the token, the nonce and the key of a wallet request', () => {
   const handles = createHandles(randomBytes(32));
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
-  /** The last part of a token, which cannot be derived without the key. */
+  /** Returns the last part of a token, which cannot be derived without the key. */
   const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
 
   it('are the same if they are derived again for the same request', () => {

@@ -11,7 +11,7 @@ import { annexD } from './published/iso-18013-5.ts';
 const bytesOf = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
 const docType = 'org.iso.18013.5.1.mDL';
 const namespace = 'org.iso.18013.5.1';
-/** Within the validity of the example, 2020-10-01 to 2021-10-01. */
+/** A time within the validity of the example, which is 2020-10-01 to 2021-10-01. */
 const now = Date.parse('2021-01-01T00:00:00Z');
 const anchors = [parseCertificate(bytesOf(annexD.issuerRoot))];
 const transcript = transcriptOf({ kind: 'redirect', ...context });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-/** The states of the codes of a client's sessions, by session. */
+/** Returns the states of the codes of a client's sessions, by session id. */
 async function listedCodes(clientId: string) {
   const { rows } = await hosted.admin.sessions.list.query({ clientId });
   return Object.fromEntries(rows.map(({ id, code }) => [id, code]));

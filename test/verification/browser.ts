@@ -10,7 +10,7 @@ export interface Answer {
 
 type Fields = Record<string, string>;
 
-/** Acts as a browser without JavaScript: cookies by path, forms with their hidden fields, `Origin` on a POST. */
+/** Acts as a browser without JavaScript. It sends cookies by path, hidden fields of forms, and `Origin` on a POST. */
 export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') {
   const jar = new Map<string, { value: string; path: string }>();
   let page: Answer = { status: 0, location: '', body: '', headers: {} };
@@ -61,7 +61,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
     get at() {
       return at;
     },
-    /** The hidden fields and the target of the page's form. */
+    /** Returns the hidden fields and the target of the page's form. */
     form(answer: Answer = page): { action: string; fields: Fields } {
       const action = /<form method="post" action="([^"]*)"/.exec(answer.body)?.[1] ?? '';
       const hidden = [...answer.body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
@@ -82,7 +82,7 @@ export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') 
   return browser;
 }
 
-/** Completes the flow as a sandbox user. The answer is the redirect to the partner. */
+/** Completes the flow as a sandbox user. `answer` is the redirect to the partner. */
 export async function verifyAs(hosted: Hosted, clientId: string, person: string) {
   const browser = openBrowser(hosted);
   await browser.start(clientId);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A session whose client has moved to another key with a webhook URL. */
+/** Starts a session, and moves its client to another key, which has a webhook URL. */
 async function movedClient() {
   const { admin, baseUrl } = server;
   const { partnerId, keyId: owner, clientId } = await createPartner(server);
@@ -27,7 +27,7 @@ async function movedClient() {
   return { owner, present, finish, sessionId: /ses_[0-9A-Za-z]{22}/.exec(page.url)?.[0] ?? '' };
 }
 
-/** Waits for the deliveries of a session's two events. */
+/** Waits for the deliveries of a session's two events. @returns their type, their key, and whether they were skipped */
 async function deliveriesOf(sessionId: string) {
   const theirs = () => server.db.collection('deliveries').find({ sessionId }).sort({ type: 1 }).toArray();
   await expect.poll(async () => (await theirs()).length).toBe(2);

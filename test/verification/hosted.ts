@@ -12,7 +12,7 @@ import { lossyDatabase } from '../platform/database/lossy.ts';
 export const baseUrl = 'https://verify.example';
 export const redirectUri = 'https://shop.example/callback?tenant=a%2Fb';
 export const state = 'st/ä&=+ %41-0123456789';
-/** RFC 7636, Appendix B. */
+/** The example of RFC 7636, Appendix B. */
 const codeVerifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
@@ -26,7 +26,7 @@ interface Request {
 
 type Settings = NonNullable<Parameters<typeof startTestServer>[0]>;
 
-/** The service at a fixed address, with a clock that tests move, and parts that tests watch or disturb. */
+/** Starts the service at a fixed address, with a manual clock, and with parts that tests observe or disturb. */
 export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' | 'onCommand'> = {}) {
   const parts = {} as { stores: VerificationStores; eventStore: EventStore; client: MongoClient };
   const losses: ReturnType<typeof lossyDatabase>['losses'] = [];
@@ -61,7 +61,7 @@ export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' 
     /** Says for each of the next group writes of the hosted flow whether its command or its reply is lost. */
     losses,
     grants: server.services.verification.grants,
-    /** Published events of the flow. */
+    /** Returns published events. */
     events: (filter: Record<string, string | undefined>) =>
       server.db.collection('events').find(filter).toArray(),
     sweepFlow: () => server.services.verification.sweep.sweep(),
@@ -81,7 +81,7 @@ export async function startHosted({ env = {}, onCommand }: Pick<Settings, 'env' 
 
 type Wanted = Partial<CreateClient> & { mode?: Mode };
 
-/** An active partner with a key and a client, but without money. */
+/** Creates an active partner with a key and a client, but without money. */
 export const onboard = (hosted: Hosted, { mode = 'test', ...client }: Wanted = {}) =>
   createPartner(hosted, { name: 'Weinhaus <Grün>', mode, funds: 0, client: { ...shop, ...client } });
 
@@ -129,7 +129,7 @@ export function startQuery(clientId: string, changes: Record<string, string | un
   return new URLSearchParams(given).toString();
 }
 
-/** The parameters of the redirect to the partner, as the partner's framework would parse them. */
+/** Returns the parameters of the redirect to the partner, as the partner's framework would parse them. */
 export function returned(location: string): Record<string, string> {
   expect(location.startsWith(redirectUri)).toBe(true);
   return Object.fromEntries(new URL(location).searchParams);

@@ -18,7 +18,7 @@ const page = '/verify/session/ses_0000000000000000000000';
 const get = (path: string, accept = 'text/html') =>
   fetch(`${site.server.baseUrl}${path}`, { headers: { accept }, redirect: 'manual' });
 
-/** The number of user requests that this process is answering. */
+/** Returns the number of user requests that this process is answering. */
 async function usersInFlight(): Promise<number> {
   const { registry } = site.server.services.processMetrics;
   const metric = await registry.getSingleMetricAsString('svc_requests_in_flight');

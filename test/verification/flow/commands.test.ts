@@ -3,7 +3,7 @@ import { defaultPace } from '../../../server/platform/config/pace.ts';
 import { createPartner, type TestPartner, verifyUser } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 
-/** Commands from the server to its database, by collection and name. */
+/** Counts the commands from the server to its database, by collection and name. */
 const commands = new Map<string, number>();
 /** The collections of caches, timers and the request log. Commands to them are not sent for each flow. */
 const periodic = ['clients', 'partners', 'integrations', 'jobs', 'requestLog'];

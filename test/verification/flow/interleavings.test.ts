@@ -10,8 +10,8 @@ import { manualClock, startTestServer, type TestServer } from '../../harness/ser
 import { within } from '../../harness/time-limits.ts';
 import { startProxy } from '../../proofs/faults/proxy.ts';
 
-// Two servers with one database. The first runs a hosted flow, the second a command of support. One of them is paused
-// before each of its database commands in turn. The other one then runs completely, and the paused one continues.
+// Two servers with one database. The first runs a hosted flow, the second an operator's command. One server is paused
+// before each of its database commands in turn. The other server then runs completely, and the paused one continues.
 // The quick tier tries every third command.
 
 type Proxy = Awaited<ReturnType<typeof startProxy>>;
@@ -111,8 +111,8 @@ async function exchange(
   const body = (await answer.json()) as { access_token?: string; error?: string };
   if (body.access_token === undefined) return { refused: body.error };
   const headers = { authorization: `Bearer ${body.access_token}` };
-  const told = await fetch(`${flows.server.baseUrl}/api/oauth/userinfo`, { headers });
-  return (await told.json()) as { sub?: string };
+  const userinfo = await fetch(`${flows.server.baseUrl}/api/oauth/userinfo`, { headers });
+  return (await userinfo.json()) as { sub?: string };
 }
 
 interface Person {
@@ -121,7 +121,7 @@ interface Person {
   sub: string;
 }
 
-/** A user with an enrollment at this partner. */
+/** Verifies a user. @returns the user, with the enrollment at this partner */
 async function enrolled(partner: TestPartner): Promise<Person> {
   await verifyUser(flows.server, partner);
   const enrollment = await db()

@@ -27,7 +27,7 @@ afterAll(async () => {
 const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
 const timelineOf = async (id: string) =>
   (await sessionOf(id)).timeline.map(({ event, note }) => (note === undefined ? event : `${event} ${note}`));
-/** The methods on a list page, in order. */
+/** Returns the methods on a list page, in order. */
 const offeredIn = (body: string) =>
   [...body.matchAll(/name="method" value="([^"]*)"/g)].map(([, name = '']) => name);
 const linkIn = (body: string) =>
@@ -35,7 +35,7 @@ const linkIn = (body: string) =>
 const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
-/** The address to which a page or a redirect sends the browser. */
+/** Returns the address to which a page or a redirect sends the browser. */
 const leftTo = ({ location, headers }: Answer) =>
   location || (/^0; url=(.*)$/.exec(String(headers['refresh'] ?? ''))?.[1] ?? '');
 
@@ -178,9 +178,9 @@ describe('a verification method', () => {
     const { action, fields } = browser.form();
     await browser.press({ decision: 'other-method' });
     await browser.press({ method: 'sandbox' });
-    const before = await timelineOf(sessionId);
+    const timelineBefore = await timelineOf(sessionId);
     await browser.request(action, { ...fields, person: 'adult' });
-    expect(await timelineOf(sessionId)).toEqual(before);
+    expect(await timelineOf(sessionId)).toEqual(timelineBefore);
     await browser.open(`/verify/session/${sessionId}`);
     await browser.press({ person: 'adult' });
     expect(leftTo(browser.page)).toContain('code=');
@@ -191,10 +191,10 @@ describe('a verification method', () => {
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
     await browser.press({ person: 'adult' });
-    const ended = await timelineOf(sessionId);
+    const timelineAtEnd = await timelineOf(sessionId);
     for (const more of [{ decision: 'other-method' }, { method: 'bank' }] as const)
       await browser.request(action, { ...fields, ...more } as never);
-    expect(await timelineOf(sessionId)).toEqual(ended);
+    expect(await timelineOf(sessionId)).toEqual(timelineAtEnd);
   });
 
   it('is chosen once if three tabs choose different methods simultaneously', async () => {

@@ -46,7 +46,7 @@ const posted = (body: string, headers: Record<string, string> = {}): Sent => ({
   headers: { 'content-type': form, ...headers },
 });
 
-/** Requests that a caller with the id but without the cookie can send. */
+/** Requests that a caller can send who knows the session's id but does not have its cookie. */
 const requests: Record<string, readonly [path: string, sent?: Sent]> = {
   'the page of the session': [''],
   'the state of the session': ['/state'],

@@ -107,7 +107,7 @@ describe('a write of the hosted flow', () => {
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);
       expect((await choose('new-adult')).status).toBe(503);
       expect(hosted.losses).toEqual([]);
-      // The same form again, as after a reload. The first request may have replaced its cookie.
+      // The user sends the same form again, as after a reload. The first request may have replaced the cookie.
       const again = await choose('new-adult');
       expect(again.status).toBe(303);
       const end = again.location.includes('code=') ? again : await browser.open(action);

@@ -69,7 +69,7 @@ describe('the redirect to the partner', () => {
       const { error, error_description: text = '' } = Object.fromEntries(new URL(location).searchParams);
       expect(error).toBe(reasons[reason].error);
       expect(text.startsWith(`${reason}: `)).toBe(true);
-      // RFC 6749 4.1.2.1.
+      // RFC 6749 4.1.2.1 allows only these characters.
       expect(text).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/);
     },
   );

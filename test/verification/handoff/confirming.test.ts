@@ -37,7 +37,7 @@ describe('the question on the phone "Is this your computer?"', () => {
       expect(session?.handoff?.state).toBe('claimed');
       expect(session?.timeline.map(({ event }) => event)).not.toContain('handoff_confirmed');
       expect((await computer.open(computer.at)).location).toBe('');
-      // The question stays open, and *yes* is still accepted.
+      // The question is still open, so the user can still confirm.
       await phone.request(question.action, { ...question.fields, decision: 'confirm' });
       expect(returned((await computer.open(computer.at)).location)).toHaveProperty('code');
     },

@@ -52,22 +52,22 @@ describe("the computer's cookie", () => {
   it('is replaced again when the code is issued, and the previous cookie then gets 401', async () => {
     const { computer, page, cookie } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
-    const before = cookie();
+    const oldCookie = cookie();
     await phone.press({ decision: 'confirm' });
     const end = await computer.open(page);
     expect(returned(end.location)).toHaveProperty('code');
-    expect(cookie()).not.toBe(before);
-    expect((await withCookie(page, before)).status).toBe(401);
+    expect(cookie()).not.toBe(oldCookie);
+    expect((await withCookie(page, oldCookie)).status).toBe(401);
     expect((await computer.open(page)).location).toBe(end.location);
   });
 
   it('from before the confirmation gets no code, and no code is issued for it', async () => {
     const { computer, page, cookie, sessionId } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
-    const before = cookie();
+    const oldCookie = cookie();
     await phone.press({ decision: 'confirm' });
     for (const url of [page, `${page}/state`, page]) {
-      const { location } = await withCookie(url, before);
+      const { location } = await withCookie(url, oldCookie);
       expect(location).not.toContain('code=');
     }
     expect((await hosted.stores.sessions.find(sessionId))?.code).toBeUndefined();
@@ -77,9 +77,9 @@ describe("the computer's cookie", () => {
     const { computer, page, cookie } = await consented();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     await phone.press({ decision: 'confirm' });
-    const before = cookie();
+    const oldCookie = cookie();
     // The browser does not receive these two answers.
-    for (const _lost of [1, 2]) expect((await withCookie(page, before)).status).toBe(303);
+    for (const _lost of [1, 2]) expect((await withCookie(page, oldCookie)).status).toBe(303);
     const ends = await Promise.all([computer.open(page), computer.open(page)]);
     for (const { location } of ends) expect(returned(location)).toHaveProperty('code');
     expect(new Set(ends.map(({ location }) => location)).size).toBe(1);

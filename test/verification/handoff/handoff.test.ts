@@ -146,10 +146,10 @@ describe('a verification on a phone', () => {
   it("changes the state that the computer's page polls, and another browser gets 401", async () => {
     const { computer, phone, sessionId } = await joined();
     const at = `/verify/session/${sessionId}/state`;
-    const before = (await computer.request(at)).body;
-    expect((await computer.request(at)).body).toBe(before);
+    const stateBefore = (await computer.request(at)).body;
+    expect((await computer.request(at)).body).toBe(stateBefore);
     await phone.press({ person: 'adult' });
-    expect((await computer.request(at)).body).not.toBe(before);
+    expect((await computer.request(at)).body).not.toBe(stateBefore);
     expect((await openBrowser(hosted).request(at)).status).toBe(401);
   });
 });
@@ -203,9 +203,9 @@ describe('a hand-off link', () => {
     const { action, fields } = phone.form();
     const codes = Array.from({ length: 30 }, (_, n) => String(Number(code.replace(' ', '')) + n + 1));
     const answers = await Promise.all(codes.map((each) => phone.request(action, { ...fields, code: each })));
-    const told = answers.filter(({ location }) => location.endsWith('?wrong'));
-    expect(told).toHaveLength((await session(sessionId)).handoff?.wrongCodes ?? -1);
-    expect(told.length).toBeLessThanOrEqual(3);
+    const wrongCodeAnswers = answers.filter(({ location }) => location.endsWith('?wrong'));
+    expect(wrongCodeAnswers).toHaveLength((await session(sessionId)).handoff?.wrongCodes ?? -1);
+    expect(wrongCodeAnswers.length).toBeLessThanOrEqual(3);
   });
 
   it('is claimed once if the form with its code is sent several times', async () => {

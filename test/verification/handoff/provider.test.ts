@@ -34,19 +34,19 @@ async function offered() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
-  const before = linkOf(await computer.press({ decision: 'accept' }));
+  const linkBefore = linkOf(await computer.press({ decision: 'accept' }));
   const { body } = await computer.press({ decision: 'phone' });
-  return { computer, sessionId, before, body };
+  return { computer, sessionId, linkBefore, body };
 }
 
 /** Starts a hand-off, and enters its code on a phone. */
 async function joined() {
-  const { computer, sessionId, before, body } = await offered();
+  const { computer, sessionId, linkBefore, body } = await offered();
   const phone = openBrowser(hosted);
   await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
   await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
   expect((await events(sessionId)).at(-1)).toBe('handoff_claimed');
-  return { computer, phone, sessionId, before };
+  return { computer, phone, sessionId, linkBefore };
 }
 
 /** Returns the link that this service would make for the computer's present cookie. */
@@ -68,8 +68,8 @@ it('a form with a sandbox user gets 400 if users verify at a provider, and the s
 });
 
 it('a computer that returns from the provider during a hand-off sees the hand-off page', async () => {
-  const { computer, sessionId, before, body } = await offered();
-  const back = await computer.open(await throughProvider(before));
+  const { computer, sessionId, linkBefore, body } = await offered();
+  const back = await computer.open(await throughProvider(linkBefore));
   expect([back.status, back.body.includes(/<p class="code"[^>]*>[\d ]+</.exec(body)?.[0] ?? '?')]).toEqual([
     200,
     true,
@@ -78,9 +78,9 @@ it('a computer that returns from the provider during a hand-off sees the hand-of
 });
 
 it('a computer that returns from the provider after a phone claimed the hand-off sees the waiting page', async () => {
-  const { computer, phone, sessionId, before } = await joined();
+  const { computer, phone, sessionId, linkBefore } = await joined();
   const exchanges = provider.exchanges();
-  const back = await computer.open(await throughProvider(before));
+  const back = await computer.open(await throughProvider(linkBefore));
   expect(back.body).toContain('Now continue on your phone');
   expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_claimed']);
   expect((await phone.open(await throughProvider(linkOf(phone.page)))).body).toContain(
@@ -89,10 +89,10 @@ it('a computer that returns from the provider after a phone claimed the hand-off
 });
 
 it("a provider's answer for the computer is ignored after a phone claimed the hand-off", async () => {
-  const { computer, sessionId, before } = await joined();
+  const { computer, sessionId, linkBefore } = await joined();
   const { value } = computer.jar.get(`svc_${sessionId}`) ?? expect.fail('no cookie');
   const exchanges = provider.exchanges();
-  const back = await computer.open(await throughProvider(await ownLink(sessionId, value, before)));
+  const back = await computer.open(await throughProvider(await ownLink(sessionId, value, linkBefore)));
   expect(back.body).toContain('Now continue on your phone');
   expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_claimed']);
 });

@@ -12,7 +12,7 @@ const anyColor = fc
   .integer({ min: 0, max: 0xffffff })
   .map((number) => `#${number.toString(16).padStart(6, '0')}`);
 
-/** The colours `--card`, `--ink` and `--soft` of theme.css. */
+/** Copies of the colours `--card`, `--ink` and `--soft` of theme.css. */
 const theme = {
   light: { card: parseColor('#ffffff'), ink: parseColor('#13201b'), soft: parseColor('#4d5c56') },
   dark: { card: parseColor('#161e1b'), ink: parseColor('#e8eeeb'), soft: parseColor('#a8b6b0') },

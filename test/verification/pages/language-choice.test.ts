@@ -14,7 +14,7 @@ afterAll(() => hosted.close());
 
 const languageOf = ({ body }: Answer) => /<html lang="(\w+)" dir="(\w+)">/.exec(body)?.slice(1);
 
-/** The page's links to other languages. */
+/** Returns the page's links to other languages, by language code. */
 function choices({ body }: Answer): Record<string, string> {
   const links = body.matchAll(/<a href="([^"]*)" lang="(\w+)" hreflang="\2" dir="\w+"/g);
   return Object.fromEntries(
@@ -43,12 +43,12 @@ describe('the choice of a language', () => {
     await browser.start(clientId, { ui_locales: 'fr' });
     await browser.press({ decision: 'accept' });
     const { at } = browser;
-    const before = await hosted.stores.sessions.find(browser.sessionId());
+    const sessionBefore = await hosted.stores.sessions.find(browser.sessionId());
     const page = await choose(browser, 'ar');
     expect(languageOf(page)).toEqual(['ar', 'rtl']);
     expect(page.body).toContain('value="adult"');
     expect(browser.at).toBe(at);
-    expect(await hosted.stores.sessions.find(browser.sessionId())).toEqual(before);
+    expect(await hosted.stores.sessions.find(browser.sessionId())).toEqual(sessionBefore);
     expect((await browser.press({ person: 'adult' })).location).toContain('code=');
   });
 

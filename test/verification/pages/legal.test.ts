@@ -87,7 +87,7 @@ describe('every page of the hosted flow', () => {
     expect(links(html)).toEqual(ours);
   });
 
-  // Another browser must not learn the session's client.
+  // The page for another browser has no such link, because that browser must not learn the session's client.
   const ofClient = Object.entries(pages).filter(([name]) => name !== 'another browser');
   it.each(ofClient)("such as %s also links to the client's privacy notice", async (_name, open) => {
     const html = footer(await open(own));
@@ -119,8 +119,13 @@ describe('the consent page', () => {
     async (language, { consent, code }) => {
       const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
       const text = textOf(body);
-      const said = [code.title, consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help];
-      for (const part of said) expect(text).toContain(part.replace(/\s+/g, ' '));
+      const expectedTexts = [
+        code.title,
+        consent.keeping.title,
+        spanInWords(90 * day, language),
+        consent.keeping.help,
+      ];
+      for (const part of expectedTexts) expect(text).toContain(part.replace(/\s+/g, ' '));
     },
   );
 });

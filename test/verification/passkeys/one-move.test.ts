@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => hosted.close());
 
-/** A user with a passkey at a partner of their own. */
+/** Creates a partner, and a user who has saved a passkey there. */
 async function withPasskey(client: Parameters<typeof onboard>[1] = {}) {
   const partner = await onboard(hosted, client);
   return { partner, ...(await saved(hosted, partner.clientId)) };

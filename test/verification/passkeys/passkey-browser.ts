@@ -18,11 +18,11 @@ export const newAuthenticator = () => new TestAuthenticator(baseUrl);
 /** Creates an authenticator that counts no uses, as if its passkeys were synchronised between devices. */
 export const newCounterlessAuthenticator = () => new TestAuthenticator(baseUrl, { counts: false });
 
-/** A browser with scripts and a platform authenticator. */
+/** Acts as a browser with JavaScript and a platform authenticator. */
 export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
   const browser = openBrowser(hosted);
 
-  /** The options, the target and the fields of the passkey form. */
+  /** Returns the options, the target and the fields of the passkey form. */
   function passkeyForm(page = browser.page) {
     const form = /<form[^>]* action="([^"]*)" class="passkey" data-passkey="([^"]*)"[\s\S]*?<\/form>/.exec(
       page.body,

@@ -221,9 +221,9 @@ describe("a user's passkey", () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.start(strict.clientId);
     const { again } = await browser.sendPasskey((options) => authenticator.get(options));
-    const before = await timelineOf(browser.sessionId());
+    const timelineBefore = await timelineOf(browser.sessionId());
     await again();
-    expect(await timelineOf(browser.sessionId())).toEqual(before);
+    expect(await timelineOf(browser.sessionId())).toEqual(timelineBefore);
   });
 
   it('is accepted once if two simultaneous answers have the same counter', async () => {

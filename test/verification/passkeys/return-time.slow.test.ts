@@ -15,7 +15,7 @@ afterAll(() => hosted.close());
 const median = (times: readonly number[]) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
 
-/** The milliseconds from the start to the redirect, and the requests in that time. */
+/** Measures the milliseconds from the start to the redirect, and counts the requests in that time. */
 async function measured(flow: (send: Hosted['send']) => Promise<{ location: string }>) {
   let requests = 0;
   const send: Hosted['send'] = (...request) => {

@@ -53,10 +53,10 @@ describe('the exchange of a code', () => {
     const { stored, grant } = await visitAs('minute-cap');
     expect((await stored()).snapshot).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
     const { users, enrollments } = hosted.stores;
-    const looks = [vi.spyOn(users, 'findAll'), vi.spyOn(enrollments, 'findAll')];
+    const reads = [vi.spyOn(users, 'findAll'), vi.spyOn(enrollments, 'findAll')];
     const enrollment = { status: 'active', rehearse: 'minute-cap' };
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment });
-    for (const look of looks) expect(look).not.toHaveBeenCalled();
+    for (const read of reads) expect(read).not.toHaveBeenCalled();
   });
 
   it('reads the user and the enrollment if the session has no snapshot, with the same result', async () => {

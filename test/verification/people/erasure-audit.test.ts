@@ -6,7 +6,7 @@ import { manualClock, startTestServer, type TestServer } from '../../harness/ser
 
 const clock = manualClock();
 let service: TestServer;
-/** Whether the erasure can change the sessions of its user. */
+/** Whether every change of a user's sessions fails. */
 let away = false;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeEach(() => {
   away = false;
 });
 
-/** A user with one enrollment. */
+/** Verifies a user. @returns the user and the enrollment */
 async function enrolledUser() {
   const partner = await createPartner(service);
   await verifyUser(service, partner);

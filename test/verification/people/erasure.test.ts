@@ -98,8 +98,8 @@ describe('users erase', () => {
     await service.admin.users.erase.mutate({ userId: id });
     const after = await exchanged(partner);
     expect(after.sub).not.toBe(before.sub);
-    const told = () => service.db.collection('events').distinct('type', { sub: after.sub });
-    await expect.poll(told).toEqual(['enrollment.created', 'verification.session.completed']);
+    const eventTypes = () => service.db.collection('events').distinct('type', { sub: after.sub });
+    await expect.poll(eventTypes).toEqual(['enrollment.created', 'verification.session.completed']);
   });
 
   it('makes an unused code fail with invalid_grant', async () => {

@@ -14,7 +14,7 @@ describe('a claim', () => {
     ['country', null, 364, true],
     ['age_18_plus', true, 364, true],
     ['age_18_plus', true, 365, false],
-    // A user who is too young today may be old enough tomorrow.
+    // A user who is too young today may be old enough tomorrow, so this answer is fresh for only a day.
     ['age_18_plus', false, 0.9, true],
     ['age_18_plus', false, 1, false],
     ['age_18_plus', null, 364, true],

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
-/** The faults of a provider, or of an impostor. Undefined is correct behaviour. */
+/** The faults of a provider, or of an impostor. A provider without any of them behaves correctly. */
 export interface Misdeed {
   /** Changes the claims of the ID token. */
   idToken?: (claims: JWTPayload) => JWTPayload;
   /** Signs with an unpublished key. */
   foreignKey?: boolean;
-  /** The parameters of its callback. */
+  /** Parameters that replace those of the callback. */
   redirect?: Record<string, string>;
-  /** Status of the token endpoint. */
+  /** The status of the token endpoint in place of 200. */
   tokenStatus?: number;
   /** Delays the token endpoint's answer until this resolves. */
   heldBack?: Promise<void>;

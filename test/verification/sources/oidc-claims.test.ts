@@ -19,7 +19,7 @@ describe('an age', () => {
     ['2009', 18, false],
     // The birthday may come later in the year.
     ['2008', 18, null],
-    // OpenID Connect Core 5.1: the year is withheld.
+    // OpenID Connect Core 5.1: the year 0000 means that the provider does not state it.
     ['0000-03-01', 18, null],
     ['2008-13-01', 18, null],
     ['2007-02-29', 18, null],

@@ -123,11 +123,11 @@ describe('an answer of the provider', () => {
     const pages = openPages(service);
     const { page } = await pages.start(partner);
     const back = await follow(page.provider);
-    const before = provider.exchanges();
+    const exchangesBefore = provider.exchanges();
     await Promise.all([pages.open(back), pages.open(back), pages.open(back)]);
-    expect(provider.exchanges()).toBe(before + 1);
+    expect(provider.exchanges()).toBe(exchangesBefore + 1);
     expect((await pages.open(back)).returned).toHaveProperty('code');
-    expect(provider.exchanges()).toBe(before + 1);
+    expect(provider.exchanges()).toBe(exchangesBefore + 1);
   });
 
   it('does not block a reload while the provider is slow, and the reloaded page continues after it', async () => {
@@ -140,15 +140,15 @@ describe('an answer of the provider', () => {
     const pages = openPages(service);
     const { page } = await pages.start(partner);
     const back = await follow(page.provider);
-    const before = provider.exchanges();
+    const exchangesBefore = provider.exchanges();
     const givenUp = openPages(service);
     for (const [name, value] of pages.cookies) givenUp.cookies.set(name, value);
     const first = givenUp.open(back);
-    await expect.poll(() => provider.exchanges()).toBe(before + 1);
+    await expect.poll(() => provider.exchanges()).toBe(exchangesBefore + 1);
     const reload = await pages.open(back);
     expect([reload.status, reload.refreshAfter]).toEqual([200, 2]);
     expect((await pages.open(back)).status).toBe(200);
-    expect(provider.exchanges()).toBe(before + 1);
+    expect(provider.exchanges()).toBe(exchangesBefore + 1);
     answer();
     provider.behave({});
     expect((await first).returned).toHaveProperty('code');

@@ -8,7 +8,7 @@ export interface Source {
   [setting: string]: unknown;
 }
 
-/** The service with OpenID providers as its sources. */
+/** Starts the service with OpenID providers as its sources. */
 export function startWithSources(port: number, sources: readonly Source[]): Promise<TestServer> {
   const list = sources.map((source) => ({
     label: `The ${source.name}`,
@@ -22,13 +22,13 @@ export function startWithSources(port: number, sources: readonly Source[]): Prom
 export const partnerOf = (service: TestServer, source: string) =>
   createPartner(service, { client: { sources: [source] } });
 
-/** The complete redirect address of a response. */
+/** Returns the complete redirect address of a response. */
 function locationOf({ headers }: Response, at: string): string | undefined {
   const location = headers.get('location');
   return location === null ? undefined : new URL(location, at).href;
 }
 
-/** A browser without JavaScript: its cookies and its present page. */
+/** Acts as a browser without JavaScript, with cookies and a present page. */
 export function openPages(service: Pick<TestServer, 'baseUrl'>) {
   const cookies = new Map<string, string>();
 

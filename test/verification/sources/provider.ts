@@ -12,7 +12,7 @@ const people: Record<string, Record<string, unknown>> = {
 export const clientId = 'svc';
 export const clientSecret = 'a secret of forty characters, for tests only';
 
-/** A standard OpenID provider in this process, whose development pages sign in any name. */
+/** Starts a standard OpenID provider in this process. Its development pages accept any sign-in name. */
 export async function startProvider(redirectUri: string) {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: 'test' };

@@ -98,7 +98,7 @@ describe('the end of sharing with a partner', () => {
     const sessions = hosted.db.collection('sessions');
     const read = await sessions.findOne(session);
     await stop(user);
-    // The exchange read this before the withdrawal.
+    // The snapshot is put back, as if the exchange had read it before the withdrawal.
     await sessions.updateOne(session, { $set: { snapshot: read?.['snapshot'] } });
     const token = await tokenOf(code);
     expect((await userinfo(token)).status).toBe(200);
@@ -193,8 +193,8 @@ describe('a withdrawal that a crash interrupts', () => {
     const token = await tokenOf(codeOf(user.browser.page));
     const code = await visitAgain(user);
     const at = new Date(hosted.clock.now());
-    const ended = { consentedClaims: [], withdrawnAt: at, invalidateAt: at };
-    await hosted.db.collection('enrollments').updateOne({ userId: user.userId }, { $set: ended });
+    const withdrawn = { consentedClaims: [], withdrawnAt: at, invalidateAt: at };
+    await hosted.db.collection('enrollments').updateOne({ userId: user.userId }, { $set: withdrawn });
     hosted.clock.advance(6_000);
     await hosted.sweepFlow();
     expect((await userinfo(token)).status).toBe(401);
