@@ -30,7 +30,7 @@ async function read(of: Pick<TestPartner, 'apiKey'>, query: Record<string, strin
 }
 
 /** Declines consent in a new session, which causes one event. */
-async function fail(partner: TestPartner): Promise<void> {
+async function declineConsent(partner: TestPartner): Promise<void> {
   const { browser, first } = await harness.open(partner);
   await browser.press(first, 'decision=decline');
 }
@@ -38,7 +38,7 @@ async function fail(partner: TestPartner): Promise<void> {
 const stored = (filter: object) => harness.server.db.collection('events').countDocuments(filter);
 
 /** Waits until `count` events are published, and advances the clock until they are listed. */
-async function published(partner: TestPartner, count: number): Promise<void> {
+async function waitForEvents(partner: TestPartner, count: number): Promise<void> {
   await expect.poll(() => stored({ keyId: partner.keyId })).toBe(count);
   harness.clock.advance(30_000);
 }
@@ -49,9 +49,9 @@ describe('GET /api/events', () => {
     await harness.token(partner);
     for (let visits = 0; visits < 3; visits += 1) {
       harness.clock.advance(1_000);
-      await fail(partner);
+      await declineConsent(partner);
     }
-    await published(partner, 5);
+    await waitForEvents(partner, 5);
     const all = await read(partner);
     expect(all.hasMore).toBe(false);
     const names = all.events.map(({ event }) => event);
@@ -81,7 +81,7 @@ describe('GET /api/events', () => {
 
   it('lists an event only from 30 seconds after its time, so that none is inserted before listed ones', async () => {
     const partner = await harness.partner();
-    await fail(partner);
+    await declineConsent(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);
     harness.clock.advance(29_999);
     expect((await read(partner)).events).toEqual([]);
@@ -91,8 +91,8 @@ describe('GET /api/events', () => {
 
   it('returns no event of another key, mode or partner, neither in the list nor by id', async () => {
     const partner = await harness.partner();
-    await fail(partner);
-    await published(partner, 1);
+    await declineConsent(partner);
+    await waitForEvents(partner, 1);
     const [event] = (await read(partner)).events;
     const { partnerId } = partner;
     const second = await harness.admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -106,8 +106,8 @@ describe('GET /api/events', () => {
 
   it('answers 404 if the event of `after` has been deleted', async () => {
     const partner = await harness.partner();
-    await fail(partner);
-    await published(partner, 1);
+    await declineConsent(partner);
+    await waitForEvents(partner, 1);
     const [event] = (await read(partner)).events;
     await harness.server.db.collection('events').deleteMany({ keyId: partner.keyId });
     expect((await ask('events', bearer(partner), `?after=${event?.event_id}`)).status).toBe(404);
@@ -117,7 +117,7 @@ describe('GET /api/events', () => {
     const partner = await harness.partner();
     const verified = await harness.verifyUser(partner, 'new-adult');
     await harness.exchange(partner, verified);
-    await published(partner, 2);
+    await waitForEvents(partner, 2);
     const [{ sub = null } = {}] = (await harness.admin.sessions.list.query({ clientId: partner.clientId }))
       .rows;
     const { id } = await harness.admin.users.show.query({ user: sub ?? '' });

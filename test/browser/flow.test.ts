@@ -35,13 +35,13 @@ describeInBrowser('the hosted flow in a real browser', () => {
     return opened;
   }
 
-  async function started({ page } = regular) {
+  async function startSession({ page } = regular) {
     await page.goto(shop.link());
     return page;
   }
 
-  async function atPeople() {
-    const page = await started();
+  async function reachPeople() {
+    const page = await startSession();
     await page.getByRole('button', { name: 'Allow and continue' }).click();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     return page;
@@ -69,7 +69,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     ['Rejected', 'verification_failed'],
     ['Source down', 'verification_failed'],
   ])('returns the sandbox user %s to the partner with %s', async (person, result) => {
-    const page = await atPeople();
+    const page = await reachPeople();
     await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
     await page.waitForURL(atShop);
     const { code, error, iss } = shop.last();
@@ -87,7 +87,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('returns to the partner after a decline or a cancel, and the back button repeats the redirect', async () => {
-    const page = await started();
+    const page = await startSession();
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
     expect(shop.last()['error']).toBe('access_denied');
@@ -96,14 +96,14 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await expect.poll(() => shop.returns()).toBe(returnsBefore + 1);
     expect(shop.last()['error']).toBe('access_denied');
 
-    const other = await atPeople();
+    const other = await reachPeople();
     await other.getByRole('button', { name: /^Cancel/ }).click();
     await other.waitForURL(atShop);
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
   it('shows the second page again after the back button, because the consent stays', async () => {
-    const page = await atPeople();
+    const page = await reachPeople();
     await page.goBack();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     await page.getByRole('button', { name: 'Adult' }).first().click();
@@ -112,7 +112,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('continues normally after a double click on a button', async () => {
-    const page = await started();
+    const page = await startSession();
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     const returnsBefore = shop.returns();
@@ -123,7 +123,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it("shows the session's present step in a second tab that sends an earlier form", async () => {
-    const page = await started();
+    const page = await startSession();
     const second = await page.context().newPage();
     await second.goto(page.url());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
@@ -138,7 +138,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('cannot continue in another browser, and continues in its own', async () => {
-    const page = await started();
+    const page = await startSession();
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());
     await foreign.getByRole('heading', { name: 'Continue in the browser where you started' }).waitFor();
@@ -150,14 +150,14 @@ describeInBrowser('the hosted flow in a real browser', () => {
   it('follows a callback that redirects to another origin', async () => {
     const elsewhere = shop.origin.replace('localhost', '127.0.0.1');
     shop.leadOn(`${elsewhere}/welcome`);
-    const page = await atPeople();
+    const page = await reachPeople();
     await page.getByRole('button', { name: /^Adult/ }).click();
     await page.waitForURL(`${elsewhere}/welcome`);
     shop.leadOn(undefined);
   });
 
   it('works with the keyboard alone', async () => {
-    const page = await started();
+    const page = await startSession();
     const focus = (text: string) => page.locator(':focus', { hasText: text });
     for (let presses = 0; presses < 20 && (await focus('Allow and continue').count()) === 0; presses += 1)
       await page.keyboard.press('Tab');
@@ -180,7 +180,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('returns to the partner with session_expired after 31 minutes', async () => {
-    const page = await atPeople();
+    const page = await reachPeople();
     clock.advance(31 * minute);
     await page.getByRole('button', { name: 'Adult' }).first().click();
     await page.waitForURL(atShop);

@@ -52,7 +52,7 @@ describe('simultaneous answers to one request', () => {
 
 describe('a request whose answer is being verified', () => {
   /** Creates the state of a request that a process leaves if it crashes during the verification. */
-  async function claimed() {
+  async function claimRequest() {
     const asked = await ask();
     const session = await service.db.collection<Session>('sessions').findOne({ _id: asked.sessionId });
     if (!session) throw new Error('no session');
@@ -61,7 +61,7 @@ describe('a request whose answer is being verified', () => {
   }
 
   it('answers 409 to other answers and errors, and ignores forms', async () => {
-    const { uri, link, request, post, show } = await claimed();
+    const { uri, link, request, post, show } = await claimRequest();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);
     expect(await refused.json()).toEqual({
@@ -77,7 +77,7 @@ describe('a request whose answer is being verified', () => {
   });
 
   it('accepts another answer after 20 s, so that a crashed process does not block the session', async () => {
-    const { link, pages, session } = await claimed();
+    const { link, pages, session } = await claimRequest();
     clock.advance(claimMs - 1);
     expect((await otherIdentityWallet.open(link)).status).toBe(409);
     clock.advance(1);
@@ -88,14 +88,14 @@ describe('a request whose answer is being verified', () => {
   });
 
   it('can be cancelled by the user, and the session fails as abandoned', async () => {
-    const { page, pages, show } = await claimed();
+    const { page, pages, show } = await claimRequest();
     const end = await pages.open(page.at, { ...page.fields, decision: 'cancel' });
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect((await show()).failure?.reason).toBe('abandoned');
   });
 
   it('cannot be claimed again in a session that has changed or expired since it was read', async () => {
-    const { session } = await claimed();
+    const { session } = await claimRequest();
     const claims = createClaimStore(service.db);
     clock.advance(claimMs);
     const earlier = { ...session, timeline: session.timeline.slice(1) };

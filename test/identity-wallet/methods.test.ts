@@ -18,7 +18,7 @@ const walletIn = (html: string) =>
   /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
 /** Chooses the test identity wallet in a new session, and opens it. */
-async function atWallet() {
+async function openWallet() {
   const pages = openPages(service);
   const { page: list, sessionId } = await pages.start(partner, 'age_18_plus');
   expect(offeredIn(list.html)).toEqual(['sandbox', 'test-wallet-age']);
@@ -36,7 +36,7 @@ async function atWallet() {
 }
 
 it('the list of methods still offers an identity wallet in which the user refused', async () => {
-  const { act, last } = await atWallet();
+  const { act, last } = await openWallet();
   const list = await act('refuse');
   expect(list.html).toContain('You stopped with');
   expect(offeredIn(list.html)).toEqual(['sandbox', 'test-wallet-age']);
@@ -44,7 +44,7 @@ it('the list of methods still offers an identity wallet in which the user refuse
 });
 
 it('the list of methods no longer offers an identity wallet whose proof was refused', async () => {
-  const { pages, act, last } = await atWallet();
+  const { pages, act, last } = await openWallet();
   const list = await act('expired');
   expect(list.html).toContain('could not be accepted');
   expect(offeredIn(list.html)).toEqual(['sandbox']);
@@ -55,7 +55,7 @@ it('the list of methods no longer offers an identity wallet whose proof was refu
 });
 
 it('an answer to a request changes nothing after the user left the wallet, or chose it again', async () => {
-  const { pages, page, act, last } = await atWallet();
+  const { pages, page, act, last } = await openWallet();
   const list = await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   expect(offeredIn(list.html)).toHaveLength(2);
   await act('present');
@@ -67,7 +67,7 @@ it('an answer to a request changes nothing after the user left the wallet, or ch
 });
 
 it('an answer by the Digital Credentials API changes nothing after the user left the wallet', async () => {
-  const { pages, page, last } = await atWallet();
+  const { pages, page, last } = await openWallet();
   const { csrf = '', token = '' } = page.fields;
   await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   await pages.open(`${page.at}/wallet`, { csrf, token, data: '{"vp_token":{}}' });

@@ -58,7 +58,7 @@ describe('a PID as an mdoc', () => {
 });
 
 /** Makes a presentation whose holder proof has additional claims, and is signed again. */
-async function provenAnew(said: object) {
+async function presentWithProof(said: object) {
   const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
   const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
   const proof = { ...decodeJwt(whole.slice(signedOver.length)), ...said };
@@ -69,7 +69,7 @@ async function provenAnew(said: object) {
 }
 
 it('a PID is accepted if its holder proof begins now and has not expired', async () => {
-  const proven = await check(await provenAnew({ nbf: now / 1000, exp: now / 1000 + 1 }), asked);
+  const proven = await check(await presentWithProof({ nbf: now / 1000, exp: now / 1000 + 1 }), asked);
   expect(proven.claims).toEqual({ age_18_plus: true });
 });
 
@@ -101,8 +101,8 @@ describe('the check of a PID', () => {
     ['is not valid yet', { nbf: 1 }],
   ])('refuses a PID whose holder proof %s', async (_what, ends) => {
     const said = Object.fromEntries(Object.entries(ends).map(([name, later]) => [name, now / 1000 + later]));
-    expect(await refusalOf(check(await provenAnew(said), asked))).toBe('holder proof wrong');
-    expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
+    expect(await refusalOf(check(await presentWithProof(said), asked))).toBe('holder proof wrong');
+    expect(await refusalOf(check(await presentWithProof({ exp: 'soon' }), asked))).toBe('malformed');
   });
 
   it('refuses a PID with more or fewer claims than requested, or of another type', async () => {

@@ -67,7 +67,7 @@ afterAll(() => service.stop());
 const ask = () => askIdentityWallet(service, 'age', { partner });
 
 /** Shows a hand-off link at a computer, and opens it on a phone. `join` enters the code there. */
-async function handedOff() {
+async function startHandoff() {
   const computer = await ask();
   const { page, pages } = computer;
   const offer = await pages.open(page.at, { ...page.fields, decision: 'phone' });
@@ -113,7 +113,7 @@ describe('the token of a wallet request', () => {
 
 describe('a wallet request', () => {
   it('is answered with 404 after the cookie of its browser was replaced, and the new request is accepted', async () => {
-    const { computer, offer } = await handedOff();
+    const { computer, offer } = await startHandoff();
     const { pages, page, link, show } = computer;
     expect((await otherIdentityWallet.open(link)).status).toBe(404);
     const again = await pages.open(page.at, { ...offer.fields, decision: 'stay' });
@@ -126,7 +126,7 @@ describe('a wallet request', () => {
   });
 
   it("for the computer gets 404 after a phone claimed the hand-off, and the phone's succeeds", async () => {
-    const { computer, phone, join } = await handedOff();
+    const { computer, phone, join } = await startHandoff();
     const atPhone = await join();
     const data = await otherIdentityWallet.pick(computer.request, service.baseUrl);
     expect((await otherIdentityWallet.open(computer.link)).status).toBe(404);
@@ -139,7 +139,7 @@ describe('a wallet request', () => {
   });
 
   it('for the phone gets 404 after the user returned to the computer, whose new request succeeds', async () => {
-    const { computer, offer, join } = await handedOff();
+    const { computer, offer, join } = await startHandoff();
     const atPhone = await join();
     const { pages, page, show } = computer;
     const waiting = await pages.open(page.at);

@@ -21,7 +21,7 @@ interface Answer {
 }
 
 /** Sends these fields to the response URI of a new session. @returns its answer */
-async function answered(fields: Record<string, string>) {
+async function sendAnswer(fields: Record<string, string>) {
   const asked = await askIdentityWallet(service, 'age', { partner });
   const { response_uri: uri } = await asked.asked();
   const response = await postFields(uri, fields);
@@ -32,7 +32,7 @@ async function answered(fields: Record<string, string>) {
 
 describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
   it('answers a refused presentation with 400 and a return address with a new response code', async () => {
-    const [one, other] = [await answered(wrong), await answered(wrong)];
+    const [one, other] = [await sendAnswer(wrong), await sendAnswer(wrong)];
     expect(one.response.status).toBe(400);
     expect(one.body).toEqual({
       success: false,
@@ -47,7 +47,7 @@ describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
   });
 
   it("answers a wallet's error with 200 and a return address with a new response code", async () => {
-    const { response, code, body, pages } = await answered({ error: 'access_denied' });
+    const { response, code, body, pages } = await sendAnswer({ error: 'access_denied' });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -57,7 +57,7 @@ describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
   });
 
   it('returns an address that works after an error only in the browser of the request, with its code', async () => {
-    const { pages, body } = await answered({ error: 'access_denied' });
+    const { pages, body } = await sendAnswer({ error: 'access_denied' });
     expect((await openPages(service).open(body.redirect_uri)).status).toBe(401);
     expect((await pages.open(`${body.redirect_uri}x`)).status).toBe(403);
     expect((await pages.open(body.redirect_uri)).status).toBe(200);

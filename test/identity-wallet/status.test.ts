@@ -24,9 +24,9 @@ const unlisted = new Uint8Array([1, 2, 3]);
 const unknownIssuer = ownSigner();
 
 /** Checks the status of an attestation by its index. */
-const byIndex = (fetch: () => Promise<Fetched>, index = 0) =>
+const checkByIndex = (fetch: () => Promise<Fetched>, index = 0) =>
   createStatusLists(fetch).check({ kind: 'index', index, uri: statusUri }, trust);
-const byIdentifier = (fetch: () => Promise<Fetched>, identifier = unlisted) =>
+const checkByIdentifier = (fetch: () => Promise<Fetched>, identifier = unlisted) =>
   createStatusLists(fetch).check({ kind: 'identifier', identifier, uri: statusUri }, trust);
 
 describe('a status list', () => {
@@ -36,11 +36,11 @@ describe('a status list', () => {
   ])(
     'as a %s accepts valid attestations, and refuses revoked, suspended and unlisted ones',
     async (_format, fetch) => {
-      await expect(byIndex(fetch, 0)).resolves.toBeUndefined();
-      await expect(byIndex(fetch, 3)).resolves.toBeUndefined();
-      await expect(byIndex(fetch, 1)).rejects.toThrow('attestation revoked');
-      await expect(byIndex(fetch, 2)).rejects.toThrow('attestation revoked: suspended');
-      expect(await refusalOf(byIndex(fetch, 4))).toBe('status unknown');
+      await expect(checkByIndex(fetch, 0)).resolves.toBeUndefined();
+      await expect(checkByIndex(fetch, 3)).resolves.toBeUndefined();
+      await expect(checkByIndex(fetch, 1)).rejects.toThrow('attestation revoked');
+      await expect(checkByIndex(fetch, 2)).rejects.toThrow('attestation revoked: suspended');
+      expect(await refusalOf(checkByIndex(fetch, 4))).toBe('status unknown');
     },
   );
 
@@ -48,7 +48,7 @@ describe('a status list', () => {
     const lst = deflateSync(Buffer.from(Array.from({ length: 256 }, (_each, value) => value)));
     const fetch = () => jwtList({ claims: { status_list: { bits: 8, lst: lst.toString('base64url') } } });
     for (const index of [3, 11, 12, 15, 16, 128, 255]) {
-      expect(await refusalOf(byIndex(fetch, index)), `status ${index}`).toBe('attestation revoked');
+      expect(await refusalOf(checkByIndex(fetch, index)), `status ${index}`).toBe('attestation revoked');
     }
   });
 
@@ -87,15 +87,15 @@ describe('a status list', () => {
     ['is an identifier list', async () => identifierList()],
     ['also contains an identifier list', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
   ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
-    expect(await refusalOf(byIndex(fetch))).toBe('status unknown');
+    expect(await refusalOf(checkByIndex(fetch))).toBe('status unknown');
   });
 });
 
 describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
   it('revokes only the attestations that it names', async () => {
     const fetch = async () => identifierList();
-    await expect(byIdentifier(fetch)).resolves.toBeUndefined();
-    expect(await refusalOf(byIdentifier(fetch, listed))).toBe('attestation revoked');
+    await expect(checkByIdentifier(fetch)).resolves.toBeUndefined();
+    expect(await refusalOf(checkByIdentifier(fetch, listed))).toBe('attestation revoked');
   });
 
   it('is cached separately from a status list at the same address', async () => {
@@ -130,7 +130,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
   ])('causes a refusal of the attestation if it %s', async (_what, fetch) => {
-    expect(await refusalOf(byIdentifier(fetch))).toBe('status unknown');
+    expect(await refusalOf(checkByIdentifier(fetch))).toBe('status unknown');
   });
 });
 
@@ -139,7 +139,7 @@ const validity = { signed: now - day, validFrom: now - day, validUntil: now + da
 const key = issuer.holderKey;
 
 /** Checks a proof of age with this status. Every address returns the list from `fetch`. */
-async function ofMdoc(
+async function checkMdoc(
   status: object,
   fetch: (uri: string) => Promise<Fetched> = async () => identifierList(),
 ) {
@@ -157,7 +157,7 @@ async function ofMdoc(
   return check({ proof_of_age: [presentation] }, expectation(ageSettings, ['age_18_plus']));
 }
 
-async function ofSdJwt(status: object) {
+async function checkSdJwt(status: object) {
   const claims = { issuing_country: 'EU' };
   const content = { type: 'urn:eudi:pid:1', claims, signer: issuer.signer, holderKey: key, ...validity };
   const credential = await issueSdJwt({ ...content, status: status as Record<string, unknown> });
@@ -172,18 +172,18 @@ describe('the status of an mdoc', () => {
   const accepted = { claims: { age_18_plus: true } };
 
   it('is looked up by index or by identifier', async () => {
-    expect(await ofMdoc({ status_list: { idx: 0, uri } }, () => jwtList())).toMatchObject(accepted);
-    expect(await ofMdoc({ identifier_list: { id: unlisted, uri } })).toMatchObject(accepted);
-    expect(await refusalOf(ofMdoc({ status_list: { idx: 1, uri } }, () => jwtList()))).toBe(
+    expect(await checkMdoc({ status_list: { idx: 0, uri } }, () => jwtList())).toMatchObject(accepted);
+    expect(await checkMdoc({ identifier_list: { id: unlisted, uri } })).toMatchObject(accepted);
+    expect(await refusalOf(checkMdoc({ status_list: { idx: 1, uri } }, () => jwtList()))).toBe(
       'attestation revoked',
     );
-    expect(await refusalOf(ofMdoc({ identifier_list: { id: listed, uri } }))).toBe('attestation revoked');
+    expect(await refusalOf(checkMdoc({ identifier_list: { id: listed, uri } }))).toBe('attestation revoked');
   });
 
   it('is looked up in both lists if the attestation names both', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : identifierList({ claims: { 2: at } }));
     const both = (idx: number, id: Uint8Array) =>
-      ofMdoc({ status_list: { idx, uri }, identifier_list: { id, uri: `${uri}/identifiers` } }, fetch);
+      checkMdoc({ status_list: { idx, uri }, identifier_list: { id, uri: `${uri}/identifiers` } }, fetch);
     expect(await both(0, unlisted)).toMatchObject(accepted);
     expect(await refusalOf(both(1, unlisted))).toBe('attestation revoked');
     expect(await refusalOf(both(0, listed))).toBe('attestation revoked');
@@ -192,11 +192,11 @@ describe('the status of an mdoc', () => {
   it('is looked up only by index if its identifier is a string, as the EU reference issuer sends it', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : Promise.reject(new Error('asked')));
     const named = { identifier_list: { id: '450', uri: `${uri}/identifiers` } };
-    expect(await ofMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
-    expect(await refusalOf(ofMdoc({ ...named, status_list: { idx: 1, uri } }, fetch))).toBe(
+    expect(await checkMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
+    expect(await refusalOf(checkMdoc({ ...named, status_list: { idx: 1, uri } }, fetch))).toBe(
       'attestation revoked',
     );
-    expect(await refusalOf(ofMdoc(named, fetch))).toBe('malformed');
+    expect(await refusalOf(checkMdoc(named, fetch))).toBe('malformed');
   });
 
   it('is accepted from a list whose signer the attestation names, and from no other signer', async () => {
@@ -204,13 +204,13 @@ describe('the status of an mdoc', () => {
     const certificate = new Uint8Array(authority?.x509.raw ?? []);
     const foreign = async () => identifierList({ signer: unknownIssuer });
     const named = { id: unlisted, uri, certificate };
-    expect(await ofMdoc({ identifier_list: named }, foreign)).toMatchObject(accepted);
-    expect(await refusalOf(ofMdoc({ identifier_list: { ...named, id: listed } }, foreign))).toBe(
+    expect(await checkMdoc({ identifier_list: named }, foreign)).toMatchObject(accepted);
+    expect(await refusalOf(checkMdoc({ identifier_list: { ...named, id: listed } }, foreign))).toBe(
       'attestation revoked',
     );
-    expect(await refusalOf(ofMdoc({ identifier_list: named }))).toBe('status unknown');
+    expect(await refusalOf(checkMdoc({ identifier_list: named }))).toBe('status unknown');
     const broken = { identifier_list: { ...named, certificate: unlisted } };
-    expect(await refusalOf(ofMdoc(broken, foreign))).toBe('status unknown');
+    expect(await refusalOf(checkMdoc(broken, foreign))).toBe('status unknown');
   });
 
   it.each([
@@ -221,7 +221,7 @@ describe('the status of an mdoc', () => {
     ['without an address', { status_list: { idx: 0 } }, 'malformed'],
     ['at a very long address', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }, 'malformed'],
   ])('%s causes a refusal of the attestation', async (_what, status, refusal) => {
-    expect(await refusalOf(ofMdoc(status))).toBe(refusal);
+    expect(await refusalOf(checkMdoc(status))).toBe(refusal);
   });
 });
 
@@ -235,13 +235,15 @@ describe('the status of an SD-JWT VC', () => {
     ['without a list', {}],
     ['with a negative index', { status_list: { idx: -1, uri: statusUri } }],
   ])('%s causes a refusal of the attestation', async (_what, status) => {
-    expect(await refusalOf(ofSdJwt(status))).toBe('status unknown');
+    expect(await refusalOf(checkSdJwt(status))).toBe('status unknown');
   });
 
   it('is accepted if the list marks it as valid, and refused if it is revoked', async () => {
-    expect(await ofSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
+    expect(await checkSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });
-    expect(await refusalOf(ofSdJwt({ status_list: { idx: 1, uri: statusUri } }))).toBe('attestation revoked');
+    expect(await refusalOf(checkSdJwt({ status_list: { idx: 1, uri: statusUri } }))).toBe(
+      'attestation revoked',
+    );
   });
 });

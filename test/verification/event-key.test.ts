@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** Starts a session, and moves its client to another key, which has a webhook URL. */
-async function movedClient() {
+async function startAndMoveClient() {
   const { admin, baseUrl } = server;
   const { partnerId, keyId: owner, clientId } = await createPartner(server);
   const { id: present } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -36,7 +36,7 @@ async function deliveriesOf(sessionId: string) {
 
 describe('the events of a session', () => {
   it('are sent to the key that owns the session, even after its client moved to another key', async () => {
-    const { owner, finish, sessionId } = await movedClient();
+    const { owner, finish, sessionId } = await startAndMoveClient();
     await finish();
     expect(await deliveriesOf(sessionId)).toEqual([
       ['enrollment.created', owner, true],
@@ -45,7 +45,7 @@ describe('the events of a session', () => {
   });
 
   it("are sent to the client's present key if the owning key was revoked", async () => {
-    const { owner, present, finish, sessionId } = await movedClient();
+    const { owner, present, finish, sessionId } = await startAndMoveClient();
     await server.admin.keys.revoke.mutate({ keyId: owner });
     await finish();
     expect(await deliveriesOf(sessionId)).toEqual([
@@ -59,7 +59,7 @@ describe('the events of a session', () => {
 
 describe('a delivery for a key without a webhook URL', () => {
   it('is stored as skipped, without an attempt', async () => {
-    const { finish, sessionId } = await movedClient();
+    const { finish, sessionId } = await startAndMoveClient();
     await finish();
     await deliveriesOf(sessionId);
     for (const delivery of await server.db.collection('deliveries').find({ sessionId }).toArray()) {

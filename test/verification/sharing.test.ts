@@ -28,7 +28,7 @@ async function statusForPartner(sessionId: string) {
 }
 
 /** Starts a hand-off and authenticates on the phone, which then asks whether the computer belongs to the user. */
-async function atQuestion(person = 'adult', clientId = own.clientId) {
+async function reachQuestion(person = 'adult', clientId = own.clientId) {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
@@ -41,7 +41,7 @@ async function atQuestion(person = 'adult', clientId = own.clientId) {
   await computer.open(`/verify/session/${sessionId}`);
   return { computer, phone, sessionId };
 }
-type Pair = Awaited<ReturnType<typeof atQuestion>>;
+type Pair = Awaited<ReturnType<typeof reachQuestion>>;
 
 const refusals: [string, (pair: Pair) => Promise<unknown>][] = [
   ['No on the phone', ({ phone }) => phone.press({ decision: 'deny' })],
@@ -51,7 +51,7 @@ const refusals: [string, (pair: Pair) => Promise<unknown>][] = [
 
 describe('a hand-off before the user confirms the computer', () => {
   it('creates no event, enrollment, claim or subject for the partner', async () => {
-    const { sessionId } = await atQuestion();
+    const { sessionId } = await reachQuestion();
     expect(await created()).toEqual([]);
     expect(await enrollments()).toEqual([]);
     expect(await kept(sessionId)).toEqual({});
@@ -60,7 +60,7 @@ describe('a hand-off before the user confirms the computer', () => {
   });
 
   it('reports no failure for a rejected document, until the user confirms', async () => {
-    const { computer, phone, sessionId } = await atQuestion('rejected');
+    const { computer, phone, sessionId } = await reachQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();
     expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
@@ -69,7 +69,7 @@ describe('a hand-off before the user confirms the computer', () => {
   });
 
   it.each(refusals)('shares nothing about the user if it ends with %s', async (_what, refuse) => {
-    const pair = await atQuestion();
+    const pair = await reachQuestion();
     await refuse(pair);
     const end = await pair.computer.open(`/verify/session/${pair.sessionId}`);
     expect(returned(end.location)).toMatchObject({ error: 'verification_failed' });
@@ -84,7 +84,7 @@ describe('a hand-off before the user confirms the computer', () => {
   });
 
   it('enrolls no user who is erased before the confirmation', async () => {
-    const { phone, sessionId } = await atQuestion();
+    const { phone, sessionId } = await reachQuestion();
     const { userId = '' } = await sessionOf(sessionId);
     await hosted.admin.users.erase.mutate({ userId });
     expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
@@ -92,7 +92,7 @@ describe('a hand-off before the user confirms the computer', () => {
   });
 
   it('does not make a user who denied it a returning user', async () => {
-    const first = await atQuestion();
+    const first = await reachQuestion();
     await first.phone.press({ decision: 'deny' });
     const { sessionId } = await verifyAs(hosted, own.clientId, 'adult');
     expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
@@ -102,7 +102,7 @@ describe('a hand-off before the user confirms the computer', () => {
 
 describe('a hand-off after the user has confirmed the computer', () => {
   it('enrolls the user, and records the consent when the session completes', async () => {
-    const { computer, phone, sessionId } = await atQuestion();
+    const { computer, phone, sessionId } = await reachQuestion();
     await phone.press({ decision: 'confirm' });
     await expect.poll(created).toHaveLength(1);
     expect(await consents()).toEqual([[]]);
@@ -127,7 +127,7 @@ describe('consent to share claims', () => {
     await adult.press({ decision: 'accept' });
     await adult.press({ person: 'adult' });
     expect(await consents()).toEqual([['age_18_plus']]);
-    const wider = await atQuestion();
+    const wider = await reachQuestion();
     await wider.phone.press({ decision: 'confirm' });
     await wider.computer.press({ decision: 'cancel' });
     expect((await sessionOf(wider.sessionId)).failure).toMatchObject({ reason: 'abandoned' });
@@ -162,7 +162,7 @@ describe('consent to share claims', () => {
   });
 
   it('is not part of an enrollment that the sweep creates after an interrupted authentication', async () => {
-    const { sessionId, phone } = await atQuestion();
+    const { sessionId, phone } = await reachQuestion();
     const enroll = hosted.stores.enrollments.enroll;
     hosted.stores.enrollments.enroll = async () => Promise.reject(new Error('cut off'));
     await phone

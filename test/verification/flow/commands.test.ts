@@ -26,13 +26,13 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await verifyUser(server, partner, 'adult');
-  await allSettled();
+  await waitForFollowUp();
   commands.clear();
 });
 afterAll(() => server.stop());
 
 /** Waits until all effects of the flows are written. */
-async function allSettled(): Promise<void> {
+async function waitForFollowUp(): Promise<void> {
   const unsettled = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const left = () => server.db.collection('sessions').countDocuments(unsettled);
   await expect.poll(left).toBe(0);
@@ -48,7 +48,7 @@ async function measure(person: string, { flows, inFlight }: { flows: number; inF
     }
   };
   await Promise.all(Array.from({ length: inFlight }, client));
-  await allSettled();
+  await waitForFollowUp();
   const rows = [...commands].map(([name, count]) => [name, count / flows] as const);
   const regular = rows.filter(([name]) => !periodic.includes(name.split('.')[0] ?? ''));
   return {

@@ -30,21 +30,21 @@ const failure = (sessionId: string) =>
   });
 const statusOf = async (sessionId: string) => (await hosted.stores.sessions.find(sessionId))?.status;
 
-async function started() {
+async function startSession() {
   const browser = openBrowser(hosted);
   await browser.start(clientId);
   return browser;
 }
 
-async function atPeople() {
-  const browser = await started();
+async function reachPeople() {
+  const browser = await startSession();
   await browser.press({ decision: 'accept' });
   return browser;
 }
 
 describe('the pages of the hosted flow', () => {
   it('begin with a consent page that names the partner, the requested claims, and what is not shared', async () => {
-    const { page } = await started();
+    const { page } = await startSession();
     expect(page.status).toBe(200);
     expect(page.body).toContain('Weinhaus &lt;Grün&gt;');
     expect(page.body).toContain('Whether you are 18 or older');
@@ -55,7 +55,7 @@ describe('the pages of the hosted flow', () => {
   });
 
   it('lead from consent to the redirect, with a new session cookie after authentication', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const sessionId = browser.sessionId();
     const first = browser.jar.get(`svc_${sessionId}`)?.value;
     expect(await statusOf(sessionId)).toBe('pending');
@@ -69,11 +69,11 @@ describe('the pages of the hosted flow', () => {
   });
 
   it('answer 400 to a decision or a sandbox user that they do not offer', async () => {
-    const browser = await started();
+    const browser = await startSession();
     expect((await browser.press({ decision: 'perhaps' })).status).toBe(400);
     await browser.open(browser.at);
     expect((await browser.press({})).status).toBe(400);
-    const people = await atPeople();
+    const people = await reachPeople();
     expect((await people.press({ person: 'constructor' })).status).toBe(400);
     expect(await statusOf(people.sessionId())).toBe('pending');
   });
@@ -81,7 +81,7 @@ describe('the pages of the hosted flow', () => {
 
 describe('a hosted flow that the user stops', () => {
   it('ends with access_denied if the user declines consent', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const answer = await browser.press({ decision: 'decline' });
     expect(answer.status).toBe(303);
     expect(returned(answer.location)).toMatchObject({
@@ -94,8 +94,8 @@ describe('a hosted flow that the user stops', () => {
   });
 
   it.each([
-    ['consent', started],
-    ['authentication', atPeople],
+    ['consent', startSession],
+    ['authentication', reachPeople],
   ])('ends with verification_failed if the user cancels during %s', async (_step, reach) => {
     const browser = await reach();
     const answer = await browser.press({ decision: 'cancel' });
@@ -105,7 +105,7 @@ describe('a hosted flow that the user stops', () => {
   });
 
   it('ends once if a decline and a cancel are sent simultaneously', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const { action, fields } = browser.form();
     const [declined, cancelled] = await Promise.all([
       browser.request(action, { ...fields, decision: 'decline' }),
@@ -118,7 +118,7 @@ describe('a hosted flow that the user stops', () => {
 
 describe('the page of a session', () => {
   it('records consent once if the form is sent twice simultaneously', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const { action, fields } = browser.form();
     const twice = [1, 2].map(() => browser.request(action, { ...fields, decision: 'accept' }));
     for (const { status, location } of await Promise.all(twice)) {
@@ -128,7 +128,7 @@ describe('the page of a session', () => {
   });
 
   it('yields one code if the sandbox user is sent twice, and the old cookie gets 401 for other requests', async () => {
-    const browser = await atPeople();
+    const browser = await reachPeople();
     const sessionId = browser.sessionId();
     const { action, fields } = browser.form();
     const cookie = `svc_${sessionId}=${browser.jar.get(`svc_${sessionId}`)?.value ?? ''}`;
@@ -141,7 +141,7 @@ describe('the page of a session', () => {
   });
 
   it("shows the session's present step after an earlier consent form is sent again", async () => {
-    const browser = await started();
+    const browser = await startSession();
     const consent = browser.form();
     await browser.press({ decision: 'accept' });
     await browser.request(consent.action, { ...consent.fields, decision: 'accept' });
@@ -174,9 +174,9 @@ describe('the page of a session', () => {
   ])(
     'answers 403 to a form that is sent %s, and the session does not change',
     async (_how, changes: Record<string, string>, headers) => {
-      const browser = await started();
+      const browser = await startSession();
       const csrf =
-        changes['csrf'] === 'other' ? { csrf: (await started()).form().fields['csrf'] ?? '' } : changes;
+        changes['csrf'] === 'other' ? { csrf: (await startSession()).form().fields['csrf'] ?? '' } : changes;
       const { action, fields } = browser.form();
       for (const decision of ['accept', 'cancel']) {
         const answer = await browser.request(action, { ...fields, decision, ...csrf }, headers);
@@ -187,7 +187,7 @@ describe('the page of a session', () => {
   );
 
   it('answers 401 to pages and forms of another browser', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const otherBrowser = openBrowser(hosted);
     expect((await otherBrowser.open(browser.at)).status).toBe(401);
     expect(otherBrowser.page.body).toContain('Continue in the browser where you started');
@@ -206,7 +206,7 @@ describe('the page of a session', () => {
 
 describe('a session that cannot continue', () => {
   it('redirects the browser with session_expired 30 minutes after its start', async () => {
-    const browser = await atPeople();
+    const browser = await reachPeople();
     const { action, fields } = browser.form();
     hosted.clock.advance(30 * 60_000);
     const answer = await browser.open(browser.at);

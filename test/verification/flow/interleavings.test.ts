@@ -62,7 +62,7 @@ const db = () => flows.server.db;
  * Pauses `side` before the `hit`-th command of `work`, and runs `other` at that moment.
  * @returns undefined if there are fewer commands
  */
-async function pausedAt<T, O>(
+async function runPaused<T, O>(
   { proxy }: Side,
   { hit, work, other }: { hit: number; work: () => Promise<T>; other: () => Promise<O> },
 ): Promise<{ worked: T; other: O } | undefined> {
@@ -92,7 +92,7 @@ async function pausedAt<T, O>(
 }
 
 /** Waits until no session or enrollment has follow-up work. */
-async function settled(): Promise<void> {
+async function waitForFollowUp(): Promise<void> {
   const due = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const left = async () => {
     await flows.server.sweep();
@@ -122,7 +122,7 @@ interface Person {
 }
 
 /** Verifies a user. @returns the user, with the enrollment at this partner */
-async function enrolled(partner: TestPartner): Promise<Person> {
+async function enroll(partner: TestPartner): Promise<Person> {
   await verifyUser(flows.server, partner);
   const enrollment = await db()
     .collection<{ _id: string; userId: string; sub: string }>('enrollments')
@@ -132,7 +132,7 @@ async function enrolled(partner: TestPartner): Promise<Person> {
 }
 
 /** Returns the broken references and the duplicates among the partner's records. */
-async function inconsistencies({ partnerId }: TestPartner): Promise<string[]> {
+async function findInconsistencies({ partnerId }: TestPartner): Promise<string[]> {
   const of = <T extends { _id: string }>(name: string) =>
     db()
       .collection<T>(name)
@@ -195,14 +195,14 @@ async function eachInterleaving(command: Command, check: (run: Run) => Promise<v
   for (const paused of ['flow', 'command'] as const) {
     for (let hit = 1; hit <= mostCommands; hit += step) {
       const partner = await createPartner(flows.server);
-      const person = await enrolled(partner);
+      const person = await enroll(partner);
       const flow = () => verifyUser(flows.server, partner);
       const run =
         paused === 'flow'
-          ? await pausedAt(flows, { hit, work: flow, other: () => command(person) }).then(
+          ? await runPaused(flows, { hit, work: flow, other: () => command(person) }).then(
               (both) => both?.worked,
             )
-          : await pausedAt(support, { hit, work: () => command(person), other: flow }).then(
+          : await runPaused(support, { hit, work: () => command(person), other: flow }).then(
               (both) => both?.other,
             );
       if (!run) break;
@@ -226,12 +226,12 @@ describe("a hosted flow interleaved with an operator's command", () => {
     const runs = await eachInterleaving(erase, async ({ partner, person, visited }) => {
       const granted = visited.code ? await exchange(partner, visited) : undefined;
       expect(granted?.sub).not.toBe(person.sub);
-      await settled();
+      await waitForFollowUp();
       clock.advance(secondLook);
       await flows.server.sweep();
       await flows.server.sweep();
       expect(await tracesOf(person)).toEqual([]);
-      expect(await inconsistencies(partner)).toEqual([]);
+      expect(await findInconsistencies(partner)).toEqual([]);
     });
     expect(runs.flow * step).toBeGreaterThanOrEqual(10);
     expect(runs.command * step).toBeGreaterThanOrEqual(5);
@@ -243,8 +243,8 @@ describe("a hosted flow interleaved with an operator's command", () => {
     const runs = await eachInterleaving(block, async ({ partner, visited }) => {
       expect(visited.code).toMatch(/^svc_code_/);
       expect(await exchange(partner, visited)).toEqual({ refused: 'access_denied' });
-      await settled();
-      expect(await inconsistencies(partner)).toEqual([]);
+      await waitForFollowUp();
+      expect(await findInconsistencies(partner)).toEqual([]);
     });
     expect(runs.flow * step).toBeGreaterThanOrEqual(10);
     expect(runs.command * step).toBeGreaterThanOrEqual(2);

@@ -40,7 +40,7 @@ const leftTo = ({ location, headers }: Answer) =>
   location || (/^0; url=(.*)$/.exec(String(headers['refresh'] ?? ''))?.[1] ?? '');
 
 /** Starts a session in a new browser, and consents. */
-async function atList(client = clientId, scope = 'age_18_plus') {
+async function reachList(client = clientId, scope = 'age_18_plus') {
   const browser = openBrowser(hosted);
   await browser.start(client, { scope });
   const sessionId = browser.sessionId();
@@ -50,14 +50,14 @@ async function atList(client = clientId, scope = 'age_18_plus') {
 
 describe('the list of methods', () => {
   it("contains the methods that can verify a requested claim, in the client's order", async () => {
-    const { browser } = await atList();
+    const { browser } = await reachList();
     expect(browser.page.body).toContain('How do you want to prove it?');
     expect(offeredIn(browser.page.body)).toEqual(['bank', 'sandbox', 'test-wallet-age']);
   });
 
   it('is skipped if only one method remains', async () => {
     const { clientId: only } = await onboard(hosted, { sources: ['country-only', 'bank'] });
-    const { browser, sessionId } = await atList(only);
+    const { browser, sessionId } = await reachList(only);
     expect(offeredIn(browser.page.body)).toEqual([]);
     expect(linkIn(browser.page.body)).toContain(provider.issuer);
     expect(browser.page.body).not.toContain('Use another method');
@@ -67,7 +67,7 @@ describe('the list of methods', () => {
 
   it('shows a provider last after it could not be reached', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['gone', 'sandbox'] });
-    const { browser, sessionId } = await atList(two);
+    const { browser, sessionId } = await reachList(two);
     expect(offeredIn(browser.page.body)).toEqual(['gone', 'sandbox']);
     await browser.press({ method: 'gone' });
     expect(browser.page.body).toContain('The old bank gave no usable answer');
@@ -88,7 +88,7 @@ describe('the list of methods', () => {
   });
 
   it('answers 400 to a method that it does not contain, and to a form of another page', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     for (const fields of [{ method: 'country-only' }, { method: '' }, { person: 'adult' }, {}]) {
       const form = browser.form();
       const answer = await browser.request(form.action, { ...form.fields, ...fields } as never);
@@ -100,7 +100,7 @@ describe('the list of methods', () => {
 
   it('is not shown for a client with one source, and the choice of another source gets 400', async () => {
     const { clientId: one } = await onboard(hosted);
-    const { browser, sessionId } = await atList(one);
+    const { browser, sessionId } = await reachList(one);
     expect(browser.page.body).toContain('Choose who to be');
     const form = browser.form();
     for (const fields of [{ method: 'bank' }, { decision: 'other-method' }])
@@ -111,7 +111,7 @@ describe('the list of methods', () => {
 
 describe('a verification method', () => {
   it('is removed from the list after it has rejected the user, and the session continues', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'rejected' });
     expect(browser.page.body).toContain('Test people: what was presented could not be accepted.');
@@ -123,7 +123,7 @@ describe('a verification method', () => {
 
   it('fails the session with source_error if it was the last one and its source fails', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['sandbox', 'test-wallet-age'] });
-    const { browser, sessionId } = await atList(two);
+    const { browser, sessionId } = await reachList(two);
     const { expiresAt, methods } = await sessionOf(sessionId);
     expect(expiresAt).toBeInstanceOf(Date);
     // The wallet has already rejected the user.
@@ -144,7 +144,7 @@ describe('a verification method', () => {
   });
 
   it('can be chosen again after the user has left it, and late answers of its provider are ignored', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     await browser.press({ method: 'bank' });
     expect(browser.page.body).toContain('Use another method');
     const late = await throughProvider(linkIn(browser.page.body));
@@ -173,7 +173,7 @@ describe('a verification method', () => {
   });
 
   it('ignores a form from before the user left it and chose it again', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
     await browser.press({ decision: 'other-method' });
@@ -187,7 +187,7 @@ describe('a verification method', () => {
   });
 
   it('cannot be changed after the user has authenticated', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
     await browser.press({ person: 'adult' });
@@ -198,7 +198,7 @@ describe('a verification method', () => {
   });
 
   it('is chosen once if three tabs choose different methods simultaneously', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     const { action, fields } = browser.form();
     const answers = await Promise.all(
       ['bank', 'sandbox', 'test-wallet-age'].map((method) => browser.request(action, { ...fields, method })),
@@ -209,7 +209,7 @@ describe('a verification method', () => {
   });
 
   it('fails the session as abandoned if the user changes it too often', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     for (let turn = 0; turn < 30 && leftTo(browser.page) === ''; turn += 1) {
       await browser.press({ method: 'sandbox' });
       await browser.press({ decision: 'other-method' });
@@ -221,7 +221,7 @@ describe('a verification method', () => {
   });
 
   it('fails the session as abandoned if the user cancels after choosing it', async () => {
-    const { browser, sessionId } = await atList();
+    const { browser, sessionId } = await reachList();
     await browser.press({ method: 'bank' });
     await browser.press({ decision: 'cancel' });
     expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'abandoned' } });
@@ -229,7 +229,7 @@ describe('a verification method', () => {
 });
 
 it('operators see the outcome of each method in sessions show and sources list', async () => {
-  const { browser, sessionId } = await atList();
+  const { browser, sessionId } = await reachList();
   await browser.press({ method: 'sandbox' });
   await browser.press({ person: 'rejected' });
   await browser.press({ method: 'bank' });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-async function begun() {
+async function startSession() {
   const browser = openBrowser(hosted);
   await browser.start(clientId, { ui_locales: 'de' });
   return { browser, sessionId: browser.sessionId() };
@@ -18,20 +18,20 @@ async function begun() {
 
 /** Each function creates a session, and brings it to the step that its name states. @returns the session's id */
 const progress: Record<string, () => Promise<string>> = {
-  begun: async () => (await begun()).sessionId,
+  begun: async () => (await startSession()).sessionId,
   async declined() {
-    const { browser, sessionId } = await begun();
+    const { browser, sessionId } = await startSession();
     await browser.press({ decision: 'decline' });
     return sessionId;
   },
   async rejected() {
-    const { browser, sessionId } = await begun();
+    const { browser, sessionId } = await startSession();
     await browser.press({ decision: 'accept' });
     await browser.press({ person: 'rejected' });
     return sessionId;
   },
   async complete() {
-    const { browser, sessionId } = await begun();
+    const { browser, sessionId } = await startSession();
     await browser.press({ decision: 'accept' });
     await browser.press({ person: 'adult' });
     return sessionId;
@@ -106,7 +106,7 @@ describe('a caller with the id of a session but without its cookie', () => {
 });
 
 it("an error page in the session's own browser names the partner, in the session's language", async () => {
-  const { browser, sessionId } = await begun();
+  const { browser, sessionId } = await startSession();
   await browser.press({ decision: 'accept' });
   await browser.press({ person: 'adult' });
   const wrong = await browser.request(`/verify/session/${sessionId}`, { decision: 'nonsense' });

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterAll(() => hosted.close());
 
-async function atPeople() {
+async function reachPeople() {
   const browser = openBrowser(hosted);
   await browser.start(own.clientId);
   const sessionId = browser.sessionId();
@@ -58,7 +58,7 @@ describe('a form that is sent twice simultaneously', () => {
   it.each(['new-adult', 'adult'])(
     'yields one code, one enrollment and one event of each type for the user %s',
     async (person) => {
-      const { sessionId, choose } = await atPeople();
+      const { sessionId, choose } = await reachPeople();
       const [one, two] = await Promise.all([choose(person), choose(person)]);
       expect(returned(one.location)).toHaveProperty('code');
       expect(two.location).toBe(one.location);
@@ -71,7 +71,7 @@ describe('two simultaneous sessions of the same new user', () => {
   it('create one user and one enrollment, and exactly one session counts as a return', async () => {
     for (const partner of await Promise.all(Array.from({ length: 6 }, () => onboard(hosted)))) {
       own = partner;
-      const pair = [await atPeople(), await atPeople()];
+      const pair = [await reachPeople(), await reachPeople()];
       const ends = await Promise.all(pair.map(({ choose }) => choose('adult')));
       for (const { location } of ends) expect(returned(location)).toHaveProperty('code');
       const sessions = await Promise.all(pair.map(({ sessionId }) => sessionOf(sessionId)));
@@ -90,7 +90,7 @@ describe('a write of the hosted flow', () => {
   const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
 
   it.each(cases)('that stores $of has its normal result if its $loss is lost', async ({ loss, at }) => {
-    const { sessionId, choose } = await atPeople();
+    const { sessionId, choose } = await reachPeople();
     const passing = Array.from({ length: at }, () => undefined);
     hosted.losses.push(...passing, loss);
     const end = await choose('new-adult');
@@ -103,7 +103,7 @@ describe('a write of the hosted flow', () => {
   it.each(writes.map((of, at) => ({ of, at })))(
     'that stores $of ends in 503 if two replies are lost, and the next request completes the session',
     async ({ at }) => {
-      const { browser, sessionId, action, choose } = await atPeople();
+      const { browser, sessionId, action, choose } = await reachPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);
       expect((await choose('new-adult')).status).toBe(503);
       expect(hosted.losses).toEqual([]);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => hosted.close());
 
 /** Verifies on a phone, which then asks whether the computer belongs to the user. */
-async function asked() {
+async function reachQuestion() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
@@ -30,7 +30,7 @@ describe('the question on the phone "Is this your computer?"', () => {
   it.each([{}, { decision: 'accept' }, { decision: 'phone' }, { decision: 'stay' }, { person: 'adult' }])(
     'stays open after a form with %j',
     async (fields) => {
-      const { computer, phone, sessionId } = await asked();
+      const { computer, phone, sessionId } = await reachQuestion();
       const question = phone.form();
       await phone.request(question.action, { ...question.fields, ...(fields as Record<string, string>) });
       const session = await hosted.stores.sessions.find(sessionId);
@@ -44,7 +44,7 @@ describe('the question on the phone "Is this your computer?"', () => {
   );
 
   it.each(['deny', 'cancel'])('fails the session if the user answers %s', async (decision) => {
-    const { computer, phone } = await asked();
+    const { computer, phone } = await reachQuestion();
     await phone.press({ decision });
     const end = returned((await computer.open(computer.at)).location);
     expect(end).toMatchObject({ error: 'verification_failed' });

@@ -12,7 +12,7 @@ afterAll(() => hosted.close());
 
 const iphone = 'Mozilla/5.0 (iPhone) Version/18.0 Mobile Safari/604.1';
 
-async function consented() {
+async function startAndConsent() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
@@ -35,7 +35,7 @@ async function atPhone(body: string) {
 
 describe("the computer's cookie", () => {
   it('is replaced when the computer asks for the phone, so that a planted cookie stops working', async () => {
-    const { computer, page, cookie } = await consented();
+    const { computer, page, cookie } = await startAndConsent();
     const planted = cookie();
     expect((await withCookie(page, planted)).status).toBe(200);
     const { body } = await computer.press({ decision: 'phone' });
@@ -50,7 +50,7 @@ describe("the computer's cookie", () => {
   });
 
   it('is replaced again when the code is issued, and the previous cookie then gets 401', async () => {
-    const { computer, page, cookie } = await consented();
+    const { computer, page, cookie } = await startAndConsent();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const oldCookie = cookie();
     await phone.press({ decision: 'confirm' });
@@ -62,7 +62,7 @@ describe("the computer's cookie", () => {
   });
 
   it('from before the confirmation gets no code, and no code is issued for it', async () => {
-    const { computer, page, cookie, sessionId } = await consented();
+    const { computer, page, cookie, sessionId } = await startAndConsent();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const oldCookie = cookie();
     await phone.press({ decision: 'confirm' });
@@ -74,7 +74,7 @@ describe("the computer's cookie", () => {
   });
 
   it('yields the code to two simultaneous tabs, even if earlier answers were lost', async () => {
-    const { computer, page, cookie } = await consented();
+    const { computer, page, cookie } = await startAndConsent();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     await phone.press({ decision: 'confirm' });
     const oldCookie = cookie();
@@ -86,7 +86,7 @@ describe("the computer's cookie", () => {
   });
 
   it('stays usable after a double click on the phone button', async () => {
-    const { computer, page, cookie } = await consented();
+    const { computer, page, cookie } = await startAndConsent();
     const old = cookie();
     const { action, fields } = computer.form();
     const twice = await Promise.all(
@@ -99,7 +99,7 @@ describe("the computer's cookie", () => {
   it.each([{ decision: 'phone' }, { person: 'adult' }, { decision: 'stay' }])(
     'does not let a form of an earlier page change the hand-off with %j',
     async (fields) => {
-      const { computer, page, sessionId } = await consented();
+      const { computer, page, sessionId } = await startAndConsent();
       const other = computer.form();
       await computer.press({ decision: 'phone' });
       const answer = await computer.request(other.action, { ...other.fields, ...fields });

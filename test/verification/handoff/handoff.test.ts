@@ -23,7 +23,7 @@ const shown = ({ body }: Answer) => ({
 });
 
 /** Asks for the phone. @returns the computer at the page with a link and a code */
-async function offered() {
+async function offerHandoff() {
   const computer = openBrowser(hosted, desktop);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
@@ -33,8 +33,8 @@ async function offered() {
 }
 
 /** Opens the link on a phone, and enters the code. */
-async function joined() {
-  const offer = await offered();
+async function claimHandoff() {
+  const offer = await offerHandoff();
   const phone = openBrowser(hosted, iphone);
   await phone.open(offer.link);
   await phone.press({ code: offer.code });
@@ -44,7 +44,7 @@ async function joined() {
 const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
 
 it('a choice to stay at the computer is recorded once, even if it is sent three times', async () => {
-  const { computer, sessionId } = await offered();
+  const { computer, sessionId } = await offerHandoff();
   const form = computer.form();
   for (let sent = 0; sent < 3; sent += 1)
     await computer.request(form.action, { ...form.fields, decision: 'stay' });
@@ -53,7 +53,7 @@ it('a choice to stay at the computer is recorded once, even if it is sent three 
 
 describe('a verification on a phone', () => {
   it('continues at the phone, and ends at the computer after the user has confirmed the computer', async () => {
-    const { computer, phone, sessionId } = await joined();
+    const { computer, phone, sessionId } = await claimHandoff();
     expect(phone.page.body).toContain('Choose who to be');
     expect((await computer.open(computer.at)).body).toContain('Safari on iPhone');
     const confirm = await phone.press({ person: 'adult' });
@@ -78,7 +78,7 @@ describe('a verification on a phone', () => {
   });
 
   it('is not confirmed by the consent form, which gets 403', async () => {
-    const { phone, sessionId } = await joined();
+    const { phone, sessionId } = await claimHandoff();
     await phone.press({ person: 'adult' });
     const { action, fields } = phone.form();
     expect((await phone.request(action, { ...fields, decision: 'accept' })).status).toBe(403);
@@ -86,7 +86,7 @@ describe('a verification on a phone', () => {
   });
 
   it("shows the purpose and the computer's browser before the code is entered", async () => {
-    const { link } = await offered();
+    const { link } = await offerHandoff();
     const { body, headers } = await openBrowser(hosted, iphone).open(link);
     expect(body).toContain('Verify for Weinhaus &lt;Grün&gt;');
     expect(body).toContain('Chrome on Windows');
@@ -98,7 +98,7 @@ describe('a verification on a phone', () => {
     ['says no', { decision: 'deny' }],
     ['cancels', { decision: 'cancel' }],
   ])('ends without a code if the user at the phone %s', async (_what, fields) => {
-    const { computer, phone, sessionId } = await joined();
+    const { computer, phone, sessionId } = await claimHandoff();
     await phone.press({ person: 'adult' });
     expect((await phone.press(fields)).body).toContain('This verification has ended');
     expect(returned((await computer.open(computer.at)).location)).toMatchObject({
@@ -108,7 +108,7 @@ describe('a verification on a phone', () => {
   });
 
   it('can be cancelled at the computer, where the user then verifies', async () => {
-    const { computer, phone } = await joined();
+    const { computer, phone } = await claimHandoff();
     await computer.open(computer.at);
     expect((await computer.press({ decision: 'stay' })).body).toContain('Choose who to be');
     expect((await phone.press({ person: 'adult' })).status).toBe(401);
@@ -116,7 +116,7 @@ describe('a verification on a phone', () => {
   });
 
   it('cannot be cancelled at the computer after a user has authenticated at the phone', async () => {
-    const { computer, phone, sessionId } = await joined();
+    const { computer, phone, sessionId } = await claimHandoff();
     await computer.open(computer.at);
     const stale = computer.form();
     await phone.press({ person: 'adult' });
@@ -128,14 +128,14 @@ describe('a verification on a phone', () => {
   });
 
   it("does not accept a sandbox user from the computer's page with the link", async () => {
-    const { computer, sessionId } = await joined();
+    const { computer, sessionId } = await claimHandoff();
     const { action, fields } = computer.form();
     await computer.request(action, { ...fields, person: 'adult' });
     expect((await session(sessionId)).status).toBe('pending');
   });
 
   it("does not accept a sandbox user from the computer's waiting page, and the phone continues", async () => {
-    const { computer, phone, sessionId } = await joined();
+    const { computer, phone, sessionId } = await claimHandoff();
     await computer.open(computer.at);
     expect((await computer.press({ person: 'adult' })).body).toContain('Now continue on your phone');
     expect(await session(sessionId)).not.toHaveProperty('userId');
@@ -144,7 +144,7 @@ describe('a verification on a phone', () => {
   });
 
   it("changes the state that the computer's page polls, and another browser gets 401", async () => {
-    const { computer, phone, sessionId } = await joined();
+    const { computer, phone, sessionId } = await claimHandoff();
     const at = `/verify/session/${sessionId}/state`;
     const stateBefore = (await computer.request(at)).body;
     expect((await computer.request(at)).body).toBe(stateBefore);
@@ -156,7 +156,7 @@ describe('a verification on a phone', () => {
 
 describe('a hand-off link', () => {
   it('is answered with 404 in a second browser after its code was entered', async () => {
-    const { link, code } = await joined();
+    const { link, code } = await claimHandoff();
     const second = openBrowser(hosted, iphone);
     expect((await second.open(link)).body).toContain('This link no longer works');
     expect(second.page.status).toBe(404);
@@ -164,7 +164,7 @@ describe('a hand-off link', () => {
   });
 
   it('expires after two minutes, and the computer can show a new one', async () => {
-    const { computer, link, code } = await offered();
+    const { computer, link, code } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
     hosted.clock.advance(120_000);
@@ -179,7 +179,7 @@ describe('a hand-off link', () => {
   });
 
   it('is answered with 404 after three wrong codes', async () => {
-    const { link, code, sessionId } = await offered();
+    const { link, code, sessionId } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
     for (const _try of [1, 2])
@@ -197,7 +197,7 @@ describe('a hand-off link', () => {
   });
 
   it('counts simultaneous wrong codes exactly', async () => {
-    const { link, code, sessionId } = await offered();
+    const { link, code, sessionId } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
     const { action, fields } = phone.form();
@@ -209,7 +209,7 @@ describe('a hand-off link', () => {
   });
 
   it('is claimed once if the form with its code is sent several times', async () => {
-    const { link, code, sessionId } = await offered();
+    const { link, code, sessionId } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
     const { action, fields } = phone.form();
@@ -221,13 +221,13 @@ describe('a hand-off link', () => {
   });
 
   it('can be issued at most ten times in a session', async () => {
-    const { computer, sessionId } = await offered();
+    const { computer, sessionId } = await offerHandoff();
     for (let times = 0; times < 12; times += 1) await computer.press({ decision: 'phone' });
     expect((await session(sessionId)).handoff?.number).toBe(10);
   });
 
   it('is answered with 404 after the user has verified at the computer', async () => {
-    const { computer, link } = await offered();
+    const { computer, link } = await offerHandoff();
     await computer.press({ decision: 'stay' });
     await computer.press({ person: 'adult' });
     expect((await openBrowser(hosted, iphone).open(link)).status).toBe(404);
@@ -240,7 +240,7 @@ describe('a hand-off link', () => {
   ])(
     'answers 403 to the right code in a form that is sent %s',
     async (_how, headers: Record<string, string>) => {
-      const { link, code, sessionId } = await offered();
+      const { link, code, sessionId } = await offerHandoff();
       const phone = openBrowser(hosted, iphone);
       await phone.open(link);
       const { action, fields } = phone.form();
@@ -250,8 +250,8 @@ describe('a hand-off link', () => {
   );
 
   it('shows the same page after its use as a link that never existed', async () => {
-    const { link } = await joined();
-    const { link: open } = await offered();
+    const { link } = await claimHandoff();
+    const { link: open } = await offerHandoff();
     const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);
     const never = `${baseUrl}/verify/p/${'0123456789'.repeat(4).slice(0, 36)}`;
     const text = async (url: string) => {
@@ -265,7 +265,7 @@ describe('a hand-off link', () => {
   });
 
   it('is stored as a hash, and its code is not stored', async () => {
-    const { link, code, sessionId } = await offered();
+    const { link, code, sessionId } = await offerHandoff();
     const text = JSON.stringify(await session(sessionId));
     expect(text).not.toContain(link.split('/').at(-1));
     expect(text).not.toContain(code.replace(' ', ''));
@@ -280,7 +280,7 @@ describe('the devices of a hand-off', () => {
   });
 
   it("have separate cookies: the phone's cookie gets 401 at the computer's page, and vice versa", async () => {
-    const { computer, phone, sessionId } = await joined();
+    const { computer, phone, sessionId } = await claimHandoff();
     const swap = (browser: typeof phone, from: string) => browser.jar.get(from)?.value ?? '';
     const ofPhone = swap(phone, `svc_${sessionId}_phone`);
     const ofComputer = swap(computer, `svc_${sessionId}`);

@@ -30,7 +30,7 @@ const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
 /** Starts a hand-off. @returns the computer, and the link to the provider from its page before the hand-off */
-async function offered() {
+async function offerHandoff() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
@@ -40,8 +40,8 @@ async function offered() {
 }
 
 /** Starts a hand-off, and enters its code on a phone. */
-async function joined() {
-  const { computer, sessionId, linkBefore, body } = await offered();
+async function claimHandoff() {
+  const { computer, sessionId, linkBefore, body } = await offerHandoff();
   const phone = openBrowser(hosted);
   await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
   await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
@@ -68,7 +68,7 @@ it('a form with a sandbox user gets 400 if users verify at a provider, and the s
 });
 
 it('a computer that returns from the provider during a hand-off sees the hand-off page', async () => {
-  const { computer, sessionId, linkBefore, body } = await offered();
+  const { computer, sessionId, linkBefore, body } = await offerHandoff();
   const back = await computer.open(await throughProvider(linkBefore));
   expect([back.status, back.body.includes(/<p class="code"[^>]*>[\d ]+</.exec(body)?.[0] ?? '?')]).toEqual([
     200,
@@ -78,7 +78,7 @@ it('a computer that returns from the provider during a hand-off sees the hand-of
 });
 
 it('a computer that returns from the provider after a phone claimed the hand-off sees the waiting page', async () => {
-  const { computer, phone, sessionId, linkBefore } = await joined();
+  const { computer, phone, sessionId, linkBefore } = await claimHandoff();
   const exchanges = provider.exchanges();
   const back = await computer.open(await throughProvider(linkBefore));
   expect(back.body).toContain('Now continue on your phone');
@@ -89,7 +89,7 @@ it('a computer that returns from the provider after a phone claimed the hand-off
 });
 
 it("a provider's answer for the computer is ignored after a phone claimed the hand-off", async () => {
-  const { computer, sessionId, linkBefore } = await joined();
+  const { computer, sessionId, linkBefore } = await claimHandoff();
   const { value } = computer.jar.get(`svc_${sessionId}`) ?? expect.fail('no cookie');
   const exchanges = provider.exchanges();
   const back = await computer.open(await throughProvider(await ownLink(sessionId, value, linkBefore)));

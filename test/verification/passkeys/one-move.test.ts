@@ -11,14 +11,14 @@ afterEach(() => vi.restoreAllMocks());
 afterAll(() => hosted.close());
 
 /** Creates a partner, and a user who has saved a passkey there. */
-async function withPasskey(client: Parameters<typeof onboard>[1] = {}) {
+async function createUserWithPasskey(client: Parameters<typeof onboard>[1] = {}) {
   const partner = await onboard(hosted, client);
   return { partner, ...(await saved(hosted, partner.clientId)) };
 }
-type WithPasskey = Awaited<ReturnType<typeof withPasskey>>;
+type WithPasskey = Awaited<ReturnType<typeof createUserWithPasskey>>;
 
 /** Runs a return by passkey, up to the redirect to the partner. */
-async function comeBack({ authenticator }: Pick<WithPasskey, 'authenticator'>, clientId: string) {
+async function returnByPasskey({ authenticator }: Pick<WithPasskey, 'authenticator'>, clientId: string) {
   const browser = openPasskeyBrowser(hosted);
   await browser.start(clientId);
   const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
@@ -27,7 +27,7 @@ async function comeBack({ authenticator }: Pick<WithPasskey, 'authenticator'>, c
 }
 
 /** Runs `change` once, after a return has read the enrollment and before it writes the session. */
-function afterTheRead(change: (enrollmentId: string) => Promise<unknown>): void {
+function changeAfterRead(change: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
   const { findAll } = enrollments;
   vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
@@ -38,26 +38,26 @@ function afterTheRead(change: (enrollmentId: string) => Promise<unknown>): void 
 }
 
 /** Counts the writes to a session. Each write adds a nonce to its last timeline entry. */
-const movesOf = ({ timeline }: { timeline: readonly object[] }) =>
+const countWrites = ({ timeline }: { timeline: readonly object[] }) =>
   timeline.filter((entry) => 'nonce' in entry).length;
 
-const erased = (userId: string) => hosted.admin.users.erase.mutate({ userId });
-const blocked = (enrollmentId: string) =>
+const eraseUser = (userId: string) => hosted.admin.users.erase.mutate({ userId });
+const blockEnrollment = (enrollmentId: string) =>
   hosted.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
 
 describe('a return by passkey whose claims are fresh', () => {
   it('changes its session in one write, from consent to the code', async () => {
-    const user = await withPasskey();
-    const { session, parameters } = await comeBack(user, user.partner.clientId);
-    expect(movesOf(session)).toBe(1);
+    const user = await createUserWithPasskey();
+    const { session, parameters } = await returnByPasskey(user, user.partner.clientId);
+    expect(countWrites(session)).toBe(1);
     expect(session).toMatchObject({ status: 'complete', returning: true });
     expect(session.enrollmentDueAt).toBeUndefined();
     expect((await sendCode(hosted, user.partner, parameters['code'])).status).toBe(200);
   });
 
   it('publishes verification.session.completed, and no enrollment.created', async () => {
-    const user = await withPasskey();
-    const { session } = await comeBack(user, user.partner.clientId);
+    const user = await createUserWithPasskey();
+    const { session } = await returnByPasskey(user, user.partner.clientId);
     const types = async () =>
       (await hosted.events({ sessionId: session._id })).map(({ type }) => type as string);
     await expect.poll(types).toEqual(['verification.session.completed']);
@@ -66,10 +66,10 @@ describe('a return by passkey whose claims are fresh', () => {
   });
 
   it('enrolls the user at another partner, and its code can be exchanged', async () => {
-    const user = await withPasskey();
+    const user = await createUserWithPasskey();
     const other = await onboard(hosted);
-    const { session, parameters } = await comeBack(user, other.clientId);
-    expect(movesOf(session)).toBe(1);
+    const { session, parameters } = await returnByPasskey(user, other.clientId);
+    expect(countWrites(session)).toBe(1);
     expect(await hosted.stores.enrollments.find(session.enrollmentId ?? '')).toMatchObject({
       firstSession: session._id,
       consentedClaims: ['age_18_plus', 'country'],
@@ -78,9 +78,9 @@ describe('a return by passkey whose claims are fresh', () => {
   });
 
   it('yields a code that is refused with access_denied if the enrollment is blocked simultaneously', async () => {
-    const user = await withPasskey();
-    afterTheRead(blocked);
-    const { parameters } = await comeBack(user, user.partner.clientId);
+    const user = await createUserWithPasskey();
+    changeAfterRead(blockEnrollment);
+    const { parameters } = await returnByPasskey(user, user.partner.clientId);
     expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
       status: 403,
       body: { error: 'access_denied' },
@@ -88,8 +88,8 @@ describe('a return by passkey whose claims are fresh', () => {
   });
 
   it('is refused with passkey_refused if the user is erased simultaneously', async () => {
-    const user = await withPasskey();
-    afterTheRead(() => erased(user.userId));
+    const user = await createUserWithPasskey();
+    changeAfterRead(() => eraseUser(user.userId));
     const browser = openPasskeyBrowser(hosted);
     await browser.start(user.partner.clientId);
     const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
@@ -97,16 +97,16 @@ describe('a return by passkey whose claims are fresh', () => {
   });
 
   it('yields a code with the new claims if new claims are stored simultaneously', async () => {
-    const user = await withPasskey();
+    const user = await createUserWithPasskey();
     const changed = { claims: { age_18_plus: false, country: 'FR' }, duplicate: false };
-    afterTheRead(() => hosted.stores.users.keepClaims(user.userId, changed, new Date(hosted.clock.now())));
-    const { parameters } = await comeBack(user, user.partner.clientId);
+    changeAfterRead(() => hosted.stores.users.keepClaims(user.userId, changed, new Date(hosted.clock.now())));
+    const { parameters } = await returnByPasskey(user, user.partner.clientId);
     const grant = await hosted.grants.load(parameters['code'] ?? '');
     expect(grant?.evaluatedClaims).toMatchObject(changed.claims);
   });
 
   it('yields an error in place of a code if the redirect URI was removed after the start', async () => {
-    const user = await withPasskey();
+    const user = await createUserWithPasskey();
     const { clientId } = user.partner;
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
@@ -120,10 +120,10 @@ describe('a return by passkey whose claims are fresh', () => {
 describe('a return by passkey whose claims expire before its code', () => {
   it('stores a snapshot of the claims, which the code returns after the claims have expired', async () => {
     const quarter = 15 * 60;
-    const user = await withPasskey({ maxVerificationAgeSeconds: quarter });
+    const user = await createUserWithPasskey({ maxVerificationAgeSeconds: quarter });
     hosted.clock.advance((quarter - 300) * 1_000);
-    const { session, parameters } = await comeBack(user, user.partner.clientId);
-    expect(movesOf(session)).toBe(2);
+    const { session, parameters } = await returnByPasskey(user, user.partner.clientId);
+    expect(countWrites(session)).toBe(2);
     expect(session.snapshot?.claims).toMatchObject({ age_18_plus: true });
     hosted.clock.advance(400_000);
     expect((await hosted.grants.load(parameters['code'] ?? ''))?.evaluatedClaims).toMatchObject({
@@ -133,7 +133,7 @@ describe('a return by passkey whose claims expire before its code', () => {
 });
 
 describe('a passkey that does not count its uses', () => {
-  async function withSynced() {
+  async function createUserWithSyncedPasskey() {
     const partner = await onboard(hosted);
     const authenticator = newCounterlessAuthenticator();
     const browser = openPasskeyBrowser(hosted);
@@ -144,16 +144,16 @@ describe('a passkey that does not count its uses', () => {
   }
 
   it('gets the time of its last use', async () => {
-    const user = await withSynced();
+    const user = await createUserWithSyncedPasskey();
     hosted.clock.advance(1_000);
-    const { parameters } = await comeBack(user, user.partner.clientId);
+    const { parameters } = await returnByPasskey(user, user.partner.clientId);
     expect(parameters['code']).toBeDefined();
     const [passkey] = await hosted.stores.passkeys.ofUser(user.userId);
     expect(passkey).toMatchObject({ counter: 0, synced: true, lastUsedAt: new Date(hosted.clock.now()) });
   });
 
   it('is refused with passkey_refused if its stored counter is above zero', async () => {
-    const user = await withSynced();
+    const user = await createUserWithSyncedPasskey();
     const passkeys = hosted.db.collection('passkeys');
     await passkeys.updateOne({ userId: user.userId }, { $set: { counter: 1 } });
     const browser = openPasskeyBrowser(hosted);
@@ -163,10 +163,10 @@ describe('a passkey that does not count its uses', () => {
   });
 
   it('yields a code that is refused with invalid_grant if the user withdraws consent simultaneously', async () => {
-    const user = await withSynced();
+    const user = await createUserWithSyncedPasskey();
     const yourData = await signedIn(hosted, user.authenticator);
-    afterTheRead(() => yourData.confirm(`/stop/${user.partner.partnerId}`));
-    const { parameters } = await comeBack(user, user.partner.clientId);
+    changeAfterRead(() => yourData.confirm(`/stop/${user.partner.partnerId}`));
+    const { parameters } = await returnByPasskey(user, user.partner.clientId);
     expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
       status: 400,
       body: { error: 'invalid_grant', error_description: expect.stringContaining('withdrawn the consent') },
@@ -174,9 +174,9 @@ describe('a passkey that does not count its uses', () => {
   });
 
   it('yields a code that is refused with invalid_grant if the user is erased simultaneously', async () => {
-    const user = await withSynced();
-    afterTheRead(() => erased(user.userId));
-    const { parameters, session } = await comeBack(user, user.partner.clientId);
+    const user = await createUserWithSyncedPasskey();
+    changeAfterRead(() => eraseUser(user.userId));
+    const { parameters, session } = await returnByPasskey(user, user.partner.clientId);
     expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
       status: 400,
       body: { error: 'invalid_grant' },

@@ -16,7 +16,7 @@ const block = (enrollmentId: string) =>
 const erase = (userId: string) => hosted.admin.users.erase.mutate({ userId });
 
 /** Runs `change`, which fails before it invalidates the snapshots, as in a process that loses the database. */
-async function cutShort(change: () => Promise<unknown>): Promise<void> {
+async function interrupt(change: () => Promise<unknown>): Promise<void> {
   const invalidate = vi
     .spyOn(hosted.stores.sessions, 'invalidateSnapshots')
     .mockRejectedValue(new MongoNetworkError('away'));
@@ -25,7 +25,7 @@ async function cutShort(change: () => Promise<unknown>): Promise<void> {
 }
 
 /** Verifies as `person`, up to the redirect to the partner. */
-async function visitAs(person: string, client?: string) {
+async function verifyPerson(person: string, client?: string) {
   const clientId = client ?? (await onboard(hosted)).clientId;
   const { answer, sessionId } = await verifyAs(hosted, clientId, person);
   const stored = async () => {
@@ -38,7 +38,7 @@ async function visitAs(person: string, client?: string) {
 }
 
 /** Runs `change` once, after a session that completes has read its enrollment and before it uses it. */
-function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): void {
+function changeDuringCompletion(change: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
   const { findAll } = enrollments;
   vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
@@ -50,7 +50,7 @@ function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): vo
 
 describe('the exchange of a code', () => {
   it('reads neither the user nor the enrollment if the session has a claims snapshot', async () => {
-    const { stored, grant } = await visitAs('minute-cap');
+    const { stored, grant } = await verifyPerson('minute-cap');
     expect((await stored()).snapshot).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
     const { users, enrollments } = hosted.stores;
     const reads = [vi.spyOn(users, 'findAll'), vi.spyOn(enrollments, 'findAll')];
@@ -60,7 +60,7 @@ describe('the exchange of a code', () => {
   });
 
   it('reads the user and the enrollment if the session has no snapshot, with the same result', async () => {
-    const { stored, grant } = await visitAs('hour-cap');
+    const { stored, grant } = await verifyPerson('hour-cap');
     const fromSnapshot = await grant();
     const { _id } = await stored();
     await hosted.db.collection<{ _id: string }>('sessions').updateOne({ _id }, { $unset: { snapshot: 1 } });
@@ -70,8 +70,8 @@ describe('the exchange of a code', () => {
 
 describe('a block of an enrollment', () => {
   it('changes the status for issued codes, and is noted in the timelines of their sessions', async () => {
-    const first = await visitAs('adult');
-    const second = await visitAs('adult', first.clientId);
+    const first = await verifyPerson('adult');
+    const second = await verifyPerson('adult', first.clientId);
     const { enrollmentId } = await first.stored();
     await block(enrollmentId);
     for (const { grant, stored } of [first, second]) {
@@ -83,14 +83,14 @@ describe('a block of an enrollment', () => {
   });
 
   it('does not affect other users, or the same user at other partners', async () => {
-    const one = await visitAs('adult');
-    const [teen, elsewhere] = [await visitAs('teen', one.clientId), await visitAs('adult')];
+    const one = await verifyPerson('adult');
+    const [teen, elsewhere] = [await verifyPerson('teen', one.clientId), await verifyPerson('adult')];
     await block((await one.stored()).enrollmentId);
     for (const { grant } of [teen, elsewhere]) expect((await grant())?.enrollment.status).toBe('active');
   });
 
   it('ends for an issued code when an operator unblocks the enrollment', async () => {
-    const { stored, grant } = await visitAs('adult');
+    const { stored, grant } = await verifyPerson('adult');
     const { enrollmentId } = await stored();
     await block(enrollmentId);
     await hosted.admin.enrollments.unblock.mutate({ enrollmentId });
@@ -98,9 +98,9 @@ describe('a block of an enrollment', () => {
   });
 
   it('takes effect for a session that completes simultaneously', async () => {
-    const { clientId } = await visitAs('adult');
-    whileCompleting(block);
-    const { grant, stored } = await visitAs('adult', clientId);
+    const { clientId } = await verifyPerson('adult');
+    changeDuringCompletion(block);
+    const { grant, stored } = await verifyPerson('adult', clientId);
     expect((await stored()).snapshot).toBeUndefined();
     expect((await grant())?.enrollment.status).toBe('blocked');
   });
@@ -108,17 +108,17 @@ describe('a block of an enrollment', () => {
 
 describe('an erasure of a user', () => {
   it("removes the claims from the user's session, and invalidates its code", async () => {
-    const { stored, grant } = await visitAs('adult');
+    const { stored, grant } = await verifyPerson('adult');
     await erase((await stored()).userId);
     expect((await stored()).snapshot).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
 
   it('makes a session that completes simultaneously fail without a code', async () => {
-    const { clientId, stored } = await visitAs('adult');
+    const { clientId, stored } = await verifyPerson('adult');
     const { userId } = await stored();
-    whileCompleting(() => erase(userId));
-    const { answer, stored: second } = await visitAs('adult', clientId);
+    changeDuringCompletion(() => erase(userId));
+    const { answer, stored: second } = await verifyPerson('adult', clientId);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed' });
     const { snapshot, code } = await second();
     expect([snapshot, code]).toEqual([undefined, undefined]);
@@ -127,13 +127,13 @@ describe('an erasure of a user', () => {
 
 describe('a new evaluation of claims', () => {
   it('invalidates the older snapshots, and an earlier code returns the new claims', async () => {
-    const { clientId, stored, grant } = await visitAs('adult');
+    const { clientId, stored, grant } = await verifyPerson('adult');
     const { userId, snapshot } = await stored();
     const longAgo = { value: false, evaluatedAt: new Date(0) };
     const users = hosted.db.collection<{ _id: string }>('users');
     await users.updateOne({ _id: userId }, { $set: { 'claims.age_18_plus': longAgo } });
     expect(snapshot).toBeDefined();
-    await visitAs('adult', clientId);
+    await verifyPerson('adult', clientId);
     const { snapshot: after, timeline } = await stored();
     expect(after).toBeUndefined();
     expect(timeline.at(-1)).toMatchObject({ event: 'snapshot_invalidated', note: 'claims changed' });
@@ -145,9 +145,9 @@ describe('the sweep of claims snapshots', () => {
   const sweep = () => hosted.sweepFlow();
 
   it('invalidates the snapshots after a block that was interrupted', async () => {
-    const { stored, grant } = await visitAs('adult');
+    const { stored, grant } = await verifyPerson('adult');
     const { enrollmentId } = await stored();
-    await cutShort(() => block(enrollmentId));
+    await interrupt(() => block(enrollmentId));
     expect((await stored()).snapshot).toBeDefined();
     hosted.clock.advance(5_000);
     await sweep();
@@ -156,9 +156,9 @@ describe('the sweep of claims snapshots', () => {
   });
 
   it('invalidates the snapshots after an erasure that was interrupted', async () => {
-    const { stored, grant } = await visitAs('adult');
+    const { stored, grant } = await verifyPerson('adult');
     const { userId } = await stored();
-    await cutShort(() => erase(userId));
+    await interrupt(() => erase(userId));
     hosted.clock.advance(5_000);
     await sweep();
     expect((await stored()).snapshot).toBeUndefined();
@@ -166,7 +166,7 @@ describe('the sweep of claims snapshots', () => {
   });
 
   it('adds no second timeline entry if the snapshots are already invalidated', async () => {
-    const { stored } = await visitAs('adult');
+    const { stored } = await verifyPerson('adult');
     await block((await stored()).enrollmentId);
     const { timeline } = await stored();
     hosted.clock.advance(5_000);
@@ -176,7 +176,7 @@ describe('the sweep of claims snapshots', () => {
   });
 
   it('deletes the claims snapshot of an expired code', async () => {
-    const { stored } = await visitAs('adult');
+    const { stored } = await verifyPerson('adult');
     const { expiresAt } = (await stored()).code ?? { expiresAt: new Date(0) };
     hosted.clock.set(expiresAt.getTime() - 1);
     await sweep();

@@ -7,7 +7,7 @@ import { manualClock, startTestServer, type TestServer } from '../../harness/ser
 const clock = manualClock();
 let service: TestServer;
 /** Whether every change of a user's sessions fails. */
-let away = false;
+let isAway = false;
 
 beforeAll(async () => {
   service = await startTestServer({
@@ -17,7 +17,7 @@ beforeAll(async () => {
         const stores = createStores(db);
         const { sessions } = stores.verification;
         const invalidateSnapshots: typeof sessions.invalidateSnapshots = async (...given) => {
-          if (away) throw new MongoNetworkError('away for a moment');
+          if (isAway) throw new MongoNetworkError('away for a moment');
           return sessions.invalidateSnapshots(...given);
         };
         return {
@@ -31,11 +31,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(() => {
-  away = false;
+  isAway = false;
 });
 
 /** Verifies a user. @returns the user and the enrollment */
-async function enrolledUser() {
+async function enrollUser() {
   const partner = await createPartner(service);
   await verifyUser(service, partner);
   const enrollment = await service.db
@@ -61,20 +61,20 @@ async function expectGone(userId: string): Promise<void> {
 
 describe('the audit log', () => {
   it('contains one entry for an erasure that was interrupted and answered with 503', async () => {
-    const { userId } = await enrolledUser();
-    away = true;
+    const { userId } = await enrollUser();
+    isAway = true;
     await expect(service.admin.users.erase.mutate({ userId })).rejects.toThrow('temporarily unavailable');
-    away = false;
+    isAway = false;
     await expectGone(userId);
     expect(await logged('users.erase', userId)).toBe(1);
   });
 
   it('contains one entry for a block that was answered with 503, even if its user is erased afterwards', async () => {
-    const { userId, enrollmentId } = await enrolledUser();
-    away = true;
+    const { userId, enrollmentId } = await enrollUser();
+    isAway = true;
     const block = service.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
     await expect(block).rejects.toThrow('temporarily unavailable');
-    away = false;
+    isAway = false;
     await service.admin.users.erase.mutate({ userId });
     await expectGone(userId);
     expect([await logged('enrollments.block', enrollmentId), await logged('users.erase', userId)]).toEqual([

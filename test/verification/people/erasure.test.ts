@@ -15,7 +15,7 @@ const userinfo = async (token: string) =>
   fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
 
 /** Verifies the sandbox user `adult`, and exchanges the code. */
-async function exchanged(partner: TestPartner) {
+async function verifyAndExchange(partner: TestPartner) {
   const visited = await verifyUser(service, partner);
   const answer = await exchangeCode(service, partner, visited);
   const { access_token: token } = (await answer.json()) as { access_token: string };
@@ -24,7 +24,7 @@ async function exchanged(partner: TestPartner) {
 }
 
 /** Returns all documents of the database as text. */
-async function everything(): Promise<string> {
+async function readDatabase(): Promise<string> {
   const collections = await service.db.listCollections().toArray();
   const found = await Promise.all(
     collections.map(async ({ name }) => [name, await service.db.collection(name).find().toArray()] as const),
@@ -33,7 +33,7 @@ async function everything(): Promise<string> {
 }
 
 /** Waits until all events of the charges are published. */
-const published = async ({ partnerId }: TestPartner) =>
+const waitForEvents = async ({ partnerId }: TestPartner) =>
   expect
     .poll(() =>
       service.db.collection('ledger').countDocuments({ walletId: `${partnerId}:test`, unpublished: true }),
@@ -43,10 +43,10 @@ const published = async ({ partnerId }: TestPartner) =>
 describe('users erase', () => {
   it('removes the id and subject of a user from all data except the audit log', async () => {
     const partner = await createPartner(service);
-    const first = await exchanged(partner);
-    const { token, sub } = await exchanged(partner);
+    const first = await verifyAndExchange(partner);
+    const { token, sub } = await verifyAndExchange(partner);
     expect(sub).toBe(first.sub);
-    await published(partner);
+    await waitForEvents(partner);
     const user = await service.admin.users.show.query({ user: sub });
     expect(user).toMatchObject({ mode: 'test', sessions: 2, enrollments: [{ sub, status: 'active' }] });
     expect(user.claims.find(({ name }) => name === 'age_18_plus')).toMatchObject({
@@ -84,7 +84,7 @@ describe('users erase', () => {
 
     clock.advance(61_000);
     await service.sweep();
-    const left = await everything();
+    const left = await readDatabase();
     expect(left).not.toContain(sub);
     // Only the audit log still records that an operator has read and erased this user.
     const noted = (action: string) => left.split(`"action":"${action}"`).length - 1;
@@ -93,10 +93,10 @@ describe('users erase', () => {
 
   it('makes the same person a new user with a new subject', async () => {
     const partner = await createPartner(service);
-    const before = await exchanged(partner);
+    const before = await verifyAndExchange(partner);
     const { id } = await service.admin.users.show.query({ user: before.sub });
     await service.admin.users.erase.mutate({ userId: id });
-    const after = await exchanged(partner);
+    const after = await verifyAndExchange(partner);
     expect(after.sub).not.toBe(before.sub);
     const eventTypes = () => service.db.collection('events').distinct('type', { sub: after.sub });
     await expect.poll(eventTypes).toEqual(['enrollment.created', 'verification.session.completed']);
@@ -104,19 +104,19 @@ describe('users erase', () => {
 
   it('makes an unused code fail with invalid_grant', async () => {
     const partner = await createPartner(service);
-    const { sub } = await exchanged(partner);
+    const { sub } = await verifyAndExchange(partner);
     const pending = await verifyUser(service, partner);
     const { id } = await service.admin.users.show.query({ user: sub });
     await service.admin.users.erase.mutate({ userId: id });
     const answer = await exchangeCode(service, partner, pending);
     expect(await answer.json()).toMatchObject({ error: 'invalid_grant' });
-    await published(partner);
+    await waitForEvents(partner);
   });
 
   it('removes the subject from the ledger page of a concurrent exchange in its second pass', async () => {
     const partner = await createPartner(service);
-    const { sub } = await exchanged(partner);
-    await published(partner);
+    const { sub } = await verifyAndExchange(partner);
+    await waitForEvents(partner);
     const { id } = await service.admin.users.show.query({ user: sub });
     const pages = service.db.collection<LedgerPage>('ledger');
     const written = (await soundLedger(service.db, `${partner.partnerId}:test`)).pages;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-async function verified(): Promise<string> {
+async function verifyNewUser(): Promise<string> {
   const { sessionId } = await verifyAs(hosted, clientId, 'new-adult');
   const session = await hosted.stores.sessions.find(sessionId);
   return session?.userId ?? expect.fail('no user');
@@ -30,14 +30,14 @@ async function keptAfter(userId: string, ms: number): Promise<string[]> {
 
 describe('claims of a user', () => {
   it('are kept while they are fresh, and deleted within an hour afterwards', async () => {
-    const userId = await verified();
+    const userId = await verifyNewUser();
     expect(await keptAfter(userId, lifetime)).toContain('age_18_plus');
     expect(await keptAfter(userId, lifetime + hour + 1)).toEqual([]);
     expect(await hosted.stores.users.find(userId)).not.toHaveProperty('keptSince');
   });
 
   it('are kept for the full time after a new evaluation, while older claims are deleted', async () => {
-    const userId = await verified();
+    const userId = await verifyNewUser();
     const later = new Date(hosted.clock.now() + 100 * 24 * hour);
     await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);
     expect(await keptAfter(userId, lifetime + hour + 1)).toEqual(['country']);
@@ -46,7 +46,7 @@ describe('claims of a user', () => {
   });
 
   it('are not deleted if they were evaluated again after the sweep read them', async () => {
-    const userId = await verified();
+    const userId = await verifyNewUser();
     const asRead = (await hosted.stores.users.find(userId)) ?? expect.fail('no user');
     const before = new Date(hosted.clock.now());
     await hosted.stores.users.keepClaims(

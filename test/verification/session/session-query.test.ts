@@ -18,7 +18,7 @@ async function query(sessionId: string, authorization?: string) {
   return { ...response, body: JSON.parse(response.body) as unknown };
 }
 
-async function started({ clientId } = own) {
+async function startSession({ clientId } = own) {
   const browser = openBrowser(hosted);
   await browser.start(clientId);
   return browser;
@@ -28,7 +28,7 @@ const refusal = (status: number, error: string) => ({ status, body: { success: f
 
 describe('GET /api/verify/hvf-session/{id}', () => {
   it('returns the session with its status, first pending and at the end complete', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const sessionId = browser.sessionId();
     const session = await hosted.stores.sessions.find(sessionId);
     const answer = await query(sessionId, `Bearer ${own.apiKey}`);
@@ -52,7 +52,7 @@ describe('GET /api/verify/hvf-session/{id}', () => {
   });
 
   it('returns the last status that a failed session reached', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const rejected = await verifyAs(hosted, own.clientId, 'rejected');
     const authenticated = await query(rejected.sessionId, `Bearer ${own.apiKey}`);
     expect(authenticated.body).toMatchObject({ session: { status: 'authenticated' } });
@@ -82,12 +82,12 @@ describe('401 for a session query', () => {
 
   it('is sent for a revoked key, and for a key of a suspended partner', async () => {
     const one = await onboard(hosted);
-    const browser = await started(one);
+    const browser = await startSession(one);
     await hosted.admin.keys.revoke.mutate({ keyId: one.keyId });
     const revoked = await query(browser.sessionId(), `Bearer ${one.apiKey}`);
     expect(revoked).toMatchObject(refusal(401, 'Invalid or inactive API key'));
     const two = await onboard(hosted);
-    const other = await started(two);
+    const other = await startSession(two);
     await hosted.admin.partners.suspend.mutate({ partnerId: two.partnerId });
     const suspended = await query(other.sessionId(), `Bearer ${two.apiKey}`);
     expect(suspended).toMatchObject(refusal(401, 'Invalid or inactive API key'));
@@ -109,7 +109,7 @@ describe('a session id with a malformed percent-escape', () => {
 
 describe('403 for a session query', () => {
   it("is sent for another key's session", async () => {
-    const browser = await started();
+    const browser = await startSession();
     const { apiKey } = await onboard(hosted);
     expect(await query(browser.sessionId(), `Bearer ${apiKey}`)).toMatchObject(
       refusal(403, 'Forbidden: this session belongs to a different API key'),
@@ -119,7 +119,7 @@ describe('403 for a session query', () => {
 
 describe('404 for a session query', () => {
   it('is sent for an unknown session, and for a session 30 minutes after its start', async () => {
-    const browser = await started();
+    const browser = await startSession();
     const authorization = `Bearer ${own.apiKey}`;
     const notFound = refusal(404, 'Session not found or expired');
     expect(await query('ses_1', authorization)).toMatchObject(notFound);

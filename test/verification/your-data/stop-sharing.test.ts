@@ -30,7 +30,7 @@ async function stop({ authenticator }: Saved, { partnerId } = partner) {
 }
 
 /** Returns to a client by passkey. @returns the authorization code */
-async function visitAgain({ authenticator, browser }: Saved, client = clientId): Promise<string> {
+async function returnByPasskey({ authenticator, browser }: Saved, client = clientId): Promise<string> {
   await browser.start(client);
   return codeOf((await browser.sendPasskey((options) => authenticator.get(options))).answer);
 }
@@ -58,7 +58,7 @@ async function resolve(enrollmentId: unknown, key: string) {
 }
 
 /** Sweeps after 61 s. By then no exchange that began before the withdrawal can still write. */
-async function secondLook() {
+async function runSecondPass() {
   hosted.clock.advance(61_000);
   await hosted.sweepFlow();
 }
@@ -102,7 +102,7 @@ describe('the end of sharing with a partner', () => {
     await sessions.updateOne(session, { $set: { snapshot: read?.['snapshot'] } });
     const token = await tokenOf(code);
     expect((await userinfo(token)).status).toBe(200);
-    await secondLook();
+    await runSecondPass();
     expect((await userinfo(token)).status).toBe(401);
   });
 
@@ -111,8 +111,8 @@ describe('the end of sharing with a partner', () => {
     await stop(user);
     const page = await user.browser.start(clientId);
     expect(page.body).toContain('Allow and continue');
-    const token = await tokenOf(await visitAgain(user));
-    await secondLook();
+    const token = await tokenOf(await returnByPasskey(user));
+    await runSecondPass();
     expect((await userinfo(token)).status).toBe(200);
     expect(await enrollmentOf(user.userId)).toMatchObject({
       consentedClaims: ['age_18_plus', 'country'],
@@ -139,7 +139,7 @@ describe('the end of sharing with a partner', () => {
     const user = await saved(hosted, clientId);
     const second = await addClient(hosted, partner);
     const other = await onboard(hosted);
-    for (const client of [second, other.clientId]) await visitAgain(user, client);
+    for (const client of [second, other.clientId]) await returnByPasskey(user, client);
     await stop(user);
     for (const client of [clientId, second])
       expect(await enrollmentOf(user.userId, client)).toMatchObject({ consentedClaims: [] });
@@ -191,7 +191,7 @@ describe('a withdrawal that a crash interrupts', () => {
   it('is finished by the sweep', async () => {
     const user = await saved(hosted, clientId);
     const token = await tokenOf(codeOf(user.browser.page));
-    const code = await visitAgain(user);
+    const code = await returnByPasskey(user);
     const at = new Date(hosted.clock.now());
     const withdrawn = { consentedClaims: [], withdrawnAt: at, invalidateAt: at };
     await hosted.db.collection('enrollments').updateOne({ userId: user.userId }, { $set: withdrawn });
@@ -200,14 +200,14 @@ describe('a withdrawal that a crash interrupts', () => {
     expect((await userinfo(token)).status).toBe(401);
     expect((await sendCode(hosted, partner, code)).body['error']).toBe('invalid_grant');
     expect((await enrollmentOf(user.userId))?.['invalidateAt']).toEqual(at);
-    await secondLook();
+    await runSecondPass();
     expect((await enrollmentOf(user.userId))?.['invalidateAt']).toBeUndefined();
   });
 });
 
 it('a session that completed before a withdrawal adds no consent after it', async () => {
   const user = await saved(hosted, clientId);
-  await visitAgain(user);
+  await returnByPasskey(user);
   const sessionId = user.browser.sessionId();
   await stop(user);
   const due = { $set: { enrollmentDueAt: new Date(hosted.clock.now() - 10_000) } };
