@@ -95,7 +95,7 @@ describeInBrowser('the user data page', () => {
   });
 
   const languages = ['en', 'de', 'fr', 'es', 'ar'];
-  it.each(languages)('in %s is accessible, and fits the width of a phone and a desktop', async (locale) => {
+  it.each(languages)('is accessible in %s, and fits the width of a phone and a desktop', async (locale) => {
     const visitor = await signedIn({ locale });
     const { page } = visitor;
     const pages = {

@@ -112,7 +112,7 @@ describe('an error of the demo partner', () => {
     expect(textOf(page)).not.toMatch(/not_found|route_|state|iss\b/);
   });
 
-  it('for a callback that does not match shows protocol terms only in the part for developers', async () => {
+  it('shows protocol terms only in the part for developers if a callback does not match', async () => {
     const shop = openShop();
     await shop.ask('/verify', 'POST');
     const page = await shop.page('/callback?code=x&state=x&iss=https://other.example');

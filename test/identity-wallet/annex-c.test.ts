@@ -117,7 +117,7 @@ describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
       ],
     ],
   ])(
-    'to the source %s asks only for the elements that %s needs',
+    'asks the wallet of the source %s only for the elements that %s needs',
     async (source, scope, docType, elements) => {
       const { data } = await ask(source, scope);
       const asked = askedIn(data.deviceRequest);
@@ -167,7 +167,7 @@ describe('an answer in Annex C format', () => {
       { age_18_plus: true, country: 'EU' },
     ],
   ])(
-    'from a wallet of other libraries is accepted by the source %s',
+    'is accepted from a wallet of other libraries, by the source %s',
     async (source, document, scope, claims) => {
       const asked = await ask(source, scope);
       const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));

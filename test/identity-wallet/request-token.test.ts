@@ -125,7 +125,7 @@ describe('a wallet request', () => {
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
 
-  it("for the computer gets 404 after a phone claimed the hand-off, and the phone's succeeds", async () => {
+  it("gets 404 at the computer after a phone claimed the hand-off, and the phone's request succeeds", async () => {
     const { computer, phone, join } = await startHandoff();
     const atPhone = await join();
     const data = await otherIdentityWallet.pick(computer.request, service.baseUrl);
@@ -138,7 +138,7 @@ describe('a wallet request', () => {
     expect((await phone.open(back)).html).toContain('Is this your computer?');
   });
 
-  it('for the phone gets 404 after the user returned to the computer, whose new request succeeds', async () => {
+  it('gets 404 at the phone after the user returned to the computer, whose new request succeeds', async () => {
     const { computer, offer, join } = await startHandoff();
     const atPhone = await join();
     const { pages, page, show } = computer;

@@ -34,7 +34,7 @@ describe('a status list', () => {
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
   ])(
-    'as a %s accepts valid attestations, and refuses revoked, suspended and unlisted ones',
+    'accepts valid attestations, and refuses revoked, suspended and unlisted ones, as a %s',
     async (_format, fetch) => {
       await expect(checkByIndex(fetch, 0)).resolves.toBeUndefined();
       await expect(checkByIndex(fetch, 3)).resolves.toBeUndefined();

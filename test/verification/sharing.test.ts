@@ -182,7 +182,7 @@ describe('the page of a session that ended without a code', () => {
   it.each([
     ['before authentication', 'decline', 'Nothing about you was shared.'],
     ['after authentication', 'accept', 'None of the answers was shared.'],
-  ])('for a session that ended %s says: %s', async (_when, decision, text) => {
+  ])('says if the session ended %s: %s', async (_when, decision, text) => {
     const browser = openBrowser(hosted);
     await browser.start(own.clientId);
     const sessionId = browser.sessionId();

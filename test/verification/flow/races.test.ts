@@ -89,7 +89,7 @@ describe('a write of the hosted flow', () => {
   const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
   const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
 
-  it.each(cases)('that stores $of has its normal result if its $loss is lost', async ({ loss, at }) => {
+  it.each(cases)('has its normal result if the $loss is lost while it stores $of', async ({ loss, at }) => {
     const { sessionId, choose } = await reachPeople();
     const passing = Array.from({ length: at }, () => undefined);
     hosted.losses.push(...passing, loss);
@@ -101,7 +101,7 @@ describe('a write of the hosted flow', () => {
 
   const twice: Loss[] = ['reply', 'reply'];
   it.each(writes.map((of, at) => ({ of, at })))(
-    'that stores $of ends in 503 if two replies are lost, and the next request completes the session',
+    'ends in 503 if two replies are lost while it stores $of, and the next request completes the session',
     async ({ at }) => {
       const { browser, sessionId, action, choose } = await reachPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);

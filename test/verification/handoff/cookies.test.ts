@@ -61,7 +61,7 @@ describe("the computer's cookie", () => {
     expect((await computer.open(page)).location).toBe(end.location);
   });
 
-  it('from before the confirmation gets no code, and no code is issued for it', async () => {
+  it('gets no code if it is older than the confirmation, and no code is issued for it', async () => {
     const { computer, page, cookie, sessionId } = await startAndConsent();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const oldCookie = cookie();

@@ -52,7 +52,7 @@ describe('the choice of a language', () => {
     expect((await browser.press({ person: 'adult' })).location).toContain('code=');
   });
 
-  it('also applies to the next session, and to error pages', async () => {
+  it('applies to the next session, and to error pages', async () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     await choose(browser, 'de');

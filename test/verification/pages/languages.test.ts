@@ -16,7 +16,7 @@ describe('the language of the pages', () => {
     ['', undefined],
     ['constructor __proto__', undefined],
     [undefined, undefined],
-  ])('for ui_locales=%s is %s', (uiLocales, language) => {
+  ])('follows ui_locales: the value %s yields %s', (uiLocales, language) => {
     expect(languageAsked(uiLocales)).toBe(language);
   });
 
@@ -28,7 +28,7 @@ describe('the language of the pages', () => {
     ['*', 'en'],
     [';;;,,q=', 'en'],
     [undefined, 'en'],
-  ])('for Accept-Language %s is %s', (header, language) => {
+  ])('follows Accept-Language: the value %s yields %s', (header, language) => {
     expect(languageAccepted(header)).toBe(language);
   });
 });

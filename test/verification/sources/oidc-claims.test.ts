@@ -27,7 +27,7 @@ describe('an age', () => {
     ['', 18, null],
     [undefined, 18, null],
     [20080301, 18, null],
-  ])('from the birth date %s is at least %i years: %s', (birthdate, years, expected) => {
+  ])('derived from the birth date %s is at least %i years: %s', (birthdate, years, expected) => {
     expect(isOfAge(birthdate, years, now)).toBe(expected);
   });
 

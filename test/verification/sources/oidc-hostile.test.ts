@@ -95,9 +95,9 @@ describe('an answer of the provider', () => {
     ['a signature with another key', { foreignKey: true }],
     ['another issuer in the redirect', { redirect: { iss: 'https://evil.example' } }],
     ['a code that the provider does not know', { redirect: { code: 'stolen' } }],
-    ['a token endpoint that answers 500', { tokenStatus: 500 }],
+    ['a code that the token endpoint answers with 500', { tokenStatus: 500 }],
     ['userinfo about another subject', { userinfo: { sub: 'another' } }],
-  ])('with %s fails the session with source_error', async (_what, misdeed) => {
+  ])('fails the session with source_error if it contains %s', async (_what, misdeed) => {
     const { end, reason } = await verify(misdeed);
     expect(end.returned).not.toHaveProperty('code');
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
@@ -109,7 +109,7 @@ describe('an answer of the provider', () => {
     ['document_expired', 'document_rejected'],
     ['temporarily_unavailable', 'source_error'],
     ['constructor', 'source_error'],
-  ])('with the error %s fails the session with %s', async (error, expected) => {
+  ])('fails, if it contains the error %s, the session with %s', async (error, expected) => {
     expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
   });
 
