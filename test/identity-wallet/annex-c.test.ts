@@ -167,7 +167,7 @@ describe('an answer in Annex C format', () => {
       { age_18_plus: true, country: 'EU' },
     ],
   ])(
-    'is accepted from a wallet of other libraries, by the source %s',
+    'is accepted from a wallet of other libraries for the source %s',
     async (source, document, scope, claims) => {
       const asked = await ask(source, scope);
       const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));

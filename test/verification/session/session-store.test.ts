@@ -199,7 +199,7 @@ describe('the fields outboxAt and enrollmentDueAt of a session', () => {
   it.each([
     ['outboxAt', { outboxAt: since, enrollmentDueAt: at }],
     ['enrollmentDueAt', { outboxAt: at, enrollmentDueAt: since }],
-  ])('stay, both of them, if %s has changed since the sweep read the session', async (name, marks) => {
+  ])('stay unchanged if %s has changed since the sweep read the session', async (name, marks) => {
     const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
     await change(read, { [name]: since });
     await store.markPublished([read]);

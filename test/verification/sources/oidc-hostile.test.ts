@@ -109,7 +109,7 @@ describe('an answer of the provider', () => {
     ['document_expired', 'document_rejected'],
     ['temporarily_unavailable', 'source_error'],
     ['constructor', 'source_error'],
-  ])('fails, if it contains the error %s, the session with %s', async (error, expected) => {
+  ])('yields for the error %s the failure reason %s', async (error, expected) => {
     expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
   });
 
