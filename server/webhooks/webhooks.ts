@@ -14,7 +14,7 @@ import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
 import { createDueJobs, dueBucket } from './delivery/due-job.ts';
 import type { EventStore } from './delivery/event-store.ts';
-import { composeDelivery, composeEvent, deliveryId, skipped } from './delivery/events.ts';
+import { composeDelivery, composeEvent, deliveryId, markSkipped } from './delivery/events.ts';
 import { createLeasing } from './delivery/leasing.ts';
 import { createSendAttempt, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
@@ -29,9 +29,10 @@ export interface Parts {
   post: Post;
 }
 
-/** The key whose webhook URL gets an event. `skip`: why nothing can be sent to it. */
+/** The key whose webhook URL gets an event. */
 export interface Recipient {
   keyId: string;
+  /** Why nothing can be sent to this key; undefined if it can. */
   skip?: SkipReason;
 }
 
@@ -59,7 +60,7 @@ export interface WebhookSettings extends UrlRules {
   /** How long an attempt may take, in milliseconds; default 10,000. */
   budget?: number;
   limits?: Limits;
-  /** Milliseconds until another process may take an attempt over; longer than `budget`, default 20,000. */
+  /** Milliseconds until another process may send the same attempt; longer than `budget`, default 20,000. */
   leaseTime?: number;
   wrap?: (parts: Parts) => Parts;
   /** Called before each attempt, with the seconds since it was due. */
@@ -72,7 +73,7 @@ export interface WebhookSettings extends UrlRules {
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
 const defaultLeaseMs = 20_000;
-/** After this time, other processes have noticed that an endpoint is not paused any more, in milliseconds. */
+/** When a pause is ended early, other processes notice it within this many milliseconds. */
 const resumedElsewhereMs = 3_000;
 /** The scheduler's job that makes a worker look for steps of bulk jobs. */
 const bulkJob = 'webhook.bulk';
@@ -92,7 +93,7 @@ export function createWebhooks(settings: WebhookSettings) {
     post: createPost({ rules: settings, ...settings }),
   });
   const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
-  const ended = new AbortController();
+  const stopping = new AbortController();
   const leasing = createLeasing({ deliveries, clock, leaseTime });
   /** Schedules one job for all calls of the same second. */
   const schedule = createGroupCommit<Date, undefined>({
@@ -129,7 +130,9 @@ export function createWebhooks(settings: WebhookSettings) {
     },
   });
 
-  /** Dispatches stored deliveries that are due, and schedules the others. A process that does not send schedules all. */
+  /**
+   * Dispatches stored deliveries that are due, and schedules the others. If this process sends no webhooks, it schedules all of them.
+   */
   async function dispatch(stored: readonly Delivery[]): Promise<void> {
     const at = now();
     const dueKeys = new Set<string>();
@@ -147,13 +150,18 @@ export function createWebhooks(settings: WebhookSettings) {
     await Promise.all(laterTimes.map(schedule));
   }
 
+  async function insertAndDispatch(newDeliveries: readonly Delivery[]): Promise<void> {
+    await deliveries.insert(newDeliveries);
+    await dispatch(newDeliveries);
+  }
+
   const bulkRunner = createBulkRunner({
     store: stores.bulk,
     step: createBulkSteps({
       store: stores.bulk,
       events: stores.events,
       history: stores.deliveryQueries,
-      dispatch,
+      insertAndDispatch,
       clock,
       idKey,
     }),
@@ -191,7 +199,7 @@ export function createWebhooks(settings: WebhookSettings) {
     const firstDeliveries = addressed.map(({ event, skip }) => {
       const id = deliveryId(event._id, idKey);
       const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: at, now: at });
-      return skip ? skipped(delivery, skip, at) : delivery;
+      return skip ? markSkipped(delivery, skip, at) : delivery;
     });
     await deliveries.insert(firstDeliveries);
     // The deliveries are stored, so the sweep sends them if this fails.
@@ -217,7 +225,7 @@ export function createWebhooks(settings: WebhookSettings) {
     },
   };
 
-  dueJobs.define(() => dispatchDue('due'), ended.signal);
+  dueJobs.define(() => dispatchDue('due'), stopping.signal);
   scheduler.define(bulkJob, async () => bulkRunner.wake());
 
   return {
@@ -232,7 +240,7 @@ export function createWebhooks(settings: WebhookSettings) {
       bulk: stores.bulk,
       health: stores.health,
       announce: announceBulk,
-      dispatch,
+      insertAndDispatch,
       scheduler,
       dueJobs,
       clock,
@@ -248,7 +256,7 @@ export function createWebhooks(settings: WebhookSettings) {
     },
     /** Stops sending, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {
-      ended.abort();
+      stopping.abort();
       await Promise.all([bulkRunner.stop(), scheduler.stop(), dispatcher.stop()]);
     },
   };

@@ -39,7 +39,7 @@ import { claimMs } from '../../server/verification/sources/identity-wallet/claim
 import { successSpanMs } from '../../server/verification/sources/overview.ts';
 import { signInLifetimeMs } from '../../server/verification/your-data/sign-in.ts';
 import { warningRetentionMs } from '../../server/warnings/warning.ts';
-import { keptMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
+import { bulkJobRetentionMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
 import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
 import { purgeDate } from '../../server/webhooks/delivery/events.ts';
 import { answerWithinMs as publicGetMs } from '../../server/wiring/public-get.ts';
@@ -302,7 +302,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ['exchanges of TIME that the wallet could', 'the shop of a refused request are kept for TIME'],
   ],
   ['a pause may last', longestPauseMs, ['At most TIME; another time replaces']],
-  ['a bulk job is kept', keptMs, ['TIME after the start of the job']],
+  ['a bulk job is kept', bulkJobRetentionMs, ['TIME after the start of the job']],
   [
     'a challenge of a passkey is answered',
     challengeLifetimeMs,

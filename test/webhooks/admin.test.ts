@@ -15,7 +15,7 @@ const secretOf = (system: System, keyId: string): string => {
   const endpoint = system.endpoints.get(keyId);
   return endpoint?.state === 'on' ? endpoint.secret : '';
 };
-const answering = (status: number) =>
+const respondingWith = (status: number) =>
   createReceiver((_count, _request, response) => response.writeHead(status).end('gone'));
 
 /** Deliveries of one key that no process sends. */
@@ -26,9 +26,9 @@ async function unsent(count: number) {
   return { system, keyId };
 }
 
-describe('events', () => {
-  it('are listed newest first, in pages, with their subject and the state of their deliveries', async () => {
-    const receiver = await answering(200);
+describe('events for operators', () => {
+  it('are listed newest first, by page, time, enrollment and type, with status and attempts', async () => {
+    const receiver = await respondingWith(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
     const past = (minutes: number) => new Date(Date.now() - minutes * 60_000);
@@ -52,8 +52,8 @@ describe('events', () => {
     await rejects(events.show({ eventId: 'evt_none' }), 'not_found');
   });
 
-  it('describe their history and possible commands', async () => {
-    const receiver = await answering(410);
+  it('have a timeline of their attempts, which advises a resend after a cancellation', async () => {
+    const receiver = await respondingWith(410);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
     const { _id, eventId } = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
@@ -62,7 +62,7 @@ describe('events', () => {
     expect(waiting).toMatchObject({ status: 'pending', advice: null });
     expect(waiting.story).toEqual([
       expect.stringContaining('enrollment.created happened'),
-      expect.stringMatching(/attempt 1 \(at once\): the answer was HTTP 410 at 127\.0\.0\.1/),
+      expect.stringMatching(/attempt 1 \(immediately\): the answer was HTTP 410 at 127\.0\.0\.1/),
       expect.stringMatching(/^Attempt 2 of 3 is due at .*, in \d+ s\.$/),
     ]);
     await deliveries.cancel({ deliveryId: _id });
@@ -71,7 +71,7 @@ describe('events', () => {
     expect(cancelled.advice).toContain(`svcadmin deliveries resend ${_id}`);
   });
 
-  it('suggest only commands that the role may run, and otherwise name the roles that may', async () => {
+  it('have advice that names the commands, and the roles for a command that the reader may not run', async () => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason: 'no_url' });
     await system.publish([draft('key_off')]);
@@ -83,7 +83,7 @@ describe('events', () => {
     expect(await advice('ops')).toBe(`Set a URL: ask support or an owner for: ${set}, then: ${resend}`);
   });
 
-  it('can be sent again, cancelled and rescheduled by support, also for live keys', async () => {
+  it('have deliveries that the role support can reschedule, cancel and resend, also for live keys', async () => {
     const system = await createSystem({ worker: false });
     const keyId = system.key('https://partner.example/');
     const endpoint = system.endpoints.get(keyId);
@@ -106,7 +106,7 @@ describe('events', () => {
     ['no_url', 'svcadmin webhooks set'],
     ['partner_suspended', 'svcadmin partners activate'],
     ['key_revoked', 'revoked key'],
-  ] as const)('suggest a command if they were skipped: %s', async (reason, words) => {
+  ] as const)('have advice that fits the reason why they were skipped: %s', async (reason, words) => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason });
     await system.publish([draft('key_off')]);
@@ -116,8 +116,8 @@ describe('events', () => {
 });
 
 describe('deliveries', () => {
-  it('can be sent again repeatedly, with the same event and bytes', async () => {
-    const receiver = await answering(200);
+  it('can be resent several times, with the same event and bytes', async () => {
+    const receiver = await respondingWith(200);
     const system = await createSystem();
     await system.publish([draft(system.key(receiver.url))]);
     const { _id, eventId } = await ended(system, 'delivered');
@@ -136,11 +136,11 @@ describe('deliveries', () => {
       'resend',
       'resend',
     ]);
-    expect((await events.why({ eventId })).story.join('\n')).toContain('an operator had');
+    expect((await events.why({ eventId })).story.join('\n')).toContain('an operator resent');
   });
 
-  it('can be sent again beside an automatic attempt, which stays', async () => {
-    const receiver = await answering(500);
+  it('can be resent while they wait for a retry, and the retry stays scheduled', async () => {
+    const receiver = await respondingWith(500);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
     const first = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
@@ -149,7 +149,7 @@ describe('deliveries', () => {
     expect(await stored(system).findOne({ _id: first._id })).toEqual(first);
   });
 
-  it('are not sent again if one of them does not exist', async () => {
+  it('are refused with not_found, and none is resent, if one of them does not exist', async () => {
     const { system } = await unsent(1);
     const [one] = await stored(system).find().toArray();
     const { deliveries } = adminOf(system);
@@ -157,7 +157,7 @@ describe('deliveries', () => {
     expect(await stored(system).countDocuments()).toBe(1);
   });
 
-  it('are spaced if many are sent again: ten of a key in a second', async () => {
+  it('become due at ten a second for each key if many are resent', async () => {
     const { system } = await unsent(25);
     const deliveryIds = (await stored(system).find().toArray()).map(({ _id }) => _id);
     const { deliveries } = await adminOf(system).deliveries.resend({ deliveryIds });
@@ -166,8 +166,8 @@ describe('deliveries', () => {
     expect(seconds).toEqual([...Array(10).fill(0), ...Array(10).fill(1), ...Array(5).fill(2)]);
   });
 
-  it('can be cancelled only while they wait', async () => {
-    const receiver = await answering(500);
+  it('are cancelled if they wait for a retry, and refused with conflict if already cancelled', async () => {
+    const receiver = await respondingWith(500);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
     const { _id } = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
@@ -182,9 +182,9 @@ describe('deliveries', () => {
   });
 });
 
-describe('the webhook commands', () => {
-  it('test sends one harmless sample once and waits for the result', async () => {
-    const receiver = await answering(503);
+describe('the operator procedures of webhooks', () => {
+  it('test sends a sample of a failed session once, and returns the result', async () => {
+    const receiver = await respondingWith(503);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
     const { webhooks } = adminOf(system);
@@ -202,7 +202,7 @@ describe('the webhook commands', () => {
     await rejects(webhooks.test({ keyId: 'key_none' }), 'not_found');
   });
 
-  it.each(eventNames)('trigger sends a sample of %s with all steps of a real event', async (event) => {
+  it.each(eventNames)('trigger sends a signed sample of %s, and retries it', async (event) => {
     const receiver = await createReceiver((count, _request, response) =>
       response.writeHead(count > 1 ? 200 : 500).end(),
     );
@@ -217,7 +217,7 @@ describe('the webhook commands', () => {
     expect(id).toMatch(/^dlv_/);
   });
 
-  it('trigger is refused for a live key', async () => {
+  it('trigger and relay are refused for a live key', async () => {
     const system = await createSystem();
     const keyId = system.key('https://partner.example/');
     const endpoint = system.endpoints.get(keyId);
@@ -227,8 +227,8 @@ describe('the webhook commands', () => {
     await rejects(webhooks.relay({ keyId }), 'refused');
   });
 
-  it('verify checks a captured request', async () => {
-    const receiver = await answering(200);
+  it('verify accepts a captured request, and names an altered body and an old secret', async () => {
+    const receiver = await respondingWith(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
     await system.publish([draft(keyId)]);
@@ -250,8 +250,8 @@ describe('the webhook commands', () => {
     });
   });
 
-  it('relay returns new events, including resends, with valid signatures', async () => {
-    const receiver = await answering(200);
+  it('relay returns deliveries since a time, including resends, with valid signatures', async () => {
+    const receiver = await respondingWith(200);
     const system = await createSystem();
     const keyId = system.key(receiver.url);
     const { webhooks, deliveries } = adminOf(system);
@@ -269,7 +269,7 @@ describe('the webhook commands', () => {
     }
   });
 
-  it('relay returns all events of a burst, page by page', async () => {
+  it('relay returns 250 deliveries in pages of 100', async () => {
     const system = await createSystem({ worker: false });
     const keyId = system.key('https://partner.example/');
     const { webhooks } = adminOf(system);

@@ -24,7 +24,7 @@ async function refusedBy(receiver: RequestListener) {
   return { system, deliveries, delivery };
 }
 
-describe('the answer of a receiver', () => {
+describe('the response of a receiver', () => {
   it('is stored with Location and Retry-After, without secrets, tokens and the subject', async () => {
     const { system, delivery } = await refusedBy((_request, response) =>
       response
@@ -44,7 +44,7 @@ describe('the answer of a receiver', () => {
     expect(ops.attempts[0]?.location).toBe('https://new.example/hook?…');
   });
 
-  it('is deleted after a week, and at the erasure of the user', async () => {
+  it('is deleted after a week, and when the user is erased', async () => {
     const { system, deliveries, delivery } = await refusedBy((_request, response) =>
       response.writeHead(500).end('out of order'),
     );
@@ -66,7 +66,7 @@ describe('the answer of a receiver', () => {
   });
 });
 
-describe('the stored part of an answer', () => {
+describe('the stored part of a response', () => {
   it('has at most 4 KiB, and secrets are masked before the rest is cut off', () => {
     const text = `${'x'.repeat(keptBytes - 10)}${sub}`;
     const kept = maskAnswer(text, sub);
@@ -85,14 +85,14 @@ describe('the stored part of an answer', () => {
     expect(kept).toContain('&a=1');
   });
 
-  it('is a short remark if the body is not text', () => {
+  it('is "(not text)" if the body is binary', () => {
     expect(answerText(Buffer.from([0x89, 0x50, 0, 0, 0, 1, 2, 0xff, 0xfe, 0xfd]))).toBe('(not text)');
     expect(answerText(Buffer.from('höflich\u001b'))).toBe('höflich\uFFFD');
   });
 });
 
 describe('the advice on a failed delivery', () => {
-  it('depends on the status, and quotes the receiver', () => {
+  it('differs for each HTTP status, and quotes Location and Retry-After', () => {
     const advice = (status: number, more = {}) => adviseReceiver({ error: 'http', status, ...more });
     expect(advice(301, { location: 'https://new.example/' })).toContain('redirects to https://new.example/');
     expect(advice(429, { retryAfter: '120' })).toContain('Retry-After: 120');

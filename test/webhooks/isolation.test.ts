@@ -29,8 +29,8 @@ function hanging(hangs: (url: string) => boolean) {
   return { wrap: (parts: Parts): Parts => ({ ...parts, post }), most, release, waiting };
 }
 
-describe('endpoints that do not answer', () => {
-  it('use five slots each, and delay no other endpoint', async () => {
+describe('endpoints of one process', () => {
+  it('use at most five slots each, so that hanging endpoints delay no other one', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap });
     const deliveries = system.db.collection<Delivery>('deliveries');
@@ -53,7 +53,7 @@ describe('endpoints that do not answer', () => {
     clearInterval(timer);
   });
 
-  it('are all retried after one sweep, even if the pool is too small for all at once', async () => {
+  it('are all retried after one sweep, even if the pool has too few slots for 400 endpoints', async () => {
     const { wrap } = hanging(() => false);
     const system = await createSystem({ wrap });
     const at = new Date(Date.now() - 5_000);
@@ -73,7 +73,7 @@ describe('endpoints that do not answer', () => {
     await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
   });
 
-  it('do not block the next endpoint if the first in the queue has nothing left', async () => {
+  it('get a free slot if the endpoint before them in the queue has nothing left to send', async () => {
     const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
     const sent: string[] = [];
     const ends = new Map<string, () => void>();
@@ -104,7 +104,7 @@ describe('endpoints that do not answer', () => {
     expect(sent).toEqual(['a1', 'a2', 'a3', 'y1']);
   });
 
-  it('use a full pool in turn', async () => {
+  it('all get slots of a full pool in turn', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap, limits: { perEndpoint: 5, pool: 8 } });
     const keys = Array.from({ length: 6 }, (_, at) => system.key(`https://hangs-${at}.example/`));
@@ -131,30 +131,32 @@ describe('first attempts and retries of one endpoint', () => {
     due.retry = Array.from({ length: retries }, (_, at) => `retry ${at}`);
   };
   const fresh = () => {
-    const candidates = createDueCache(async (_keyId, lane, limit) => due[lane].slice(0, limit));
-    candidates.invalidate('key');
-    return candidates;
+    const dueCache = createDueCache(async (_keyId, lane, limit) => due[lane].slice(0, limit));
+    dueCache.invalidate('key');
+    return dueCache;
   };
-  const room = { keyId: 'key', slots: 5, retries: 4, prefer: 'first' as const };
+  const capacity = { keyId: 'key', slots: 5, retries: 4, prefer: 'first' as const };
 
-  it('take turns', async () => {
+  it('are leased in turn', async () => {
     fill(60, 60);
-    const taken = await fresh().take(room);
+    const taken = await fresh().take(capacity);
     expect(taken).toEqual({ ids: ['first 0', 'retry 0', 'first 1', 'retry 1', 'first 2'], more: true });
-    expect((await fresh().take({ ...room, slots: 1, prefer: 'retry' })).ids).toEqual(['retry 0']);
-    expect((await fresh().take({ ...room, slots: 1, retries: 0, prefer: 'retry' })).ids).toEqual(['first 0']);
+    expect((await fresh().take({ ...capacity, slots: 1, prefer: 'retry' })).ids).toEqual(['retry 0']);
+    expect((await fresh().take({ ...capacity, slots: 1, retries: 0, prefer: 'retry' })).ids).toEqual([
+      'first 0',
+    ]);
     fill(0, 60);
-    expect((await fresh().take(room)).ids).toHaveLength(4);
+    expect((await fresh().take(capacity)).ids).toHaveLength(4);
     fill(60, 0);
-    expect((await fresh().take(room)).ids).toHaveLength(5);
+    expect((await fresh().take(capacity)).ids).toHaveLength(5);
   });
 
-  it('are each sent once, and report correctly whether more are due', async () => {
+  it('are each leased once, until the cache reports that no more are due', async () => {
     fill(70, 7);
-    const candidates = fresh();
+    const dueCache = fresh();
     const all: string[] = [];
     for (let more = true; more; ) {
-      const taken = await candidates.take(room);
+      const taken = await dueCache.take(capacity);
       for (const id of taken.ids)
         due[id.startsWith('first') ? 'first' : 'retry'] = due[
           id.startsWith('first') ? 'first' : 'retry'
@@ -166,18 +168,18 @@ describe('first attempts and retries of one endpoint', () => {
     expect(all).toHaveLength(77);
   });
 
-  it('are not overlooked if they become due during a query', async () => {
+  it('are leased even if they were added during the query', async () => {
     fill(0, 0);
-    const candidates = createDueCache(async (_keyId, lane) => {
-      candidates.add('key', lane, `${lane} new`);
+    const dueCache = createDueCache(async (_keyId, lane) => {
+      dueCache.add('key', lane, `${lane} new`);
       return [];
     });
-    candidates.invalidate('key');
-    expect((await candidates.take(room)).ids.toSorted()).toEqual(['first new', 'retry new']);
-    expect((await candidates.take(room)).more).toBe(true);
+    dueCache.invalidate('key');
+    expect((await dueCache.take(capacity)).ids.toSorted()).toEqual(['first new', 'retry new']);
+    expect((await dueCache.take(capacity)).more).toBe(true);
   });
 
-  it('are all delivered after the receiver recovers', async () => {
+  it('are all delivered when the receiver recovers', async () => {
     let down = true;
     const receiver = await createReceiver((_count, _request, response) =>
       response.writeHead(down ? 500 : 200).end(),

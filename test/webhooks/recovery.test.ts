@@ -59,7 +59,7 @@ describe('deliveries after a crash', () => {
       },
     ],
   ])(
-    'stay unchanged by a process that was paused and finds late that the endpoint %s',
+    'are not changed by a frozen process that, after their recovery, finds that the endpoint %s',
     async (_what, late) => {
       const receiver = await createReceiver();
       const clock = manualClock();
@@ -89,7 +89,7 @@ describe('deliveries after a crash', () => {
     },
   );
 
-  it('are created by a repeated publication if an event has none', async () => {
+  it('are created by a second publication of their event if the first one failed to store them', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('insert') });
     const event = draft(system.key(receiver.url));
@@ -100,7 +100,7 @@ describe('deliveries after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are sent by the sweep if no dispatcher was notified', async () => {
+  it('are sent by the sweep if their jobs are lost', async () => {
     const receiver = await createReceiver();
     const publisher = await createSystem({ worker: false });
     await publisher.publish([draft(publisher.key(receiver.url))]);
@@ -116,7 +116,7 @@ describe('deliveries after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('have their retries scheduled again by the sweep if jobs are lost', async () => {
+  it('are retried at their time by the sweep if the jobs of their retries are lost', async () => {
     const receiver = await down(1);
     const system = await createSystem({ retryDelays: [1_000, 1_000] });
     await system.publish([draft(system.key(receiver.url))]);
@@ -132,7 +132,7 @@ describe('deliveries after a crash', () => {
     );
   });
 
-  it('keep their retry schedule at a restart', async () => {
+  it('keep the time of their retry after a restart', async () => {
     const receiver = await down(1);
     const before = await createSystem({ retryDelays: [1_000, 1_000] });
     const keyId = before.key(receiver.url);
@@ -150,7 +150,7 @@ describe('deliveries after a crash', () => {
 });
 
 describe('a short database failure', () => {
-  it('causes no lost result and no second attempt', async () => {
+  it('loses no result and causes no second attempt, if the result cannot be recorded', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('record', 2) });
     await system.publish([draft(system.key(receiver.url))]);
@@ -158,7 +158,7 @@ describe('a short database failure', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('delays a lease', async () => {
+  it('loses no delivery if a lease fails', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('lease') });
     await system.publish([draft(system.key(receiver.url))]);
@@ -217,7 +217,7 @@ describe('two sending processes', () => {
 });
 
 describe('a stop of the sender', () => {
-  it('waits for running attempts, and starts no more', async () => {
+  it('waits until eight running attempts have ended, and starts no more', async () => {
     const answers: (() => void)[] = [];
     const receiver = await createReceiver((_count, _request, response) => answers.push(() => response.end()));
     const system = await createSystem();

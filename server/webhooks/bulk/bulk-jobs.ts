@@ -11,7 +11,7 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import type { KeyCount } from '../operators/key-count-store.ts';
-import { dueFrom } from '../operators/reschedule.ts';
+import { requireDueTime } from '../operators/reschedule.ts';
 import { type BulkJob, viewBulkJob } from './bulk-job.ts';
 import type { BulkStore } from './bulk-store.ts';
 
@@ -22,17 +22,32 @@ interface Settings {
   announce: (bulkId: string) => Promise<void>;
 }
 
-/** The most keys of one job, because its document contains a part for each key. */
-const mostKeys = 500;
+/** A job has a limit of keys, because its document contains a part for each key. */
+const mostKeysPerJob = 500;
 /** How long a job is kept after its start, in milliseconds. */
-export const keptMs = 60 * 24 * 3_600_000;
+export const bulkJobRetentionMs = 60 * 24 * 3_600_000;
 
-/** The input of a job, with the number of deliveries that it found. */
-interface Counted extends StartBulk {
-  counted: { keys: KeyCount[]; exact: boolean };
+/** The deliveries that a filter matches, counted for each API key. */
+interface Counted {
+  keys: KeyCount[];
+  exact: boolean;
 }
 
 const sum = (keys: readonly KeyCount[]): number => keys.reduce((all, { total }) => all + total, 0);
+
+/** Sums what a job processes: in all, and for live keys. */
+const sumUp = (keys: readonly KeyCount[]) => ({
+  total: sum(keys),
+  live: sum(keys.filter(({ mode }) => mode === 'live')),
+  keys: keys.length,
+});
+
+function refuseTooManyKeys({ length }: readonly KeyCount[]): void {
+  if (length <= mostKeysPerJob) return;
+  throw new ApiError('refused', {
+    description: `The filter finds deliveries of ${length} API keys; a job takes ${mostKeysPerJob}: name a partner or a key`,
+  });
+}
 
 /** Sets both ends of a filter's time span, in one format. */
 function withClosedSpan({ since, until, ...filter }: BulkFilter, now: number): BulkFilter {
@@ -41,7 +56,7 @@ function withClosedSpan({ since, until, ...filter }: BulkFilter, now: number): B
   return { ...filter, since: time(since, 0), until: time(until, now) };
 }
 
-const fingerprintOf = ({ action, filter, at }: StartBulk): string =>
+const computeFingerprint = ({ action, filter, at }: StartBulk): string =>
   sha256(JSON.stringify([action, Object.entries(filter).sort(), at ?? null]));
 
 export type BulkJobs = ReturnType<typeof createBulkJobs>;
@@ -50,16 +65,19 @@ export type BulkJobs = ReturnType<typeof createBulkJobs>;
 export function createBulkJobs({ store, clock, announce }: Settings) {
   const view = (job: BulkJob): BulkView => viewBulkJob(job, clock.now());
 
-  function startedBy(job: BulkJob, repeated: boolean): StartedBulk {
-    const live = sum(job.parts.filter(({ mode }) => mode === 'live'));
-    const { total, exact, filter, parts } = job;
-    return { dryRun: false, repeated, total, exact, live, keys: parts.length, filter, job: view(job) };
-  }
+  const viewStarted = (job: BulkJob, { repeated }: { repeated: boolean }): StartedBulk => ({
+    dryRun: false,
+    repeated,
+    ...sumUp(job.parts),
+    exact: job.exact,
+    filter: job.filter,
+    job: view(job),
+  });
 
-  /** @throws ApiError `conflict` if another job has already sent delivered events of this time span again */
+  /** @throws ApiError `conflict` if another job sends delivered events of an overlapping time span again, or has done so */
   async function refuseSecondReplay({ action, filter }: StartBulk, keys: readonly KeyCount[]): Promise<void> {
     if (action !== 'replay' && filter.status !== 'delivered') return;
-    const other = await store.overlapping(
+    const other = await store.findOverlapping(
       action,
       filter,
       keys.map(({ keyId }) => keyId),
@@ -70,7 +88,11 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     throw new ApiError('conflict', { description });
   }
 
-  async function insert(wanted: Counted, fingerprint: string, actor: Actor): Promise<BulkJob> {
+  async function insert(
+    wanted: StartBulk & { counted: Counted },
+    fingerprint: string,
+    actor: Actor,
+  ): Promise<BulkJob> {
     const now = new Date(clock.now());
     const { action, filter, rate, at, counted } = wanted;
     const total = sum(counted.keys);
@@ -96,42 +118,48 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
       operatorId: actor.operatorId,
       operatorName: actor.operatorName,
       createdAt: now,
-      purgeAt: new Date(now.getTime() + keptMs),
+      purgeAt: new Date(now.getTime() + bulkJobRetentionMs),
     };
     const inserted = await store.insert(job, entry);
     await announce(id);
     return inserted;
   }
 
+  /** Inserts a job. If an equal call has just done so in parallel, shows the job of that call. */
+  async function insertOnce(
+    ...[wanted, fingerprint, actor]: Parameters<typeof insert>
+  ): Promise<StartedBulk> {
+    try {
+      return viewStarted(await insert(wanted, fingerprint, actor), { repeated: false });
+    } catch (error) {
+      const other = isDuplicateKey(error) ? await store.findRunning(fingerprint) : undefined;
+      if (other) return viewStarted(other, { repeated: true });
+      throw error;
+    }
+  }
+
   return {
-    /** Counts the deliveries and, unless it is a dry run, starts a job. */
+    /**
+     * Counts the deliveries, and starts a job for them. A dry run and a filter without matches start no job. A repeated
+     * call shows the job that runs.
+     */
     async start(input: StartBulk, actor: Actor): Promise<StartedBulk> {
       const now = clock.now();
       const filter = withClosedSpan(input.filter, now);
       const wanted = { ...input, filter };
-      if (input.at !== undefined) dueFrom({ at: input.at }, new Date(now));
+      if (input.at !== undefined) requireDueTime({ at: input.at }, new Date(now));
       // The fingerprint uses the given filter, so that a call without an end is the same call a second later.
-      const fingerprint = fingerprintOf(input.filter.until === undefined ? input : wanted);
-      const running = input.dryRun ? undefined : await store.running(fingerprint);
-      if (running) return startedBy(running, true);
+      const fingerprint = computeFingerprint(input.filter.until === undefined ? input : wanted);
+      const running = input.dryRun ? undefined : await store.findRunning(fingerprint);
+      if (running) return viewStarted(running, { repeated: true });
       const counted = await store.count(input.action, filter);
       const { keys, exact } = counted;
-      if (keys.length > mostKeys)
-        throw new ApiError('refused', {
-          description: `The filter finds deliveries of ${keys.length} API keys; a job takes ${mostKeys}: name a partner or a key`,
-        });
+      refuseTooManyKeys(keys);
       if (!input.again) await refuseSecondReplay(wanted, keys);
-      const total = sum(keys);
-      const live = sum(keys.filter(({ mode }) => mode === 'live'));
-      const found = { total, exact, live, keys: keys.length, filter };
-      if (input.dryRun || total === 0) return { dryRun: input.dryRun, repeated: false, ...found, job: null };
-      try {
-        return startedBy(await insert({ ...wanted, counted }, fingerprint, actor), false);
-      } catch (error) {
-        const other = isDuplicateKey(error) ? await store.running(fingerprint) : undefined;
-        if (other) return startedBy(other, true);
-        throw error;
-      }
+      const sums = sumUp(keys);
+      if (input.dryRun || sums.total === 0)
+        return { dryRun: input.dryRun, repeated: false, ...sums, exact, filter, job: null };
+      return insertOnce({ ...wanted, counted }, fingerprint, actor);
     },
 
     async list({ status, ...page }: ListBulk): Promise<BulkView[]> {

@@ -8,18 +8,19 @@ import { countByKey, type KeyCount } from '../operators/key-count-store.ts';
 import { type BulkJob, nextPart, type Part } from './bulk-job.ts';
 
 const collection = 'bulkJobs';
-const paces = 'bulkPaces';
+const paceCollection = 'bulkPaces';
 
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   { collection, key: { nextAt: 1 }, sparse: true },
   { collection, key: { fingerprint: 1 }, unique: true, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
-  { collection: paces, key: { next: 1 }, expireAfterSeconds: 3_600 },
+  { collection: paceCollection, key: { next: 1 }, expireAfterSeconds: 3_600 },
 ];
 
-/** Up to this many deliveries, the count leaves out delivered events. Above, the count is an upper bound. */
+/** If more deliveries match, a count does not look up which events are delivered, so it is an upper bound. */
 const mostLookedUp = 20_000;
+/** An event with a delivery in one of these statuses is not resent, because it has arrived or may still arrive. */
 const settled = ['pending', 'in_flight', 'delivered'];
 
 /** The time from which a key's next delivery of bulk work may be sent. */
@@ -50,9 +51,9 @@ export type BulkStore = ReturnType<typeof createBulkStore>;
 /** The store of bulk jobs. @param counting the same database through connections with a longer timeout */
 export function createBulkStore(db: Db, counting: Db = db) {
   const jobs: Collection<BulkJob> = db.collection(collection);
-  const pace: Collection<Pace> = db.collection(paces);
+  const paces: Collection<Pace> = db.collection(paceCollection);
   const records = createRecordStore<BulkJob>(db, collection, 'bulk job');
-  const byEvent = {
+  const groupByEvent = {
     $group: {
       _id: '$eventId',
       keyId: { $first: '$keyId' },
@@ -60,8 +61,8 @@ export function createBulkStore(db: Db, counting: Db = db) {
       mode: { $first: '$mode' },
     },
   };
-  /** Leaves out events that are delivered or about to be delivered. */
-  const withoutSettled = [
+  /** Leaves out events that have a delivery in a settled status. */
+  const leaveOutSettled = [
     {
       $lookup: {
         from: 'deliveries',
@@ -74,19 +75,25 @@ export function createBulkStore(db: Db, counting: Db = db) {
     { $match: { settled: [] } },
   ];
 
+  /** Whether few enough deliveries match to look up the other deliveries of their events. */
+  async function canLeaveOutSettled(query: Document): Promise<boolean> {
+    const limit = mostLookedUp + 1;
+    return (await counting.collection('deliveries').countDocuments(query, { limit })) < limit;
+  }
+
   return {
     insert: records.insert,
     find: records.find,
     list: records.list,
     change: records.change,
 
-    /** The running job of a call, if any. */
-    async running(fingerprint: string): Promise<BulkJob | undefined> {
+    /** Finds the running job that an earlier, equal call has started. */
+    async findRunning(fingerprint: string): Promise<BulkJob | undefined> {
       return (await jobs.findOne({ fingerprint })) ?? undefined;
     },
 
-    /** A job whose time span overlaps, with at least one key in common; undefined if there is none. */
-    async overlapping(
+    /** Finds a job with the same action, an overlapping time span and at least one of these keys. */
+    async findOverlapping(
       action: BulkAction,
       { since, until, ...filter }: BulkFilter,
       keyIds: readonly string[],
@@ -108,16 +115,19 @@ export function createBulkStore(db: Db, counting: Db = db) {
       return found ?? undefined;
     },
 
-    /** Counts the events or deliveries of a filter for each API key, in the order of the keys. */
+    /**
+     * Counts what a job would process for each API key, in the order of the keys. A replay and a resend count events.
+     * `exact` is false if too many deliveries match: then the count is an upper bound.
+     */
     async count(action: BulkAction, filter: BulkFilter): Promise<{ keys: KeyCount[]; exact: boolean }> {
       const query = bulkQuery(action, filter);
-      const from = counting.collection(action === 'replay' ? 'events' : 'deliveries');
-      const events = action === 'resend';
-      const lookup = events && statusOf(action, filter) !== 'delivered';
-      const exact =
-        !lookup || (await from.countDocuments(query, { limit: mostLookedUp + 1 })) <= mostLookedUp;
-      const stages = [...(events ? [byEvent] : []), ...(lookup && exact ? withoutSettled : [])];
-      const keys = await countByKey(from, [{ $match: query }, ...stages]);
+      const documents = counting.collection(action === 'replay' ? 'events' : 'deliveries');
+      const groupsByEvent = action === 'resend';
+      const mustLeaveOutSettled = groupsByEvent && statusOf(action, filter) !== 'delivered';
+      const exact = !mustLeaveOutSettled || (await canLeaveOutSettled(query));
+      const leavesOutSettled = mustLeaveOutSettled && exact;
+      const stages = [...(groupsByEvent ? [groupByEvent] : []), ...(leavesOutSettled ? leaveOutSettled : [])];
+      const keys = await countByKey(documents, [{ $match: query }, ...stages]);
       return { exact, keys: keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1)) };
     },
 
@@ -168,13 +178,13 @@ export function createBulkStore(db: Db, counting: Db = db) {
     ): Promise<Date> {
       const change = [{ $set: { next: { $add: [{ $max: ['$next', now] }, Math.ceil(count * spacing)] } } }];
       const options = { upsert: true, returnDocument: 'before' as const };
-      const take = () => pace.findOneAndUpdate({ _id: keyId }, change, options);
-      const before = await take().catch((error: unknown) => {
-        // Another process has made the document at the same time.
-        if (isDuplicateKey(error)) return take();
+      const reservePlaces = () => paces.findOneAndUpdate({ _id: keyId }, change, options);
+      const previous = await reservePlaces().catch((error: unknown) => {
+        // Another process has just made the document of this key.
+        if (isDuplicateKey(error)) return reservePlaces();
         throw error;
       });
-      return before && before.next > now ? before.next : now;
+      return previous && previous.next > now ? previous.next : now;
     },
   };
 }

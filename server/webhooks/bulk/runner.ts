@@ -12,17 +12,17 @@ interface Settings {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** After this time, another process takes a step over. The few commands of a step never take so long. */
+/** After this time, another process may take the same step. The few commands of a step never take so long. */
 export const stepLeaseMs = 20_000;
 const longestSleepMs = 1_000;
-const afterFaultMs = 1_000;
+const retryAfterFaultMs = 1_000;
 
 /** Takes the steps of bulk jobs one after another, so that a process has only one of their commands under way. */
 export function createBulkRunner({ store, step, clock, logger }: Settings) {
-  const ended = new AbortController();
-  const { signal } = ended;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   let working: Promise<void> | undefined;
-  const hasEnded = (): boolean => signal.aborted;
+  const isStopped = (): boolean => signal.aborted;
   let isWanted = false;
 
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
@@ -43,15 +43,15 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   }
 
   async function work(): Promise<void> {
-    while (isWanted && !hasEnded()) {
+    while (isWanted && !isStopped()) {
       isWanted = false;
       let hasJobs = true;
-      while (hasJobs && !hasEnded()) {
+      while (hasJobs && !isStopped()) {
         try {
           hasJobs = await takeStep();
         } catch (error) {
           logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');
-          await pause(afterFaultMs);
+          await pause(retryAfterFaultMs);
         }
       }
     }
@@ -59,14 +59,14 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   }
 
   return {
-    /** Starts to work, until no job runs any more. */
+    /** Takes steps until no bulk job runs any more. */
     wake(): void {
       isWanted = true;
       working ??= work();
     },
-    /** Takes no more steps, and resolves when the one under way is saved. */
+    /** Takes no more steps, and resolves when the result of the step under way is saved. */
     async stop(): Promise<void> {
-      ended.abort();
+      stopping.abort();
       await working;
     },
   };

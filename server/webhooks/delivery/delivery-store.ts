@@ -8,9 +8,9 @@ import type { Verdict } from './retry-schedule.ts';
 
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
-/** The most deliveries that a search for due keys reads. */
+/** With fewer due deliveries, one query finds all their keys. With more, the keys are read from the index. */
 const mostSearched = 2_000;
-/** The most deliveries that one of its queries reads. */
+/** The most deliveries that one query for keys of the index reads. */
 const deliveriesPerQuery = 500;
 
 export const indexes: IndexDeclaration[] = [
@@ -96,11 +96,11 @@ export function createDeliveryStore(db: Db) {
   }
 
   return {
-    /** How many deliveries are not finished, and when the oldest waiting one became due. */
+    /** Counts the deliveries that have not ended, and finds when the oldest waiting one became due. */
     async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
-      const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
+      const notEnded = { status: { $in: ['pending' as const, 'in_flight' as const] } };
       const [pending, oldest] = await Promise.all([
-        deliveries.countDocuments(open),
+        deliveries.countDocuments(notEnded),
         deliveries
           .find({ status: 'pending' }, { hint: { nextAttemptAt: 1 } })
           .sort({ nextAttemptAt: 1 })
@@ -110,6 +110,7 @@ export function createDeliveryStore(db: Db) {
       return { pending, ...(oldest?.nextAttemptAt ? { oldestDueAt: oldest.nextAttemptAt } : {}) };
     },
 
+    /** Inserts deliveries. A delivery whose id exists is left as it is. */
     insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
 
     /** Ids of an endpoint's due deliveries, the longest due first. */
@@ -206,12 +207,12 @@ export function createDeliveryStore(db: Db) {
     /**
      * Makes deliveries due again that were in flight when their process ended. It is unknown whether the POST was sent, so
      * the attempt row stays as `interrupted`, and the same attempt is made again.
-     * @returns how many
+     * @returns how many deliveries were made due again
      */
     async recover(now: Date): Promise<number> {
-      const last = { $mergeObjects: [{ $last: '$attempts' }, { error: 'interrupted' }] };
-      const before = { $slice: ['$attempts', 0, { $subtract: [{ $size: '$attempts' }, 1] }] };
-      const earlier = { $cond: [{ $gt: [{ $size: '$attempts' }, 1] }, before, []] };
+      const interrupted = { $mergeObjects: [{ $last: '$attempts' }, { error: 'interrupted' }] };
+      const allButLast = { $slice: ['$attempts', 0, { $subtract: [{ $size: '$attempts' }, 1] }] };
+      const earlier = { $cond: [{ $gt: [{ $size: '$attempts' }, 1] }, allButLast, []] };
       const { modifiedCount } = await deliveries.updateMany(
         { status: 'in_flight', 'lease.until': { $lte: now } },
         [
@@ -220,7 +221,7 @@ export function createDeliveryStore(db: Db) {
               status: 'pending',
               nextAttemptAt: now,
               trigger: 'recovery',
-              attempts: { $concatArrays: [earlier, [last]] },
+              attempts: { $concatArrays: [earlier, [interrupted]] },
               lease: '$$REMOVE',
             },
           },
@@ -229,15 +230,15 @@ export function createDeliveryStore(db: Db) {
       return modifiedCount;
     },
 
-    /** The keys with due deliveries. The deliveries that wait for one endpoint do not slow others down. */
+    /** Finds the keys with due deliveries, even if one endpoint has more waiting deliveries than one query reads. */
     async dueKeys(now: Date): Promise<string[]> {
       const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
-      const some = await deliveries
+      const longestDue = await deliveries
         .find(due, { projection: { _id: 0, keyId: 1 } })
         .sort({ nextAttemptAt: 1 })
         .limit(mostSearched)
         .toArray();
-      if (some.length < mostSearched) return [...new Set(some.map(({ keyId }) => keyId))];
+      if (longestDue.length < mostSearched) return [...new Set(longestDue.map(({ keyId }) => keyId))];
       return keysFromIndex(due);
     },
 

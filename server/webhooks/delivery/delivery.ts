@@ -74,20 +74,22 @@ export interface Delivery {
   attempts: Attempt[];
   /** How many attempts the series has. */
   limit: number;
-  /** The number of the attempt that is due next or in flight; `trigger`: what made it due. */
+  /** The number of the attempt that is due next or in flight. */
   attempt: number;
+  /** What made that attempt due. */
   trigger: AttemptTrigger;
   lane: Lane;
   /** Only while pending. */
   nextAttemptAt?: Date;
-  /** Only while in flight. The holder of the token writes the result; until `until`, no other process sends. */
+  /** Only while in flight. The holder of the token writes the result. Before `until`, no other process sends the delivery. */
   lease?: { token: string; until: Date };
   skipped?: { reason: SkipReason; at: Date };
-  /** The delivery that this one repeats, and the operator who asked for it. */
+  /** The delivery that this one repeats. */
   resendOf?: string;
+  /** The operator who asked for the resend. */
+  operatorId?: string;
   /** When the responses to the attempts are removed; absent if there are none. */
   forgetAnswersAt?: Date;
-  operatorId?: string;
   /** The bulk job that made this delivery. */
   bulkId?: string;
   createdAt: Date;

@@ -2,9 +2,10 @@ import type { Logger } from '../../platform/telemetry/logging.ts';
 import { type Capacity, createConcurrencyLimiter, defaultLimits, type Limits } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 
-/** Leased deliveries of an endpoint. `more`: others may be due. */
+/** Leased deliveries of an endpoint. */
 export interface LeaseResult {
   leased: Leased[];
+  /** Whether other deliveries of the endpoint may be due. */
   more: boolean;
 }
 
@@ -39,8 +40,8 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
   let freed: string[] = [];
   /** Paused endpoints, with the time by `performance.now()` until which nothing is leased for them. */
   const held = new Map<string, number>();
-  let reserved = 0;
-  let stopped = false;
+  let reservedSlots = 0;
+  let isStopped = false;
 
   function track(work: Promise<void>): void {
     running.add(work);
@@ -56,10 +57,10 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
   }
 
   function leaseIfFree(keyId: string): void {
-    if (stopped || leasing.has(keyId) || !maybeDue.has(keyId) || isHeld(keyId)) return;
-    const capacity = limiter.capacityOf(keyId, reserved);
+    if (isStopped || leasing.has(keyId) || !maybeDue.has(keyId) || isHeld(keyId)) return;
+    const capacity = limiter.capacityOf(keyId, reservedSlots);
     if (capacity.slots > 0) track(leaseAndRun(capacity));
-    else if (limiter.inFlight() + reserved >= limits.pool) waitingForPool.add(keyId);
+    else if (limiter.inFlight() + reservedSlots >= limits.pool) waitingForPool.add(keyId);
   }
 
   async function leaseAndRun(capacity: Capacity): Promise<void> {
@@ -67,14 +68,14 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     leasing.add(keyId);
     maybeDue.delete(keyId);
     waitingForRetrySlot.delete(keyId);
-    reserved += capacity.slots;
+    reservedSlots += capacity.slots;
     let granted: LeaseResult | undefined;
     try {
       granted = await lease(capacity);
     } catch (error) {
       logger.warn({ err: error, keyId }, 'deliveries could not be leased');
     }
-    reserved -= capacity.slots;
+    reservedSlots -= capacity.slots;
     leasing.delete(keyId);
     if (!granted) {
       maybeDue.add(keyId);
@@ -82,11 +83,11 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       return;
     }
     for (const delivery of granted.leased) track(run(delivery));
-    // Lease again after a notification during the lease. Else deliveries wait until a slot becomes free.
-    const again = maybeDue.has(keyId) || granted.leased.length > 0;
+    // Lease again after a notification during the lease. Else its deliveries would wait until a slot becomes free.
+    const mustLeaseAgain = maybeDue.has(keyId) || granted.leased.length > 0;
     if (granted.more) maybeDue.add(keyId);
     if (granted.more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
-    if (again) leaseIfFree(keyId);
+    if (mustLeaseAgain) leaseIfFree(keyId);
     resumeWaiting();
   }
 
@@ -126,7 +127,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       leaseIfFree(next);
     }
     for (const keyId of waitingForRetrySlot) {
-      if (limiter.capacityOf(keyId, reserved).retries === 0) continue;
+      if (limiter.capacityOf(keyId, reservedSlots).retries === 0) continue;
       waitingForRetrySlot.delete(keyId);
       leaseIfFree(keyId);
       break;
@@ -145,11 +146,12 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     hold(keyId: string, ms: number): void {
       held.set(keyId, performance.now() + Math.min(ms, longestHoldMs));
     },
+    /** Ends `hold` early. */
     release: (keyId: string): void => void held.delete(keyId),
     inFlight: limiter.inFlight,
     /** Stops leasing, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {
-      stopped = true;
+      isStopped = true;
       while (running.size > 0) await Promise.allSettled([...running]);
     },
   };

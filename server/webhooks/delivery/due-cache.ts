@@ -8,29 +8,31 @@ type Find = (keyId: string, lane: Lane, limit: number) => Promise<string[]>;
 interface KnownDue {
   ids: Set<string>;
   /** Whether all due ids are known. */
-  complete: boolean;
+  isComplete: boolean;
   /** Whether unknown ids may have been due longer than the known ones. */
-  outOfOrder: boolean;
+  isOutOfOrder: boolean;
   /** Counts additions, so that an older query does not mark the lane as complete. */
   version: number;
 }
 
 type KnownByLane = Record<Lane, KnownDue>;
 
-/** Ids that an endpoint leases next. `more`: others may be due. */
+/** Ids that an endpoint leases next. */
 export interface Choice {
   ids: string[];
+  /** Whether other deliveries of the endpoint may be due. */
   more: boolean;
 }
 
 /** How many ids one query reads: ten times the slots of an endpoint. */
 const lookAhead = 50;
+/** The most ids that are known of a lane. */
 const mostKnown = 1000;
 
 const nothingKnown = (): KnownDue => ({
   ids: new Set(),
-  complete: true,
-  outOfOrder: false,
+  isComplete: true,
+  isOutOfOrder: false,
   version: 0,
 });
 
@@ -52,23 +54,23 @@ export function createDueCache(find: Find) {
 
   async function fill(keyId: string, lane: Lane, wanted: number): Promise<void> {
     const known = knownOf(keyId)[lane];
-    if (known.complete || (known.ids.size >= wanted && !known.outOfOrder)) return;
+    if (known.isComplete || (known.ids.size >= wanted && !known.isOutOfOrder)) return;
     const { version } = known;
-    const before = known.ids;
+    const idsBefore = known.ids;
     known.ids = new Set();
     const found = await find(keyId, lane, lookAhead);
     // Keep ids added during the query; drop older ones that it did not return.
-    const added = [...known.ids].filter((id) => !before.has(id));
+    const added = [...known.ids].filter((id) => !idsBefore.has(id));
     known.ids = new Set([...found, ...added]);
-    known.complete = found.length < lookAhead && known.version === version;
-    known.outOfOrder &&= known.version !== version;
+    known.isComplete = found.length < lookAhead && known.version === version;
+    known.isOutOfOrder &&= known.version !== version;
   }
 
   /** Makes the next lease query the database. */
   function invalidate(keyId: string): void {
     for (const known of Object.values(knownOf(keyId))) {
       known.version += 1;
-      known.complete = false;
+      known.isComplete = false;
     }
   }
 
@@ -78,7 +80,7 @@ export function createDueCache(find: Find) {
       const known = knownOf(keyId)[lane];
       known.version += 1;
       if (known.ids.size < mostKnown) known.ids.add(id);
-      else known.complete = false;
+      else known.isComplete = false;
     },
 
     invalidate,
@@ -86,7 +88,7 @@ export function createDueCache(find: Find) {
     /** As `invalidate`. After leases were given back, the next lease begins with the deliveries that have been due longest. */
     reorder(keyId: string): void {
       for (const known of Object.values(knownOf(keyId))) {
-        known.outOfOrder = true;
+        known.isOutOfOrder = true;
       }
       invalidate(keyId);
     },
@@ -110,7 +112,7 @@ export function createDueCache(find: Find) {
   };
 }
 
-const mayHaveMore = ({ ids, complete }: KnownDue): boolean => ids.size > 0 || !complete;
+const mayHaveMore = ({ ids, isComplete }: KnownDue): boolean => ids.size > 0 || !isComplete;
 
 /** Merges two lists by taking items from them in turn, beginning with `first`. */
 function alternate<T>(first: readonly T[], second: readonly T[]): T[] {

@@ -20,18 +20,18 @@ export type DueJobs = ReturnType<typeof createDueJobs>;
 interface Settings {
   scheduler: Scheduler;
   clock: Pick<Clock, 'now'>;
-  /** The next due time within a span. */
+  /** Finds when the next delivery becomes due, later than `after` and earlier than `before`. */
   nextDue: (after: Date, before: Date) => Promise<Date | undefined>;
 }
 
 /** Schedules one job for each second with due deliveries, however many there are. */
 export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   /** Waits until `due` by our clock. A job that an operator runs early does not wait. */
-  async function wait(due: number, ended: AbortSignal): Promise<void> {
-    while (!ended.aborted) {
-      const early = due - clock.now();
-      if (early <= 0 || early >= largestClockDifferenceMs) return;
-      await sleep(Math.min(early, longestSleepMs), undefined, { ref: false });
+  async function waitUntil(due: number, stopSignal: AbortSignal): Promise<void> {
+    while (!stopSignal.aborted) {
+      const remainingMs = due - clock.now();
+      if (remainingMs <= 0 || remainingMs >= largestClockDifferenceMs) return;
+      await sleep(Math.min(remainingMs, longestSleepMs), undefined, { ref: false });
     }
   }
 
@@ -42,36 +42,37 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   }
 
   return {
+    /** Schedules the job of the second that contains this time. */
     at(when: Date): Promise<void> {
       const { key, machineTime } = jobFor(when);
       return scheduler.at(attemptsJob, machineTime, key);
     },
 
-    /** Changes the time of a waiting job. False if no such job waits. */
+    /** Changes the time of a waiting job. @returns false if no such job waits */
     move(jobId: string, when: Date): Promise<boolean> {
       const { key, machineTime } = jobFor(when);
       return scheduler.move(jobId, machineTime, key);
     },
 
-    /** Calls `attempt` in each due second, as soon as a delivery of that second is due. */
-    define(attempt: () => Promise<void>, ended: AbortSignal): void {
-      scheduler.define(attemptsJob, async (key) => {
-        const begins = Date.parse(key);
-        const ends = new Date(begins + second);
-        let due = begins;
+    /** Calls `attemptAllDue` in each due second, as soon as a delivery of that second is due. */
+    define(attemptAllDue: () => Promise<void>, stopSignal: AbortSignal): void {
+      async function runSecond(secondBegins: number): Promise<void> {
+        const secondEnds = new Date(secondBegins + second);
+        let due = secondBegins;
         for (;;) {
           // Another machine may have scheduled the job by a different clock.
-          await wait(due, ended);
-          // Deliveries that become due during the attempt belong to the next one.
+          await waitUntil(due, stopSignal);
+          // Deliveries that become due during this poll are found by the next one.
           const polledAt = clock.now();
-          await attempt();
-          if (ended.aborted || polledAt >= ends.getTime()) return;
-          const next = await nextDue(new Date(polledAt), ends);
+          await attemptAllDue();
+          if (stopSignal.aborted || polledAt >= secondEnds.getTime()) return;
+          const next = await nextDue(new Date(polledAt), secondEnds);
           if (!next) return;
           // Deliveries that become due together are dispatched together.
           due = next.getTime() + batchDelayMs;
         }
-      });
+      }
+      scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));
     },
   };
 }

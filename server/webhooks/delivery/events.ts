@@ -35,8 +35,8 @@ export function composeEvent(
   };
 }
 
-/** The start of a delivery: its cause and its first due time. */
-export interface Beginning {
+/** Why a delivery is made, and when its first attempt is due. */
+export interface DeliveryStart {
   id: string;
   trigger: AttemptTrigger;
   dueAt: Date;
@@ -47,8 +47,8 @@ export interface Beginning {
   bulkId?: string;
 }
 
-/** Marks a delivery as skipped, because its key has no endpoint. */
-export function skipped(
+/** Returns the delivery as skipped. */
+export function markSkipped(
   { nextAttemptAt: _due, ...delivery }: Delivery,
   reason: SkipReason,
   at: Date,
@@ -59,7 +59,7 @@ export function skipped(
 /** Makes a new delivery of an event. */
 export function composeDelivery(
   { _id: eventId, body: _body, createdAt: _createdAt, purgeAt: _purgeAt, ...event }: StoredEvent,
-  { id, trigger, dueAt, now, limit = attemptLimit, ...origin }: Beginning,
+  { id, trigger, dueAt, now, limit = attemptLimit, ...origin }: DeliveryStart,
 ): Delivery {
   return {
     _id: id,

@@ -10,13 +10,13 @@ import { createDueCache } from './due-cache.ts';
 interface Settings {
   deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'record'>;
   clock: Pick<Clock, 'now'>;
-  /** Milliseconds until another process may take an attempt over. */
+  /** Milliseconds until another process may send the same attempt. */
   leaseTime: number;
 }
 
 /**
- * The result of an attempt waits this long for others, so that one write records them together. The wait ends early with as
- * many results as an endpoint has slots. Fewer writes to the journal delay the exchanges less.
+ * The result of an attempt waits this long for other results, so that one write records them together. The wait ends early
+ * with as many results as an endpoint has slots. With fewer writes to the journal, token exchanges wait less.
  */
 const recordTogether = { ms: 5, items: defaultLimits.perEndpoint };
 

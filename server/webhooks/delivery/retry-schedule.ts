@@ -15,7 +15,7 @@ export interface PostResult {
   durationMs: number;
 }
 
-/** How the result of an attempt changes its delivery. */
+/** What a delivery becomes after the result of an attempt. */
 export type Verdict =
   | { status: 'delivered' | 'failed' }
   | { status: 'pending'; attempt: number; nextAttemptAt: Date };
@@ -27,11 +27,11 @@ export type Verdict =
  */
 export function afterAttempt(
   { attempt, limit }: Pick<Delivery, 'attempt' | 'limit'>,
-  end: { error?: AttemptError | undefined; at: Date },
+  result: { error?: AttemptError | undefined; at: Date },
   delays: readonly number[],
 ): Verdict {
-  if (end.error === undefined) return { status: 'delivered' };
+  if (result.error === undefined) return { status: 'delivered' };
   const delay = delays[attempt - 1];
   if (attempt >= limit || delay === undefined) return { status: 'failed' };
-  return { status: 'pending', attempt: attempt + 1, nextAttemptAt: new Date(end.at.getTime() + delay) };
+  return { status: 'pending', attempt: attempt + 1, nextAttemptAt: new Date(result.at.getTime() + delay) };
 }

@@ -21,7 +21,7 @@ export type Endpoint =
       secret: string;
       secretVersion: number;
       mode: Mode;
-      /** Until then, deliveries wait. */
+      /** Deliveries of a paused key are not sent before this time. */
       pausedUntil?: Date;
     }
   | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
@@ -42,7 +42,7 @@ interface Settings {
   retryDelays: readonly number[];
   localhostAllowed: boolean;
   userAgent: string;
-  /** Stops leasing for a paused endpoint, for a while. */
+  /** Leases no deliveries of a paused endpoint until this time. */
   hold: (keyId: string, until: Date) => void;
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
@@ -50,17 +50,14 @@ interface Settings {
   sent?: (outcome: string, mode: Mode) => void;
 }
 
-/** All headers of an attempt (interface 4.7, docs/choices.md). */
-export function attemptHeaders({
-  type,
-  attempt,
-  userAgent,
-  traceparent,
-  ...signed
-}: Signed & Pick<Delivery, 'type' | 'attempt' | 'traceparent'> & { userAgent: string }): Record<
-  string,
-  string
-> {
+/** What the headers of an attempt are made from. */
+interface AttemptRequest extends Signed, Pick<Delivery, 'type' | 'attempt' | 'traceparent'> {
+  userAgent: string;
+}
+
+/** Returns all headers of an attempt (interface 4.7, docs/choices.md). */
+export function attemptHeaders(request: AttemptRequest): Record<string, string> {
+  const { type, attempt, userAgent, traceparent, ...signed } = request;
   return {
     'Content-Type': 'application/json',
     'User-Agent': userAgent,
@@ -92,7 +89,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     }
   }
 
-  /** Records a result. While the database cannot be reached, it retries until the lease ends. */
+  /** Records a result. While the database cannot be reached, it retries until the lease ends. @returns whether it succeeded */
   async function recordResult(ending: Ending): Promise<boolean> {
     for (;;) {
       try {
@@ -113,10 +110,10 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     const started = delivery.attempts.at(-1);
     if (!started) throw new Error(`delivery ${delivery._id} was leased without an attempt row`);
     const { answer } = result;
-    const kept = answer === undefined ? {} : { answer: maskAnswer(answer, delivery.sub) };
-    const row: Attempt = { ...started, ...result, ...kept, ...signed, ...next };
-    const written = await recordResult({ delivery, row, verdict, at });
-    if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
+    const maskedAnswer = answer === undefined ? {} : { answer: maskAnswer(answer, delivery.sub) };
+    const row: Attempt = { ...started, ...result, ...maskedAnswer, ...signed, ...next };
+    const isRecorded = await recordResult({ delivery, row, verdict, at });
+    if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
     const { _id: deliveryId, eventId, attempt, partnerId: partner } = delivery;
     const { traceId } = readTraceparent(delivery.traceparent) ?? {};
     const { status, error, durationMs } = result;
@@ -126,8 +123,8 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     );
   }
 
-  /** Gives an unsent delivery back. It keeps its due time, and so its place in the order. */
-  async function wait(delivery: Leased, until: Date): Promise<void> {
+  /** Gives up the lease of a delivery until its endpoint's pause ends. The delivery keeps its due time, and so its place. */
+  async function releaseUntil(delivery: Leased, until: Date): Promise<void> {
     settings.hold(delivery.keyId, until);
     await deliveries.release(delivery, delivery.attempts.at(-1)?.dueAt ?? now());
     // The job is for the next whole second, so that the pause has ended when the job runs.
@@ -143,7 +140,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     const skip = (reason: SkipReason) => deliveries.skip(delivery, reason, now());
     if (target.state === 'off') return skip(target.reason);
     if (isForbiddenLocalhost(target.url)) return skip('localhost_not_allowed');
-    if (target.pausedUntil && target.pausedUntil > now()) return wait(delivery, target.pausedUntil);
+    if (target.pausedUntil && target.pausedUntil > now()) return releaseUntil(delivery, target.pausedUntil);
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
     const at = clock.now();

@@ -12,7 +12,7 @@ export interface Route {
   allowed: (address: string) => boolean;
 }
 
-/** The last stage of a connection. */
+/** The phase that a connection has reached. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'response';
 
 /** A host has an address that must not be connected to. Nothing was sent to it. */
@@ -27,7 +27,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** A single connection. */
+/** Opens a single connection, and tells what became of it. */
 export interface Dial {
   connect: buildConnector.connector;
   phase: () => Phase;
@@ -59,7 +59,7 @@ export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::
 /** Time limit for a connection to one of several addresses, in milliseconds. It is enough for distant hosts. */
 const connectTimeoutMs = 2500;
 /** Connections are always destroyed with an error. Without an error, undici would treat a response as complete. */
-const over = new Error('the attempt is over');
+const attemptOver = new Error('the attempt is over');
 
 /** A look-up function for Node.js that returns only the checked addresses. */
 function answerWith(addresses: readonly string[]): LookupFunction {
@@ -82,7 +82,8 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
   let secure: TLSSocket | undefined;
   let closed = false;
 
-  async function locate(hostname: string): Promise<string[]> {
+  /** Resolves a host name. @throws BlockedAddressError if one of its addresses is forbidden */
+  async function resolveAllowed(hostname: string): Promise<string[]> {
     const addresses = isIP(hostname) ? [hostname] : await resolve(hostname);
     const forbidden = addresses.find((candidate) => !allowed(candidate));
     if (forbidden !== undefined) throw new BlockedAddressError(hostname, forbidden);
@@ -90,7 +91,8 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     return addresses;
   }
 
-  function open(addresses: readonly string[], { hostname, port, protocol }: buildConnector.Options) {
+  /** Opens a TCP connection, and checks the address that it leads to. */
+  function openTcp(addresses: readonly string[], { hostname, port, protocol }: buildConnector.Options) {
     return new Promise<Socket>((done, fail) => {
       phase = 'connect';
       const tcp = connectTcp({
@@ -111,33 +113,41 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
         }
         address =
           isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
-        if (protocol !== 'https:') {
-          phase = 'response';
-          done(tcp);
-          return;
-        }
-        phase = 'tls';
-        secure = connectTls({
-          ...tls,
-          socket: tcp,
-          host: hostname,
-          servername: isIP(hostname) ? '' : hostname,
-          ALPNProtocols: ['http/1.1'],
-          rejectUnauthorized: true,
-        });
-        secure.on('error', fail);
-        secure.once('secureConnect', () => {
-          phase = 'response';
-          if (secure) done(secure);
-        });
+        done(tcp);
       });
     });
+  }
+
+  /** Makes the TLS handshake over a TCP connection. */
+  function openTls(tcp: Socket, hostname: string) {
+    return new Promise<TLSSocket>((done, fail) => {
+      phase = 'tls';
+      const tlsSocket = connectTls({
+        ...tls,
+        socket: tcp,
+        host: hostname,
+        servername: isIP(hostname) ? '' : hostname,
+        ALPNProtocols: ['http/1.1'],
+        rejectUnauthorized: true,
+      });
+      secure = tlsSocket;
+      tcp.on('error', fail);
+      tlsSocket.on('error', fail);
+      tlsSocket.once('secureConnect', () => done(tlsSocket));
+    });
+  }
+
+  async function open(addresses: readonly string[], options: buildConnector.Options): Promise<Socket> {
+    const tcp = await openTcp(addresses, options);
+    const connection = options.protocol === 'https:' ? await openTls(tcp, options.hostname) : tcp;
+    phase = 'response';
+    return connection;
   }
 
   return {
     connect(options, callback) {
       const connecting = async () => {
-        const addresses = await locate(options.hostname);
+        const addresses = await resolveAllowed(options.hostname);
         if (closed) throw new Error('closed while its name was resolved');
         return open(addresses, options);
       };
@@ -150,8 +160,8 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     address: () => address,
     close() {
       closed = true;
-      secure?.destroy(over);
-      socket?.destroy(over);
+      secure?.destroy(attemptOver);
+      socket?.destroy(attemptOver);
     },
   };
 }

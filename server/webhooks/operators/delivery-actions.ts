@@ -11,14 +11,14 @@ import type { DueJobs } from '../delivery/due-job.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
-import { dueFrom, requireKept } from './reschedule.ts';
+import { requireDueTime, requireKept } from './reschedule.ts';
 import { harmless, sampleDraft } from './samples.ts';
 
 interface Settings {
   events: EventStore;
   history: DeliveryQueryStore;
-  /** Dispatches due deliveries, in this process or another one. */
-  dispatch: (stored: readonly Delivery[]) => Promise<void>;
+  /** Stores new deliveries, and dispatches the due ones in this process or another one. */
+  insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
   dueJobs: Pick<DueJobs, 'at'>;
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
@@ -29,8 +29,8 @@ interface Settings {
 const resentPerSecond = 10;
 const testTimeoutMs = attemptTimeoutMs + 5_000;
 
-/** The refusal for a delivery that does not wait. */
-function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
+/** Makes the error for a change of a delivery that does not wait. */
+function notWaitingError({ _id, status }: Delivery, participle: string): ApiError {
   const isChanging = status === 'in_flight' || status === 'pending';
   const why = isChanging ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
   return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
@@ -46,7 +46,7 @@ function spreadDueTimes(deliveries: readonly Delivery[], start: Date): Date[] {
   });
 }
 
-function missing(id: string): never {
+function refuseUnknown(id: string): never {
   throw new ApiError('not_found', { description: `No delivery ${id}` });
 }
 
@@ -54,15 +54,11 @@ export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. The methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, history, dispatch, dueJobs, findKey, clock, idKey } = settings;
+  const { events, history, insertAndDispatch, dueJobs, findKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
-  const requireDelivery = async (id: string): Promise<Delivery> => (await history.find(id)) ?? missing(id);
-
-  async function insertAndDispatch(deliveries: readonly Delivery[]): Promise<void> {
-    await history.insert(deliveries);
-    await dispatch(deliveries);
-  }
+  const requireDelivery = async (id: string): Promise<Delivery> =>
+    (await history.find(id)) ?? refuseUnknown(id);
 
   /** Makes and dispatches a new delivery for each of these deliveries. */
   async function resendAll(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
@@ -111,19 +107,19 @@ export function createDeliveryActions(settings: Settings) {
     /** Sends the events of deliveries again. A dry run only finds the deliveries. */
     async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
       const found = await history.findAll(deliveryIds);
-      const chosen = found.map((delivery, index) => delivery ?? missing(deliveryIds[index] ?? ''));
+      const chosen = found.map((delivery, index) => delivery ?? refuseUnknown(deliveryIds[index] ?? ''));
       return { dryRun, deliveries: dryRun ? chosen : await resendAll(chosen, operatorId) };
     },
 
     async cancel(id: string): Promise<Delivery> {
       const cancelled = await history.cancel(id, now());
       if (cancelled) return cancelled;
-      throw notWaiting(await requireDelivery(id), 'cancelled');
+      throw notWaitingError(await requireDelivery(id), 'cancelled');
     },
 
     /** Changes the time of the attempt that a delivery waits for. */
     async reschedule(id: string, time: NewTime): Promise<Delivery> {
-      const at = dueFrom(time, now());
+      const at = requireDueTime(time, now());
       const moved = await history.move(id, { at, trigger: 'reschedule' });
       if (moved) {
         await dueJobs.at(at);
@@ -131,7 +127,7 @@ export function createDeliveryActions(settings: Settings) {
       }
       const delivery = await requireDelivery(id);
       if (delivery.status === 'pending') requireKept(at, delivery.purgeAt);
-      throw notWaiting(delivery, 'moved');
+      throw notWaitingError(delivery, 'moved');
     },
 
     /** Sends one sample once, and waits for the result. */

@@ -3,7 +3,6 @@ import type { Total } from '../../../contracts/admin/references.ts';
 import type { SentName } from '../../../contracts/event-names.ts';
 import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
 import { type Page, readPage } from '../../platform/database/pages.ts';
-import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
 
@@ -38,12 +37,12 @@ export interface NewDue {
 }
 
 /** The update for a new due time. An overdue attempt that is run by hand keeps its place in the order. */
-const moved = ({ at, trigger }: NewDue) =>
+const updateDueTime = ({ at, trigger }: NewDue) =>
   trigger === 'run'
     ? { $set: { trigger }, $min: { nextAttemptAt: at } }
     : { $set: { trigger, nextAttemptAt: at } };
 
-const cancelledAt = (at: Date) => ({
+const cancelUpdate = (at: Date) => ({
   $set: { status: 'skipped' as const, skipped: { reason: 'cancelled' as const, at }, endedAt: at },
   $unset: { nextAttemptAt: '' as const },
 });
@@ -59,8 +58,6 @@ export function createDeliveryQueryStore(db: Db) {
   });
 
   return {
-    insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
-
     find: (id: string): Promise<Delivery | null> => deliveries.findOne({ _id: id }),
 
     /** The deliveries of events, oldest first. */
@@ -95,23 +92,23 @@ export function createDeliveryQueryStore(db: Db) {
         { limit: most },
       ),
 
-    /** Cancels the waiting ones of these deliveries. @returns how many */
+    /** Cancels those of these deliveries that are waiting. @returns how many were cancelled */
     async cancelAll(ids: readonly string[], at: Date): Promise<number> {
       const { modifiedCount } = await deliveries.updateMany(
         { _id: { $in: [...ids] }, status: 'pending' },
-        cancelledAt(at),
+        cancelUpdate(at),
       );
       return modifiedCount;
     },
 
-    /** Reschedules deliveries, if they still wait and are kept until their new time. @returns how many */
+    /** Reschedules those deliveries that still wait and are kept until their new time. @returns how many were rescheduled */
     async moveAll(dues: readonly { _id: string; at: Date }[]): Promise<number> {
       if (dues.length === 0) return 0;
       const { matchedCount } = await deliveries.bulkWrite(
         dues.map(({ _id, at }) => ({
           updateOne: {
             filter: { _id, status: 'pending' as const, purgeAt: { $gt: at } },
-            update: moved({ at, trigger: 'reschedule' }),
+            update: updateDueTime({ at, trigger: 'reschedule' }),
           },
         })),
         { ordered: false },
@@ -125,17 +122,17 @@ export function createDeliveryQueryStore(db: Db) {
 
     /** Cancels a delivery; null if it does not wait. */
     cancel(id: string, at: Date): Promise<Delivery | null> {
-      return deliveries.findOneAndUpdate({ _id: id, status: 'pending' }, cancelledAt(at), {
+      return deliveries.findOneAndUpdate({ _id: id, status: 'pending' }, cancelUpdate(at), {
         returnDocument: 'after',
       });
     },
 
-    /** How many deliveries are due in each of these seconds, in order. */
+    /** Counts the deliveries that are due in each of these seconds, in the order of the seconds. */
     async countDue(seconds: readonly Date[]): Promise<number[]> {
       return Promise.all(seconds.map((second) => deliveries.countDocuments(dueWithin(second))));
     },
 
-    /** The number of attempts in flight in all processes, by key. */
+    /** Counts the attempts in flight in all processes, by key. */
     async inFlight(): Promise<Map<string, InFlight>> {
       const groups = await deliveries
         .aggregate<{ _id: { keyId: string; lane: Lane }; count: number }>([
@@ -145,8 +142,8 @@ export function createDeliveryQueryStore(db: Db) {
         .toArray();
       const counts = new Map<string, InFlight>();
       for (const { _id, count } of groups) {
-        const before = counts.get(_id.keyId) ?? { first: 0, retry: 0 };
-        counts.set(_id.keyId, { ...before, [_id.lane]: count });
+        const counted = counts.get(_id.keyId) ?? { first: 0, retry: 0 };
+        counts.set(_id.keyId, { ...counted, [_id.lane]: count });
       }
       return counts;
     },
@@ -157,7 +154,7 @@ export function createDeliveryQueryStore(db: Db) {
     },
 
     /** The earliest time at which a delivery that is due in this second is deleted; undefined if none is due. */
-    async purgedFirst(second: Date): Promise<Date | undefined> {
+    async earliestPurgeDate(second: Date): Promise<Date | undefined> {
       const [first] = await deliveries.find(dueWithin(second)).sort({ purgeAt: 1 }).limit(1).toArray();
       return first?.purgeAt;
     },
@@ -166,7 +163,7 @@ export function createDeliveryQueryStore(db: Db) {
     async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
       const named = { _id: { $in: [...ids] } };
       const skipped = { reason: 'cancelled' as const, at };
-      await deliveries.updateMany({ ...named, ...dueWithin(second) }, cancelledAt(at));
+      await deliveries.updateMany({ ...named, ...dueWithin(second) }, cancelUpdate(at));
       const ended = await deliveries
         .find({ ...named, skipped })
         .project<{ _id: string }>({ _id: 1 })
@@ -174,17 +171,21 @@ export function createDeliveryQueryStore(db: Db) {
       return ended.map(({ _id }) => _id);
     },
 
-    /** Reschedules the deliveries that are due in this second. @returns how many */
+    /** Reschedules the deliveries that are due in this second. @returns how many were rescheduled */
     async moveDue(second: Date, to: NewDue): Promise<number> {
-      const { matchedCount } = await deliveries.updateMany(dueWithin(second), moved(to));
+      const { matchedCount } = await deliveries.updateMany(dueWithin(second), updateDueTime(to));
       return matchedCount;
     },
 
     /** Reschedules a delivery; null if it does not wait, or is deleted before the new time. */
     move(id: string, to: NewDue): Promise<Delivery | null> {
-      return deliveries.findOneAndUpdate({ _id: id, status: 'pending', purgeAt: { $gt: to.at } }, moved(to), {
-        returnDocument: 'after',
-      });
+      return deliveries.findOneAndUpdate(
+        { _id: id, status: 'pending', purgeAt: { $gt: to.at } },
+        updateDueTime(to),
+        {
+          returnDocument: 'after',
+        },
+      );
     },
   };
 }

@@ -14,8 +14,16 @@ export interface Captured {
   /** The present secret of the key. */
   secret: string;
   secretVersion: number;
-  /** The event whose id is in the body, and all attempts to deliver it. */
+  /** The event whose id is in the body, with the body as it was sent, and all attempts to deliver it. */
   sent?: { eventId: string; body: string; attempts: readonly Attempt[] } | undefined;
+}
+
+/** A captured request whose digest is not the expected one. */
+interface Mismatch extends Captured {
+  /** The digest of the given signature. */
+  digest: string;
+  /** The attempt that was sent with this digest. */
+  sentAttempt: Attempt | undefined;
 }
 
 interface Finding {
@@ -26,21 +34,22 @@ interface Finding {
 const prefix = 'sha256=';
 const hexDigest = /^[0-9a-f]{64}$/i;
 
-/** The digest in a header, even if its form was changed. */
+/** Returns the digest of a signature header, even if the prefix is wrong or the digest is in upper case. */
 const digestOf = (signature: string): string =>
   signature
     .trim()
     .replace(/^sha256[=:]/i, '')
     .toLowerCase();
 
-/** Length of the common prefix of two texts, in bytes. */
+/** Returns the position of the first byte in which two texts differ. */
 function firstDifference(one: string, other: string): number {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   const position = left.findIndex((byte, index) => byte !== right[index]);
   return position === -1 ? left.length : position;
 }
 
-function formFaults(signature: string): Finding[] {
+/** Returns the faults in how the digest is written. */
+function findFormFaults(signature: string): Finding[] {
   const text = signature.trim();
   const found: Finding[] = [];
   if (!text.startsWith(prefix)) {
@@ -55,72 +64,102 @@ function formFaults(signature: string): Finding[] {
   return found;
 }
 
-/** Wrong digests that receivers often make from the right body and the right secret. */
-function otherForms({ body, secret }: Captured): Finding & { digests: string[] } {
+const byteLengths = (sent: string, given: string): string =>
+  `${Buffer.byteLength(sent)} bytes were sent, ${Buffer.byteLength(given)} are given`;
+
+/** The signature was sent, with another body. */
+function findChangedBody({ body, sent, sentAttempt }: Mismatch): Finding | undefined {
+  if (!sent || !sentAttempt || sent.body === body) return undefined;
+  return {
+    fault: 'altered_body',
+    reason: `The signature is ours, for event ${sent.eventId}, but the body is not what was sent: it differs from byte ${firstDifference(sent.body, body)} on (${byteLengths(sent.body, body)}). Verify the raw bytes before parsing them.`,
+  };
+}
+
+/** The signature was sent, but the secret has changed since. */
+function findOldSecret({ sentAttempt, secretVersion }: Mismatch): Finding | undefined {
+  if (!sentAttempt || sentAttempt.secretVersion === secretVersion) return undefined;
+  return {
+    fault: 'old_secret',
+    reason: `It was sent at ${sentAttempt.at.toISOString()} and signed with version ${sentAttempt.secretVersion} of the secret. The current one is version ${secretVersion}: the secret was rotated, or the URL set again, since.`,
+  };
+}
+
+function findBase64Digest({ body, secret, signature }: Mismatch): Finding | undefined {
+  const expected = createHmac('sha256', secret).update(body).digest('base64');
+  if (signature.trim().replace(/^sha256=/, '') !== expected) return undefined;
+  return { fault: 'not_hex', reason: 'The digest is in base64; ours is hex.' };
+}
+
+/** Receivers often make the key from a part of the secret, or from the secret with a line break. */
+function findWrongKeyForm({ body, secret, digest }: Mismatch): Finding | undefined {
   const bare = secret.replace(/^whsec_/, '');
-  const keys = [bare, Buffer.from(bare, 'base64'), `${secret}\n`];
+  const wrongKeys = [bare, Buffer.from(bare, 'base64'), `${secret}\n`];
+  const digests = wrongKeys.map((key) => createHmac('sha256', key).update(body).digest('hex'));
+  if (!digests.includes(digest)) return undefined;
   return {
     fault: 'wrong_key_form',
     reason:
       'It is keyed with a part of the secret. X-SVC-Signature is keyed with the secret exactly as shown, whsec_ included.',
-    digests: keys.map((key) => createHmac('sha256', key).update(body).digest('hex')),
   };
 }
 
-function substanceFault(captured: Captured): Finding {
-  const { body, signature, secret, secretVersion, sent } = captured;
-  const digest = digestOf(signature);
-  const row = sent?.attempts.find(
-    (attempt) => attempt.signature !== undefined && digestOf(attempt.signature) === digest,
-  );
-  if (sent && row && sent.body !== body) {
-    return {
-      fault: 'altered_body',
-      reason: `The signature is ours, for event ${sent.eventId}, but the body is not what was sent: it differs from byte ${firstDifference(sent.body, body)} on (${Buffer.byteLength(sent.body)} bytes were sent, ${Buffer.byteLength(body)} are given). Verify the raw bytes before parsing them.`,
-    };
-  }
-  if (row && row.secretVersion !== secretVersion) {
-    return {
-      fault: 'old_secret',
-      reason: `It was sent at ${row.at.toISOString()} and signed with version ${row.secretVersion} of the secret. The current one is version ${secretVersion}: the secret was rotated, or the URL set again, since.`,
-    };
-  }
-  if (
-    createHmac('sha256', secret).update(body).digest('base64') === signature.trim().replace(/^sha256=/, '')
-  ) {
-    return { fault: 'not_hex', reason: 'The digest is in base64; ours is hex.' };
-  }
-  const other = otherForms(captured);
-  if (other.digests.includes(digest)) return other;
-  if (sent && sent.body !== body && digestOf(contractSignature(sent.body, secret)) === digest) {
-    return {
-      fault: 'altered_body',
-      reason: `The signature is right for event ${sent.eventId} as it was sent, but the body is not: it differs from byte ${firstDifference(sent.body, body)} on. Verify the raw bytes before parsing them.`,
-    };
-  }
-  const trimmed = [body.trimEnd(), `${body}\n`].find(
-    (text) => digestOf(contractSignature(text, secret)) === digest,
-  );
-  if (trimmed !== undefined) {
-    return {
-      fault: 'altered_body',
-      reason:
-        trimmed.length < body.length
-          ? 'The signature fits the body without the white space at its end: something has added it. Verify the raw bytes.'
-          : 'The signature fits the body with a line break at its end: something has taken it away. Verify the raw bytes.',
-    };
-  }
-  const again =
+const fitsBody = ({ secret, digest }: Mismatch, body: string): boolean =>
+  digestOf(contractSignature(body, secret)) === digest;
+
+/** The signature fits the body that was sent, and the given body is another one. */
+function findSignatureOfSentBody(mismatch: Mismatch): Finding | undefined {
+  const { body, sent } = mismatch;
+  if (!sent || sent.body === body || !fitsBody(mismatch, sent.body)) return undefined;
+  return {
+    fault: 'altered_body',
+    reason: `The signature is right for event ${sent.eventId} as it was sent, but the body is not: it differs from byte ${firstDifference(sent.body, body)} on. Verify the raw bytes before parsing them.`,
+  };
+}
+
+/** The signature fits the body with other white space at its end. */
+function findChangedEnd(mismatch: Mismatch): Finding | undefined {
+  const { body } = mismatch;
+  const signedBody = [body.trimEnd(), `${body}\n`].find((text) => fitsBody(mismatch, text));
+  if (signedBody === undefined) return undefined;
+  const reason =
+    signedBody.length < body.length
+      ? 'The signature fits the body without the white space at its end: something has added it. Verify the raw bytes.'
+      : 'The signature fits the body with a line break at its end: something has taken it away. Verify the raw bytes.';
+  return { fault: 'altered_body', reason };
+}
+
+function wrongSecret({ body, secretVersion, sent }: Mismatch): Finding {
+  const bodyRemark =
     sent && sent.body !== body
       ? ' The body is not what was sent either.'
       : ' Or the body is not, byte for byte, what was signed.';
   return {
     fault: 'wrong_secret',
-    reason: `It was not made with the current secret of this key (version ${secretVersion}): another key's secret, an old one, or not by us.${again}`,
+    reason: `It was not made with the current secret of this key (version ${secretVersion}): another key's secret, an old one, or not by us.${bodyRemark}`,
   };
 }
 
-function signatureFaults(captured: Captured): Finding[] {
+/** Explains why a digest is not the expected one. The order matters: a record of the attempt is the best evidence. */
+function explainDigest(captured: Captured): Finding {
+  const digest = digestOf(captured.signature);
+  const sentAttempt = captured.sent?.attempts.find(
+    ({ signature }) => signature !== undefined && digestOf(signature) === digest,
+  );
+  const mismatch = { ...captured, digest, sentAttempt };
+  return (
+    findChangedBody(mismatch) ??
+    findOldSecret(mismatch) ??
+    findBase64Digest(mismatch) ??
+    findWrongKeyForm(mismatch) ??
+    findSignatureOfSentBody(mismatch) ??
+    findChangedEnd(mismatch) ??
+    wrongSecret(mismatch)
+  );
+}
+
+/** Returns the faults of a signature; none if it is valid. */
+function findSignatureFaults(captured: Captured): Finding[] {
   const { body, signature, secret } = captured;
   const expected = contractSignature(body, secret);
   if (sameText(signature, expected)) return [];
@@ -141,22 +180,22 @@ function signatureFaults(captured: Captured): Finding[] {
       },
     ];
   }
-  const form = hexDigest.test(digestOf(text)) ? formFaults(signature) : [];
+  const formFaults = hexDigest.test(digestOf(text)) ? findFormFaults(signature) : [];
   if (digestOf(text) === digestOf(expected)) {
     const spaces: Finding = {
       fault: 'missing_prefix',
       reason: 'The value has spaces round it; compare it without.',
     };
-    return form.length > 0 ? form : [spaces];
+    return formFaults.length > 0 ? formFaults : [spaces];
   }
-  return [substanceFault(captured), ...form];
+  return [explainDigest(captured), ...formFaults];
 }
 
 /** Explains the receiver's own result, if the request itself is valid. */
-function receiverFault(captured: Captured): Finding[] {
+function findReceiverFault(captured: Captured): Finding[] {
   const { computed, body, secret } = captured;
   if (computed === undefined || sameText(computed, contractSignature(body, secret))) return [];
-  const [finding] = signatureFaults({ ...captured, signature: computed });
+  const [finding] = findSignatureFaults({ ...captured, signature: computed });
   const why = finding ? ` ${finding.reason}` : '';
   return [
     {
@@ -168,8 +207,8 @@ function receiverFault(captured: Captured): Finding[] {
 
 /** Verifies the signature of a captured request, and explains a mismatch. */
 export function explain(captured: Captured): Verification {
-  const wrong = signatureFaults(captured);
-  const found = wrong.length > 0 ? wrong : receiverFault(captured);
+  const wrong = findSignatureFaults(captured);
+  const found = wrong.length > 0 ? wrong : findReceiverFault(captured);
   return {
     verified: wrong.length === 0,
     eventId: captured.sent?.eventId ?? null,

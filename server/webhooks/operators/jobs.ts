@@ -7,7 +7,7 @@ import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 import type { Job } from '../../platform/jobs/stored-job.ts';
 import { attemptsJob, type DueJobs } from '../delivery/due-job.ts';
 import type { DeliveryQueryStore, NewDue } from './delivery-query-store.ts';
-import { dueFrom, requireKept } from './reschedule.ts';
+import { requireDueTime, requireKept } from './reschedule.ts';
 import { faultOf, viewJob, viewWaiting } from './views.ts';
 
 interface Settings {
@@ -17,7 +17,7 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
 }
 
-const mostShown = 500;
+const deliveriesPerPage = 500;
 
 export type Jobs = ReturnType<typeof createJobs>;
 
@@ -39,30 +39,30 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     );
   }
 
-  /** Schedules a job for deliveries that were added to this second during a change, because the old job may be gone. */
+  /** Schedules a job for deliveries that were added to this second during a change, because the changed job may miss them. */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
-    const [left] = await history.dueWith(second, 1);
-    if (left) await dueJobs.at(second);
+    const [late] = await history.dueWith(second, 1);
+    if (late) await dueJobs.at(second);
   }
 
   function changed(job: Job, wakes: number, deliveryIds: string[]): ChangedJob {
     return { ...viewJob(job, { wakes, now: Date.now() }), deliveryIds };
   }
 
-  const unable = ({ id, ...job }: Job, participle: string): ApiError => {
+  const cannotChange = ({ id, ...job }: Job, participle: string): ApiError => {
     const { state } = viewJob({ id, ...job }, { wakes: 0, now: Date.now() });
     const description = `Job ${id} is ${state}, and no attempt waits for it: it cannot be ${participle} now`;
     return new ApiError('conflict', { description });
   };
 
-  /** Changes the time of a job and its attempts. If a process holds the job, the attempts get a new one. */
+  /** Changes the time of a job and its attempts. If a process holds the job, the attempts get a new job. */
   async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
     const second = dueSecondOf(job);
-    if (!second) throw unable(job, participle);
-    const shown = await history.dueWith(second, mostShown);
+    if (!second) throw cannotChange(job, participle);
+    const shown = await history.dueWith(second, deliveriesPerPage);
     const count = await history.moveDue(second, to);
     const isMoved = await dueJobs.move(job.id, to.at);
-    if (!isMoved && count === 0) throw unable(job, participle);
+    if (!isMoved && count === 0) throw cannotChange(job, participle);
     if (!isMoved) await dueJobs.at(to.at);
     await scheduleLateDeliveries(second);
     const ids = shown.map(({ _id }) => _id);
@@ -73,10 +73,10 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   async function cancelAllDue(second: Date): Promise<string[]> {
     const cancelled: string[] = [];
     for (;;) {
-      const found = await history.dueWith(second, mostShown);
+      const found = await history.dueWith(second, deliveriesPerPage);
       const ids = found.map(({ _id }) => _id);
       cancelled.push(...(await history.cancelDue(second, ids, now())));
-      if (found.length < mostShown) return cancelled;
+      if (found.length < deliveriesPerPage) return cancelled;
     }
   }
 
@@ -97,7 +97,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       const second = dueSecondOf(job);
       const [[shown], waiting] = await Promise.all([
         view([job]),
-        second ? history.dueWith(second, mostShown) : [],
+        second ? history.dueWith(second, deliveriesPerPage) : [],
       ]);
       const attempts = waiting.map(viewWaiting);
       const deliveryIds = attempts.map(({ deliveryId }) => deliveryId);
@@ -110,9 +110,9 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
     async reschedule(id: string, time: NewTime): Promise<ChangedJob> {
       const job = await requireJob(id);
-      const at = dueFrom(time, now());
+      const at = requireDueTime(time, now());
       const second = dueSecondOf(job);
-      requireKept(at, second && (await history.purgedFirst(second)));
+      requireKept(at, second && (await history.earliestPurgeDate(second)));
       return move(job, { at, trigger: 'reschedule' }, 'moved');
     },
 
@@ -123,8 +123,8 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       const cancelled = second ? await cancelAllDue(second) : [];
       const isRemoved = await scheduler.cancel(id);
       if (second) await scheduleLateDeliveries(second);
-      if (!isRemoved && cancelled.length === 0) throw unable(job, 'cancelled');
-      return changed(job, cancelled.length, cancelled.slice(0, mostShown));
+      if (!isRemoved && cancelled.length === 0) throw cannotChange(job, 'cancelled');
+      return changed(job, cancelled.length, cancelled.slice(0, deliveriesPerPage));
     },
   };
 }

@@ -10,48 +10,48 @@ import {
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 import { statusOf } from './views.ts';
 
-const occasions: Record<AttemptTrigger, string> = {
-  event: 'at once',
-  schedule: 'by schedule',
+const triggers: Record<AttemptTrigger, string> = {
+  event: 'immediately',
+  schedule: 'by the retry schedule',
   recovery: 'again, after an interruption',
-  resend: 'by hand',
+  resend: 'resent by an operator',
   test: 'as a test',
-  run: 'ahead of time, by hand',
-  reschedule: 'at a time set by hand',
+  run: 'run early by an operator',
+  reschedule: 'rescheduled by an operator',
 };
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 const iso = (date: Date): string => date.toISOString();
 
-const failures: Record<AttemptError, (attempt: Attempt) => string> = {
+const failureTexts: Record<AttemptError, (attempt: Attempt) => string> = {
   dns: ({ detail }) => `the host name did not resolve (${detail})`,
-  refused: ({ detail }) => `nothing accepted the connection (${detail})`,
+  refused: ({ detail }) => `the connection was refused (${detail})`,
   reset: ({ detail }) => `the connection broke before there was an answer (${detail})`,
-  tls: ({ detail }) => `no TLS connection came about (${detail})`,
+  tls: ({ detail }) => `the TLS handshake failed (${detail})`,
   timeout: ({ detail }) => `there was no answer within ${seconds(attemptTimeoutMs)} (${detail})`,
   blocked_address: ({ detail }) => `it was not sent: ${detail}`,
   http: ({ status, detail }) =>
     status === undefined ? `the answer was not HTTP (${detail})` : `the answer was HTTP ${status}`,
-  interrupted: () => 'the process that sent it ended; whether it arrived is not known',
+  interrupted: () => 'the process that sent it ended; it is not known whether the request arrived',
 };
 
-function outcome(attempt: Attempt): string {
-  if (attempt.error) return failures[attempt.error](attempt);
+function describeOutcome(attempt: Attempt): string {
+  if (attempt.error) return failureTexts[attempt.error](attempt);
   return attempt.status === undefined ? 'it is under way' : `it was acknowledged with HTTP ${attempt.status}`;
 }
 
 function describeAttempt(attempt: Attempt): string {
-  const waited = attempt.at.getTime() - attempt.dueAt.getTime();
-  const slot = waited > 1500 ? `, ${seconds(waited)} after it was due for want of a free slot` : '';
+  const waitedMs = attempt.at.getTime() - attempt.dueAt.getTime();
+  const lateness = waitedMs > 1500 ? `, ${seconds(waitedMs)} after it was due, because no slot was free` : '';
   const where = attempt.address ? ` at ${attempt.address}` : '';
   const took = attempt.durationMs === undefined ? '' : `, after ${seconds(attempt.durationMs)}`;
   const location = attempt.location ? `; Location: ${attempt.location}` : '';
   const retry = attempt.retryAfter ? `; Retry-After: ${attempt.retryAfter}` : '';
   const answer = attempt.answer ? `; the answer began: ${JSON.stringify(attempt.answer.slice(0, 120))}` : '';
-  return `${iso(attempt.at)}: attempt ${attempt.attempt} (${occasions[attempt.trigger]}${slot}): ${outcome(attempt)}${where}${took}${location}${retry}${answer}.`;
+  return `${iso(attempt.at)}: attempt ${attempt.attempt} (${triggers[attempt.trigger]}${lateness}): ${describeOutcome(attempt)}${where}${took}${location}${retry}${answer}.`;
 }
 
-const skips: Record<SkipReason, string> = {
+const skipReasons: Record<SkipReason, string> = {
   no_url: 'the key had no webhook URL',
   key_revoked: 'the key was revoked',
   partner_suspended: 'the partner was suspended',
@@ -88,17 +88,19 @@ function describeStatus(delivery: Delivery, context: TimelineContext): string[] 
     case 'delivered':
       return [`Delivery ${_id} was delivered.`];
     case 'failed':
-      return [`Delivery ${_id} failed at ${endedAt?.toISOString()}: nothing more is sent by itself.`];
+      return [
+        `Delivery ${_id} failed at ${endedAt?.toISOString()}: no further attempt is made unless an operator resends it.`,
+      ];
     case 'skipped':
       return [
-        `Delivery ${_id} was skipped at ${endedAt?.toISOString()}: ${skips[skipped?.reason ?? 'no_url']}.`,
+        `Delivery ${_id} was skipped at ${endedAt?.toISOString()}: ${skipReasons[skipped?.reason ?? 'no_url']}.`,
       ];
   }
 }
 
 function describeOrigin({ _id, resendOf, createdAt, trigger }: Delivery): string[] {
-  if (resendOf) return [`${iso(createdAt)}: an operator had ${resendOf} sent again, as ${_id}.`];
-  if (trigger === 'test') return [`${iso(createdAt)}: an operator had a sample sent, as ${_id}.`];
+  if (resendOf) return [`${iso(createdAt)}: an operator resent ${resendOf} as ${_id}.`];
+  if (trigger === 'test') return [`${iso(createdAt)}: an operator sent a sample as ${_id}.`];
   return [];
 }
 
@@ -131,7 +133,7 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
     case 'localhost_not_allowed':
       return `Set an https:// URL: ${set}, then: ${resend}`;
     case 'cancelled':
-      return `If it should be sent after all: ${resend}`;
+      return `To send it nevertheless: ${resend}`;
     case 'no_url':
     case undefined:
       return `Set a URL: ${set}, then: ${resend}`;

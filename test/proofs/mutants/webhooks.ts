@@ -6,7 +6,7 @@ export const webhooks = [
     'server/webhooks/delivery/retry-schedule.ts',
     ['webhooks/delivery/retry-schedule'],
     [
-      ["if (end.error === undefined) return { status: 'delivered' };", ''],
+      ["if (result.error === undefined) return { status: 'delivered' };", ''],
       ['attempt >= limit || delay === undefined', 'delay === undefined'],
       ['delays[attempt - 1]', 'delays[attempt]'],
       ['attempt: attempt + 1', 'attempt: attempt'],
@@ -70,7 +70,7 @@ export const webhooks = [
     [
       ['return skip(target.reason);', "return skip('no_url');"],
       ["'X-SVC-Attempt': String(attempt)", "'X-SVC-Attempt': '1'"],
-      ["if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);", ''],
+      ["if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);", ''],
     ],
   ),
   ...inFile(
@@ -79,7 +79,7 @@ export const webhooks = [
     [
       ["if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';", ''],
       ["blocking.includes(status))) return 'left out';", "blocking.includes(status))) return { id: '' };"],
-      ['if (overdue >= most)', 'if (overdue > 1e9)'],
+      ['if (overdue >= mostOverdue)', 'if (overdue > 1e9)'],
     ],
   ),
   ...inFile(

@@ -44,7 +44,7 @@ async function twoProcesses() {
 }
 
 describe('a bulk resend', () => {
-  it('is counted in a dry run, sends each event once, and shows its progress', async () => {
+  it('counts events without a job in a dry run; then sends each event once, and shows its progress', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 60);
     const dry = await start(idle, { action: 'resend', filter: { keyId, since }, dryRun: true });
@@ -65,7 +65,7 @@ describe('a bulk resend', () => {
     expect(new Set(ids).size).toBe(60);
   });
 
-  it('omits events that have arrived by another delivery, and counts each event once', async () => {
+  it('leaves out events that another delivery has delivered, and counts each event once', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 3);
     const [one, two] = await stored(idle).find().sort({ _id: 1 }).toArray();
@@ -81,7 +81,7 @@ describe('a bulk resend', () => {
     expect(receiver.received.map(({ headers }) => headers['x-svc-event-id'])).not.toContain(two.eventId);
   });
 
-  it('sends nothing twice if two jobs and two processes handle the same deliveries', async () => {
+  it('sends each event once if two jobs and two processes resend the same deliveries', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 120);
     const first = await start(idle, { action: 'resend', filter: { keyId, since } });
@@ -95,7 +95,7 @@ describe('a bulk resend', () => {
     expect(await stored(idle).countDocuments()).toBe(240);
   });
 
-  it('is the same job if the same command is repeated', async () => {
+  it('has one job if the same command is given twice', async () => {
     const { idle, keyId } = await twoProcesses();
     await failedDeliveries(idle, keyId, 2);
     const wanted = { action: 'resend' as const, filter: { keyId, since } };
@@ -105,7 +105,7 @@ describe('a bulk resend', () => {
     expect(await jobs(idle).countDocuments()).toBe(1);
   });
 
-  it('continues without a duplicate after a process that crashed before it recorded its step', async () => {
+  it('makes no second delivery if a process crashed before it recorded its step', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 30);
     const { job } = await start(idle, { action: 'resend', filter: { keyId, since }, rate: 10 });
@@ -125,7 +125,7 @@ describe('a bulk resend', () => {
     expect(await stored(idle).countDocuments({ bulkId: job?.id ?? '' })).toBe(30);
   });
 
-  it('keeps the rate limit of a key, for two jobs together', async () => {
+  it('shares the rate of a key with a second job', async () => {
     const { idle, keyId, worker } = await twoProcesses();
     const other = idle.key('http://localhost:1/');
     await failedDeliveries(idle, keyId, 60);
@@ -147,7 +147,7 @@ describe('a bulk resend', () => {
       expect((dues[at] ?? 0) - (dues[at - 20] ?? 0)).toBeGreaterThanOrEqual(500);
   });
 
-  it('waits while its endpoint has a backlog, and sends nothing after its cancellation', async () => {
+  it('waits while its endpoint has a backlog, and makes no more deliveries after its cancellation', async () => {
     const idle = await createSystem({ worker: false });
     const keyId = idle.key('http://localhost:1/');
     await failedDeliveries(idle, keyId, 90);
@@ -170,7 +170,7 @@ describe('a bulk resend', () => {
     await stored(idle).deleteMany({ status: { $in: ['pending', 'in_flight'] } });
   });
 
-  it('is refused for a filter without a start time, and for one with too many keys', async () => {
+  it('is refused for a filter without a start time, and for a filter that matches over 500 keys', async () => {
     const system = await createSystem({ worker: false });
     await expect(start(system, { action: 'resend', filter: {} })).rejects.toThrow('needed to resend');
     const template = { ...draft('key'), status: 'failed', createdAt: past(10), eventId: 'evt' };
@@ -189,7 +189,7 @@ describe('a bulk resend', () => {
 });
 
 describe('a replay of events', () => {
-  it('sends all events of a time span again in order, and repeats this only on request', async () => {
+  it('sends all events of a time span again; a second replay is refused without again', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 10);
     const early = await stored(idle).find().limit(4).toArray();
@@ -234,7 +234,7 @@ describe('pending deliveries', () => {
     return { idle, keyId, other, worker };
   }
 
-  it('are cancelled by a filter, without deliveries of other keys', async () => {
+  it('are cancelled by a filter for one key, and deliveries of other keys stay pending', async () => {
     const { idle, keyId, other, worker } = await pending(250);
     const { job, total } = await start(idle, { action: 'cancel', filter: { keyId } });
     expect(total).toBe(250);
@@ -246,7 +246,7 @@ describe('pending deliveries', () => {
     expect(await stored(idle).countDocuments({ keyId: other, status: 'pending' })).toBe(1);
   });
 
-  it('are rescheduled by a filter, spaced at the rate limit', async () => {
+  it('are rescheduled by a filter, and become due at the rate of the job', async () => {
     const { idle, keyId, worker } = await pending(250);
     const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 7_200_000);
     const filter = { keyId };
@@ -259,14 +259,14 @@ describe('pending deliveries', () => {
     expect(dues).toEqual(Array.from({ length: 250 }, (_, place) => Math.floor(place / 50)));
   });
 
-  it('cannot be rescheduled to a past time', async () => {
+  it('are refused a past time', async () => {
     const { idle, keyId } = await pending(1);
     const over = start(idle, { action: 'reschedule', filter: { keyId }, at: past(10).toISOString() });
     await expect(over).rejects.toMatchObject({ cause: { code: 'refused' } });
   });
 });
 
-it('the next part of a job is the unfinished one that has waited longest', () => {
+it('nextPart returns the unfinished part that is due first, and -1 if all are finished', () => {
   const part = { keyId: 'key', partnerId: 'ptr', mode: 'test' as const, total: 1, done: 0, leftOut: 0 };
   const parts = [
     { ...part, nextAt: past(3), finished: true },

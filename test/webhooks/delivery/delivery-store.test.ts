@@ -29,7 +29,7 @@ async function storeWith(
 }
 
 describe('keys with due deliveries', () => {
-  it('are all found, even if one key has very many', async () => {
+  it('are all found, even if one key has 2,500 due deliveries', async () => {
     const store = await storeWith({
       key_a: { count: 5, dueIn: -1, lane: 'retry' },
       key_b: { count: 2_500, dueIn: -60 },
@@ -41,7 +41,7 @@ describe('keys with due deliveries', () => {
     expect(await store.dueKeys(at)).toEqual(['key_a', 'key_b', 'key_d', 'key_f']);
   });
 
-  it('are all found if there are many keys', async () => {
+  it('are all found if there are 2,100 of them', async () => {
     const keys = Array.from({ length: 2_100 }, (_, n) => `key_${String(n).padStart(4, '0')}`);
     const store = await storeWith(Object.fromEntries(keys.map((key) => [key, { count: 1, dueIn: -1 }])));
     expect(await store.dueKeys(at)).toEqual(keys);
@@ -54,7 +54,7 @@ describe('keys with due deliveries', () => {
 });
 
 describe('seconds with due deliveries', () => {
-  it('are those in the given span, and earlier deliveries are overdue', async () => {
+  it('are found for a span of time; isOverdue finds the deliveries before it', async () => {
     const store = await storeWith({
       key_a: { count: 2, dueIn: -5 },
       key_b: { count: 2, dueIn: 0.5 },
@@ -70,7 +70,7 @@ describe('seconds with due deliveries', () => {
 describe('a lease of a delivery', () => {
   const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
 
-  it('is given to one process, for a waiting delivery', async () => {
+  it('is given to one process only, and only for a pending delivery', async () => {
     const store = await storeWith({ key_a: { count: 2, dueIn: -1 } });
     const [ended = ''] = store.ids;
     await store.collection.updateOne({ _id: ended }, { $set: { status: 'failed' } });
@@ -79,7 +79,7 @@ describe('a lease of a delivery', () => {
     expect(await store.lease(store.ids, lease('two'))).toEqual([]);
   });
 
-  it('is needed to record the end of an attempt, because another process may have a newer lease', async () => {
+  it('is needed to record the result of an attempt; with a newer lease of another process, nothing changes', async () => {
     const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
     const [delivery] = await store.lease(store.ids, lease('one'));
     if (!delivery) throw new Error('nothing was leased');
@@ -96,7 +96,7 @@ describe('a lease of a delivery', () => {
   });
 });
 
-it('the same cause yields the same event at any time', () => {
+it('composeEvent derives the same id from the same cause at any time', () => {
   const [one, two] = [at, new Date(at.getTime() + 5)].map(
     (when) => composeEvent({ ...draft('key_a', when), cause: ['ses_1'] }, idKey)._id,
   );

@@ -17,7 +17,7 @@ const ended = (system: System, status: Delivery['status']) =>
   until(() => system.db.collection<Delivery>('deliveries').findOne({ status }));
 
 describe('a delivery', () => {
-  it('reaches its receiver at once, signed, exactly once', async () => {
+  it('is sent once, with the headers and signatures of the contract, even if its event is published twice', async () => {
     const receiver = await createReceiver();
     const system = await createSystem();
     const keyId = system.key(receiver.url);
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('is tried three times, each a delay after the previous end, and then has failed', async () => {
+  it('fails after three attempts, each due a delay after the end of the attempt before', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(500).end('no'));
     const system = await createSystem();
     await system.publish([draft(system.key(receiver.url))]);
@@ -108,7 +108,7 @@ describe('a delivery', () => {
   });
 
   it.each(['no_url', 'key_revoked', 'partner_suspended'] as const)(
-    'is skipped if the endpoint is off: %s',
+    'is skipped, and its event kept, if the endpoint is off: %s',
     async (reason) => {
       const system = await createSystem();
       system.endpoints.set('key_off', { state: 'off', reason });
@@ -118,7 +118,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('is skipped for a localhost URL if the server does not allow that', async () => {
+  it('is skipped for a localhost URL if the server does not allow localhost', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ localhostAllowed: false });
     await system.publish([draft(system.key(receiver.url))]);
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('is sent by another process if this one does not send', async () => {
+  it('is sent by a worker process if the process that publishes it is no worker', async () => {
     const receiver = await createReceiver();
     const sender = await createSystem();
     const publisher = await createSystem({ db: sender.db, worker: false });
@@ -135,7 +135,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('leaves its secret in no record, job or log line', async () => {
+  it('leaves the signing secret in no record, job or log line', async () => {
     const lines: unknown[] = [];
     const note = (...line: unknown[]) => lines.push(...line);
     const logger = Object.assign(createLogger('silent'), { info: note, warn: note, error: note });

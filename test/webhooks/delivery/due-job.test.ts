@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Scheduler } from '../../../server/platform/jobs/scheduler.ts';
 import { createDueJobs } from '../../../server/webhooks/delivery/due-job.ts';
 
-it('a due job misses no delivery that becomes due during its query', async () => {
+it('a due job attempts a delivery that becomes due while the job polls', async () => {
   const begins = Date.parse('2026-11-21T10:00:00Z');
   const due = begins + 205;
   const taken: number[] = [];

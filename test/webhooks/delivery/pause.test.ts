@@ -26,7 +26,7 @@ async function publishMany(system: System, keyId: string, count: number): Promis
 }
 
 describe('a paused endpoint', () => {
-  it('gets nothing, and its deliveries wait unchanged with the reason', async () => {
+  it('gets nothing; its deliveries keep their due time, and show that they wait because of the pause', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const [paused, other] = [system.key(receiver.url), system.key(receiver.url)];
@@ -49,7 +49,7 @@ describe('a paused endpoint', () => {
     );
   });
 
-  it('gets each waiting delivery once, in the order of its schedule, when the pause is ended', async () => {
+  it('gets each waiting delivery once, in order, when an operator ends the pause', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const keyId = system.key(receiver.url);
@@ -64,7 +64,7 @@ describe('a paused endpoint', () => {
     expect(receiver.received).toHaveLength(12);
   });
 
-  it('gets the waiting deliveries automatically at the end of the pause', async () => {
+  it('gets the waiting deliveries in order at the end of the pause', async () => {
     const receiver = await createReceiver();
     const system = await createSystem(inOrder);
     const keyId = system.key(receiver.url);
@@ -76,7 +76,7 @@ describe('a paused endpoint', () => {
     expect(receiver.received[0]?.at).toBeGreaterThanOrEqual(end.getTime());
   });
 
-  it('gets the waiting deliveries from the next process if the pause ended without a process', async () => {
+  it('gets the waiting deliveries from the next process if no process ran at the end of the pause', async () => {
     const receiver = await createReceiver();
     const first = await createSystem(inOrder);
     const keyId = first.key(receiver.url);

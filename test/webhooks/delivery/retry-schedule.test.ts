@@ -27,17 +27,17 @@ describe('afterAttempt', () => {
     }
   });
 
-  it('schedules no retry for a single attempt', () => {
+  it('fails a delivery with a limit of one attempt after its first error', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({
       status: 'failed',
     });
   });
 });
 
-describe('the slots of an endpoint', () => {
+describe('attempts in flight', () => {
   const lane = fc.constantFrom('first' as const, 'retry' as const);
 
-  it('never exceed the limits of the endpoint, the pool and the retries', () => {
+  it('never exceed the limits of the endpoint, of the pool, and of retries in both', () => {
     const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), lane, take: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -46,8 +46,8 @@ describe('the slots of an endpoint', () => {
         for (const { key, lane, take } of steps) {
           const held = taken.findIndex((one) => one.key === key && one.lane === lane);
           if (take) {
-            const room = slots.capacityOf(key, 0);
-            if ((lane === 'first' ? room.slots : room.retries) === 0) continue;
+            const capacity = slots.capacityOf(key, 0);
+            if ((lane === 'first' ? capacity.slots : capacity.retries) === 0) continue;
             slots.take(key, lane);
             taken.push({ key, lane });
           } else if (held >= 0) {
@@ -67,7 +67,7 @@ describe('the slots of an endpoint', () => {
 });
 
 describe('dueBucket', () => {
-  it('is at or less than a second before the due time', () => {
+  it('returns a time that is less than a second before the due time, or equal to it', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (moment) => {
         const late = moment.getTime() - dueBucket(moment).getTime();

@@ -6,8 +6,8 @@ import type { Ending } from '../../../server/webhooks/delivery/delivery-store.ts
 import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.ts';
 import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
 
-/** Each journaled write delays simultaneous exchanges, so bulk work must make few of them. */
-it('attempts that end in the same turn are followed by one lease for all free slots', async () => {
+/** Each journaled write delays token exchanges, so webhooks must make few leases and writes. */
+it('the dispatcher makes one lease for all slots that become free in one turn of the event loop', async () => {
   const asked: number[] = [];
   let ended: (() => void) | undefined;
   const together = new Promise<void>((resolve) => {
@@ -34,7 +34,7 @@ it('attempts that end in the same turn are followed by one lease for all free sl
   expect(asked.slice(0, 2)).toEqual([4, 4]);
 });
 
-it('attempts that end within a few milliseconds are recorded together', async () => {
+it('results that arrive within a few milliseconds are recorded by one write', async () => {
   const written: number[] = [];
   const { record } = createLeasing({
     deliveries: {

@@ -57,7 +57,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(0);
   });
 
-  it('connects to the checked address, even if the name changes a moment later', async () => {
+  it('connects only to the address that it has checked, if the name later resolves to another one', async () => {
     const receiver = await createReceiver();
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const checked: string[] = [];
@@ -75,7 +75,7 @@ describe('the egress guard', () => {
     expect(receiver.connections()).toBe(0);
   });
 
-  it('checks the connected address again before it sends a byte', async () => {
+  it('sends no request if the connected address is not allowed when it is checked again', async () => {
     const receiver = await createReceiver();
     let asked = 0;
     const allowed = () => {
@@ -89,7 +89,7 @@ describe('the egress guard', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  it('reaches localhost without a name server, only for test keys', async () => {
+  it('resolves localhost without a name server, and connects to it only for test keys', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.end('private page'));
     const resolve = () => Promise.reject(new Error('asked'));
     const post = createPost({ rules, route: { resolve, allowed: isPublicAddress } });
@@ -106,7 +106,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(1);
   });
 
-  it("does not reach the server's own ports by localhost", async () => {
+  it("refuses the server's own ports on localhost without a connection", async () => {
     const receiver = await createReceiver();
     const post = createPost({ rules: { ...rules, ownPorts: () => [receiver.port] } });
     expect(await post({ ...request, url: receiver.url })).toMatchObject({ error: 'blocked_address' });

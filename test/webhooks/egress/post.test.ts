@@ -31,7 +31,7 @@ describe('the time limit of an attempt', () => {
     expect(result.durationMs).toBeGreaterThanOrEqual(budget);
   });
 
-  it('ends an attempt at a receiver that sends its headers too slowly', async () => {
+  it('ends an attempt with a timeout if the receiver sends headers without end', async () => {
     const port = await rawServer((socket) => {
       socket.write(head);
       const timer = setInterval(() => socket.write('X-More: yes\r\n'), 20);
@@ -40,7 +40,7 @@ describe('the time limit of an attempt', () => {
     expect(await local(port)).toMatchObject({ error: 'timeout' });
   });
 
-  it('ends an attempt at a receiver that sends its body too slowly, and its 2xx counts', async () => {
+  it('ends an attempt as delivered if the receiver has sent a 2xx and sends its body too slowly', async () => {
     const port = await rawServer((socket) => {
       socket.write(`${head}Content-Length: 10000\r\n\r\n`);
       const timer = setInterval(() => socket.write('x'), 20);
@@ -66,8 +66,8 @@ describe('the time limit of an attempt', () => {
   });
 });
 
-describe('the part of an answer that is read', () => {
-  it('ends at 16 KiB if the body does not end', async () => {
+describe('the part of a response that is read', () => {
+  it('is limited if the body does not end', async () => {
     let written = 0;
     const port = await rawServer((socket) => {
       socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
@@ -82,7 +82,7 @@ describe('the part of an answer that is read', () => {
     expect(written).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('ends at 16 KiB of the expansion of a gzip bomb', async () => {
+  it('is limited, after decompression, for a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'));
     const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -105,7 +105,7 @@ describe('the part of an answer that is read', () => {
   });
 
   it.each(['gzip', 'br', 'deflate', 'x-unknown'])(
-    'is empty without a failure if %s cannot be decoded',
+    'is empty, and the attempt succeeds, if %s cannot be decoded',
     async (encoding) => {
       const receiver = await createReceiver((_count, _request, response) =>
         response.writeHead(200, { 'content-encoding': encoding }).end('not compressed'),

@@ -86,7 +86,7 @@ describe('the health of an endpoint', () => {
   });
 });
 
-it('health is computed from the deliveries, for one key and for all failing ones', async () => {
+it('webhooks health is computed from deliveries, for one key and for all failing keys', async () => {
   const [good, bad] = await Promise.all([
     createReceiver(),
     createReceiver((_count, _request, response) => response.writeHead(503).end()),

@@ -38,7 +38,7 @@ async function gather(system: System, delay: number): Promise<{ job: JobView; du
 }
 
 describe('jobs', () => {
-  it('name their waiting attempts, and their process only while it runs them', async () => {
+  it('show their waiting attempts, and the process that holds them only while it does', async () => {
     const { system, job, due, keyId } = await waitingRetries(2, hour);
     const { jobs } = adminOf(system);
     expect(job).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', wakes: 2 });
@@ -64,7 +64,7 @@ describe('jobs', () => {
 });
 
 describe('jobs run', () => {
-  it.each([hour, 6_000])('sends deliveries that are due in %s ms at once', async (delay) => {
+  it.each([hour, 6_000])('sends attempts that would be due in %s ms without delay', async (delay) => {
     const { system, receiver, job, due } = await waitingRetries(2, delay);
     const { jobs, deliveries } = adminOf(system);
     expect(await jobs.run({ jobId: job.id })).toMatchObject({ id: job.id, wakes: 2 });
@@ -77,7 +77,7 @@ describe('jobs run', () => {
     await until(async () => (await jobs.list({})).length === 0);
   });
 
-  it('sends the waiting attempts even if a process runs the job', async () => {
+  it('sends the waiting attempts even if a process holds the job, and is refused when none waits', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -87,7 +87,7 @@ describe('jobs run', () => {
     await rejects(jobs.run({ jobId: '0'.repeat(24) }), 'not_found');
   });
 
-  it('sends from a worker process, even if another process gets the call', async () => {
+  it('makes a worker process send, if the process that gets the call is no worker', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const other = await createSystem({ db: system.db, worker: false });
     await adminOf(other).jobs.run({ jobId: job.id });
@@ -96,7 +96,7 @@ describe('jobs run', () => {
 });
 
 describe('jobs cancel', () => {
-  it('ends the deliveries that wait for the job, and removes it', async () => {
+  it('cancels the deliveries that wait for the job, and deletes the job', async () => {
     const { system, receiver, job } = await waitingRetries(3, hour);
     const { jobs, deliveries } = adminOf(system);
     const [first] = (await jobs.show({ jobId: job.id })).deliveryIds;
@@ -157,7 +157,7 @@ describe('jobs reschedule', () => {
     await rejects(jobs.reschedule({ jobId: job.id, inSeconds: 1 }), 'conflict');
   });
 
-  it('is refused for past times, and for times after the deletion of the delivery', async () => {
+  it('is refused for a past time, for a time after the deletion of the delivery, and without exactly one time', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const { jobs } = adminOf(system);
     for (const at of [later(-5_000), later(31 * 24 * hour)])
@@ -169,7 +169,7 @@ describe('jobs reschedule', () => {
 });
 
 describe('deliveries reschedule', () => {
-  it('moves the next attempt of a waiting delivery, and of no other', async () => {
+  it('moves the next attempt of a waiting delivery, and is refused for a delivered or unknown one', async () => {
     const { system, receiver } = await waitingRetries(1, hour);
     const { deliveries, jobs, events } = adminOf(system);
     const [{ id, eventId } = { id: '', eventId: '' }] = await deliveries.list({});
@@ -184,7 +184,7 @@ describe('deliveries reschedule', () => {
     await deliveries.reschedule({ deliveryId: id, inSeconds: 0 });
     await until(() => stored(system).findOne({ status: 'delivered' }));
     expect(receiver.received).toHaveLength(2);
-    expect((await events.why({ eventId })).story.join('\n')).toContain('at a time set by hand');
+    expect((await events.why({ eventId })).story.join('\n')).toContain('rescheduled by an operator');
     await rejects(deliveries.reschedule({ deliveryId: id, inSeconds: 0 }), 'conflict');
     await rejects(deliveries.reschedule({ deliveryId: 'dlv_none', inSeconds: 0 }), 'not_found');
   });

@@ -35,7 +35,7 @@ const malformed: Record<string, readonly [fault: string, document: Document]> = 
 
 describe('a malformed job', () => {
   it.each(Object.entries(malformed))(
-    '%s can be listed, shown and cancelled',
+    '%s can be listed, shown and cancelled, and not run',
     async (_name, [fault, document]) => {
       const { jobs, store } = await setUp();
       const id = await store(document);
@@ -53,7 +53,7 @@ describe('a malformed job', () => {
     },
   );
 
-  it('is on one page only, and hides no later job', async () => {
+  it('is on exactly one page of a list, and hides no later job', async () => {
     const { jobs, store } = await setUp();
     const ids: string[] = [];
     for (const [, document] of Object.values(malformed)) ids.push(await store(document));

@@ -26,7 +26,7 @@ async function hanging(limits: Limits) {
 }
 
 describe('the reason why a first attempt waits', () => {
-  it('is the endpoint if all its slots are in use', async () => {
+  it('is endpoint_busy, in lists and in the timeline, if all slots of its endpoint are in use', async () => {
     const { system, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
     const keyId = system.key('https://partner.example/');
     await system.publish([draft(keyId), draft(keyId), draft(keyId)]);
@@ -51,7 +51,7 @@ describe('the reason why a first attempt waits', () => {
     expect(await deliveries.list({ status: 'waiting' })).toEqual([]);
   });
 
-  it('is the server if all its slots are in use for other endpoints', async () => {
+  it('is server_busy if other endpoints use all slots of the process', async () => {
     const { system, waiting, release } = await hanging({ perEndpoint: 2, pool: 4 });
     const [one, other, last] = [1, 2, 3].map((n) => system.key(`https://partner-${n}.example/`));
     await system.publish([one, one, other, other].map((keyId) => draft(keyId ?? '')));
@@ -63,7 +63,7 @@ describe('the reason why a first attempt waits', () => {
     await until(release);
   });
 
-  it('includes the slots that other processes use', async () => {
+  it('is endpoint_busy also if another process uses the slots of its endpoint', async () => {
     const { system, waiting, release } = await hanging({ perEndpoint: 1, pool: 10 });
     const keyId = system.key('https://partner.example/');
     await system.publish([draft(keyId), draft(keyId)]);
@@ -81,7 +81,7 @@ describe('the reason why a due attempt waits', () => {
       .collection<Delivery>('deliveries')
       .updateMany({}, { $set: { nextAttemptAt: new Date(Date.now() - ms) } });
 
-  it('is a missing sender if no process has sent it for two seconds', async () => {
+  it('is not_taken_up if it has been due for over two seconds and no process has sent it', async () => {
     const system = await createSystem({ worker: false });
     await system.publish([draft(system.key('https://partner.example/'))]);
     const waiting = async () => (await adminOf(system).deliveries.list({})).map((one) => one.waiting);
@@ -93,7 +93,7 @@ describe('the reason why a due attempt waits', () => {
     expect(await waiting()).toEqual([null]);
   });
 
-  it('is the endpoint for a retry if retries use their share of its slots', async () => {
+  it('is endpoint_busy if it is a retry, and retries use all slots that they may use', async () => {
     const { system, deliveries, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
     const keyId = system.key('https://partner.example/');
     const at = new Date(Date.now() - 100);
