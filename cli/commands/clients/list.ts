@@ -6,7 +6,7 @@ import { oldSecretUntil } from '../../list/old-secrets.ts';
 export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';
   static override description =
-    '`oldSecretUntil`, for --columns and --where: until when a replaced secret still works.';
+    'The column `oldSecretUntil` is not shown by default. It holds the time until which a replaced secret still works. Use it with --columns or --where.';
   static override examples = [
     '<%= config.bin %> clients list --partner ptr_…',
     '<%= config.bin %> clients list --where oldSecretUntil!=',

@@ -17,15 +17,15 @@ function emergencyOf(id: string, key: KeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.use !== 'signing') return `${id} is no signing key; the server refuses, and nothing changes.`;
   const refused = `${id} is no longer published. Every token and every signed statement that it signed is refused from now on, also those of honest users.`;
-  if (key.state === 'current') return `${refused} A new key is made, and signs at once.`;
+  if (key.state === 'current') return `${refused} A new key is made, and signs immediately.`;
   if (key.state === 'pending') return `${refused} A new key is made, and signs from ${key.activeAt} on.`;
   return refused;
 }
 
 export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> {
-  static override summary = 'Take a signing key out of the published keys, for good.';
+  static override summary = 'Remove a signing key permanently from the published keys.';
   static override description =
-    'Refused for the key that signs, and while a token that the key has signed may live. `keyring list` shows the time from which it is possible. Keep the published keys where partners still verify statements of that time. With --compromised, any signing key is taken out at once, with its tokens; where it signs, a new key takes its place.';
+    'Refused for the current signing key, and while a token that the key has signed may still be valid. `keyring list` shows when a key can be retired. If partners still need to verify statements that the key signed, keep a copy of the published keys. With --compromised, you can retire any signing key immediately, and its tokens become invalid. If it is the current signing key, a new key replaces it.';
   static override examples = [
     '<%= config.bin %> keyring retire signing-1 --dry-run',
     '<%= config.bin %> keyring retire signing-1 --yes',
@@ -35,7 +35,9 @@ export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> 
     key: Args.string({ description: 'signing-…, as `keyring list` shows it', required: true }),
   };
   static override flags = {
-    compromised: Flags.boolean({ description: 'others may have the key: refuse its tokens at once' }),
+    compromised: Flags.boolean({
+      description: 'refuse the tokens of the key immediately, because others may have the key',
+    }),
   };
 
   async run() {

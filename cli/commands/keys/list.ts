@@ -6,7 +6,7 @@ import { oldSecretUntil } from '../../list/old-secrets.ts';
 export default class KeysList extends ListCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
   static override description =
-    '`oldSecretUntil`, for --columns and --where: until when a replaced secret still works.';
+    'The column `oldSecretUntil` is not shown by default. It holds the time until which a replaced secret still works. Use it with --columns or --where.';
   static override examples = [
     '<%= config.bin %> keys list --partner ptr_… --mode live',
     '<%= config.bin %> keys list --status active --unused-since 30d',

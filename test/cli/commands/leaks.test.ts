@@ -92,7 +92,7 @@ describe('keyring retire --compromised', () => {
     expect(dry.stdout).toContain(
       'Every token and every signed statement that it signed is refused from now on',
     );
-    expect(dry.stdout).toContain('A new key is made, and signs at once.');
+    expect(dry.stdout).toContain('A new key is made, and signs immediately.');
     expect(await svcadmin.run(retire)).toMatchObject({ code: 2 });
     expect(await userinfo(before)).toBe(200);
     const done = await svcadmin.json(...retire, '--yes');

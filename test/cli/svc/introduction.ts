@@ -20,7 +20,7 @@ The code works once, for 10 minutes.
 Confirm only a login that you started yourself: no other person has a reason to send you a code.
 
 The login has the scope of your role, and ends after 12 hours.
-It ends at once with \`svc logout\`, and with **End this login** in the portal.
+It ends immediately with \`svc logout\`, and with **End this login** in the portal.
 So it does when your role or passkey changes, when you are removed, and when your partner is suspended.
 It is saved as a profile in a file that only you can read (0600): \`~/.config/svc/profiles.json\`.
 
