@@ -1,6 +1,6 @@
 import type { Db, Filter } from 'mongodb';
 import type { Grant, LedgerEntry, LedgerPage } from './ledger-page.ts';
-import { among } from './ledger-store.ts';
+import { filterOfPages } from './ledger-store.ts';
 
 /** The ids by which the grants of one user are found in the ledger of one wallet. */
 export interface Traces {
@@ -54,7 +54,7 @@ export function createGrantStore(db: Db) {
         .toArray();
       if (pages.length === 0) return;
       await ledger.updateMany(
-        among(pages),
+        filterOfPages(pages),
         { $unset: { 'entries.$[].grant': '', purgeGrantsAt: '' } },
         { hint: { _id: 1 } },
       );

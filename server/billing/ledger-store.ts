@@ -63,8 +63,8 @@ function outcomeOf(error: NonNullable<InsertReply['writeErrors']>[number]): Inse
   return refusal;
 }
 
-/** Returns the filter for the pages of one wallet. Their ids begin with the wallet id and '/'. '0' follows '/' in ASCII. */
-const chainOf = (walletId: string) => ({
+/** Returns the filter for all pages of a wallet. Page ids begin with the wallet id and '/', and '0' follows '/' in ASCII. */
+const filterOfWallet = (walletId: string) => ({
   walletId,
   _id: { $gte: `${walletId}/`, $lt: `${walletId}0` },
 });
@@ -76,8 +76,8 @@ const openingsOf = (mode: Mode | undefined): Document => ({
   ...(mode ? { walletId: { $regex: `:${mode}$` } } : {}),
 });
 
-/** Returns the filter for these pages. It contains the shard key, so that only their shards are asked. */
-export const among = (pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]) => ({
+/** Returns the filter for the given pages. It contains the shard key, so that only the shards with these pages are queried. */
+export const filterOfPages = (pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]) => ({
   walletId: { $in: [...new Set(pages.map(({ walletId }) => walletId))] },
   _id: { $in: pages.map(({ _id }) => _id) },
 });
@@ -156,14 +156,14 @@ export function createLedgerStore(db: Db) {
     async head(walletId: string): Promise<Omit<LedgerPage, 'entries'> | undefined> {
       if (writeConcern.w !== 'majority') {
         const durable = await ledger.findOneAndUpdate(
-          chainOf(walletId),
+          filterOfWallet(walletId),
           { $max: { version: 0 } },
           { sort: { _id: -1 }, hint: { _id: 1 }, projection: { entries: 0 }, writeConcern },
         );
         return durable ?? undefined;
       }
       const found = await ledger
-        .find(chainOf(walletId), { projection: { entries: 0 } })
+        .find(filterOfWallet(walletId), { projection: { entries: 0 } })
         .sort({ _id: -1 })
         .hint({ _id: 1 })
         .limit(1)
@@ -251,16 +251,16 @@ export function createLedgerStore(db: Db) {
       ledger.countDocuments(openingsOf(mode), { hint: byOpening }),
 
     /** Returns pages whose events and audit entries are not written yet, the oldest first. */
-    unpublished: (before: Date, limit: number): Promise<LedgerPage[]> =>
+    unpublished: (writtenBefore: Date, limit: number): Promise<LedgerPage[]> =>
       ledger
-        .find({ unpublished: true, at: { $lt: before } })
+        .find({ unpublished: true, at: { $lt: writtenBefore } })
         .sort({ at: 1 })
         .limit(limit)
         .toArray(),
 
     async markPublished(pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]): Promise<void> {
       if (pages.length === 0) return;
-      await ledger.updateMany(among(pages), { $unset: { unpublished: '' } }, { hint: { _id: 1 } });
+      await ledger.updateMany(filterOfPages(pages), { $unset: { unpublished: '' } }, { hint: { _id: 1 } });
     },
   };
 }

@@ -115,14 +115,14 @@ export function createLedgerWriter(settings: Settings) {
    * head may be outdated.
    */
   function refuseOrRequeue({ head, refused }: Omit<Drafted, 'page'>, walletId: string): void {
-    const final: Drafted['refused'] = [];
+    const finallyRefused: Drafted['refused'] = [];
     const undecided: Ticket[] = [];
     for (const item of refused) {
       const { posting } = item;
-      if (posting.since <= head.asOf) final.push(item);
+      if (posting.since <= head.asOf) finallyRefused.push(item);
       else undecided.push(posting);
     }
-    if (final.length > 0) void refuse(final);
+    if (finallyRefused.length > 0) void refuse(finallyRefused);
     if (undecided.length > 0) {
       heads.delete(walletId);
       requeue(undecided);
@@ -145,6 +145,7 @@ export function createLedgerWriter(settings: Settings) {
     return drafts;
   }
 
+  /** Resolves the placed postings of an inserted page, and queues those that are left for a later page. */
   function confirm({ page, placed, refused, later }: Drafted, sentAt: number): void {
     heads.set(page, sentAt);
     onWritten(page);
@@ -156,7 +157,7 @@ export function createLedgerWriter(settings: Settings) {
     requeue(later);
   }
 
-  /** Queues the postings again after another process wrote the page first, or an id of the page existed. */
+  /** Queues the postings of a page again. Another process has written the page first, or an id of the page has an entry already. */
   async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
     let hasProgress: boolean;
@@ -176,6 +177,7 @@ export function createLedgerWriter(settings: Settings) {
     requeue([...postings, ...refused.map(({ posting }) => posting), ...later]);
   }
 
+  /** Resolves, queues again or rejects the postings of a page, as the fate of the page requires. */
   async function finish(drafted: Drafted, fate: Fate, sentAt: number): Promise<void> {
     if (fate === 'inserted') return confirm(drafted, sentAt);
     if (typeof fate === 'string') {
@@ -184,6 +186,7 @@ export function createLedgerWriter(settings: Settings) {
     return fail(drafted, fate);
   }
 
+  /** Rejects the placed postings of a page that was not inserted, and queues the other postings again. */
   function fail({ placed, refused, later }: Drafted, error: unknown): void {
     for (const { posting } of placed) posting.reject(isUnavailable(error) ? unavailable(error) : error);
     requeue([...refused.map(({ posting }) => posting), ...later]);
@@ -215,7 +218,8 @@ export function createLedgerWriter(settings: Settings) {
     );
   }
 
-  async function usedEntry({ walletId, id }: Posting): Promise<Written> {
+  /** Returns the entry of a used id. @throws ApiError `service_unavailable` if the entry is not durable yet */
+  async function findUsedEntry({ walletId, id }: Posting): Promise<Written> {
     const entry = await store.findDurableEntry({ walletId, id });
     if (entry) return { outcome: 'used', entry };
     // The page of another process is not yet on a majority of the members, or was lost when a backup was restored.
@@ -223,15 +227,16 @@ export function createLedgerWriter(settings: Settings) {
     throw unavailable(new Error(`the entry ${id} is being written by another process`));
   }
 
-  async function run(): Promise<void> {
+  /** Writes the queue, one batch after the other, until the queue is empty. */
+  async function writeQueue(): Promise<void> {
     while (queue.length > 0) {
       await window.wait();
       const tickets = queue;
       queue = [];
-      // A fault of this code must not leave a caller waiting forever.
+      // If this code has a fault, the callers get the error, because they would otherwise wait forever.
       await writeAll(tickets).catch((error: unknown) => {
-        const answered = new Set(tickets);
-        queue = queue.filter((ticket) => !answered.has(ticket));
+        const rejected = new Set(tickets);
+        queue = queue.filter((ticket) => !rejected.has(ticket));
         for (const ticket of tickets) ticket.reject(error);
       });
     }
@@ -250,9 +255,9 @@ export function createLedgerWriter(settings: Settings) {
       const result = await new Promise<Outcome>((resolve, reject) => {
         queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
         window.itemAdded();
-        running ??= run();
+        running ??= writeQueue();
       });
-      return result.outcome === 'used' ? usedEntry(posting) : result;
+      return result.outcome === 'used' ? findUsedEntry(posting) : result;
     },
 
     /** Resolves when no write is in progress. Call this when the process stops. */

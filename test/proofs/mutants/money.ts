@@ -93,7 +93,7 @@ export const money = [
     ['billing/ledger-store', 'billing/manual-entries'],
     [
       [
-        "updateMany(among(pages), { $unset: { unpublished: '' } }",
+        "updateMany(filterOfPages(pages), { $unset: { unpublished: '' } }",
         "updateMany({}, { $unset: { unpublished: '' } }",
       ],
       ['first < walletIds.length; first', 'first < 1; first'],
