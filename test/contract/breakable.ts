@@ -4,13 +4,13 @@ import type { Database } from '../../server/platform/database/connect.ts';
 import { createVerificationStores } from '../../server/verification/store.ts';
 
 type Part = 'sessions' | 'ledger' | 'revocations';
-/** An unexpected error, or a database outage. */
+/** How a store fails: with an unexpected error, or as in a database outage. */
 type Kind = 'fault' | 'outage';
 
-/** Reads of the ledger work; only its writes fail. */
+/** Whether a broken part fails in this method. Of a broken ledger, only `insert` fails, and its reads work. */
 const breaks = (part: Part, method: string | symbol) => part !== 'ledger' || method === 'insert';
 
-/** Stores that fail on request, until they are repaired. */
+/** Creates stores that fail after `break`, until `mend`. */
 export function breakable() {
   let broken: { part: Part; kind: Kind } | undefined;
 
@@ -33,7 +33,7 @@ export function breakable() {
     mend: () => {
       broken = undefined;
     },
-    /** The replacements for the server under test. */
+    /** Replacements that give these stores to the server under test. */
     replacements: {
       foundation({ db }: Database) {
         const billing = createBillingStores(db);

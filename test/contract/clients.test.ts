@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Acts as the user, from the library's authorization URL to the partner's callback. */
+/** Acts as the user, from the library's authorization URL to the partner's callback, and returns the callback's URL. */
 const walk = (address: URL, person = 'adult') =>
   passFlow(createBrowser(server.baseUrl), address.href, person);
 const scope = 'age_18_plus country';
@@ -23,7 +23,7 @@ const scope = 'age_18_plus country';
 describe.each([
   ['client_secret_post', openid.ClientSecretPost],
   ['client_secret_basic', openid.ClientSecretBasic],
-] as const)('openid-client, %s', (_name, authenticate) => {
+] as const)('the client library openid-client with %s', (_name, authenticate) => {
   const discover = () =>
     openid.discovery(issuer, partner.clientId, undefined, authenticate(partner.clientSecret), {
       algorithm: 'oauth2',
@@ -52,7 +52,7 @@ describe.each([
     await expect(gone).rejects.toBeInstanceOf(openid.WWWAuthenticateChallengeError);
   });
 
-  it('reports a refusal by the user and a used code as its own errors', async () => {
+  it('throws verification_failed for a rejected document, and invalid_grant for a used code', async () => {
     const config = await discover();
     const pkceCodeVerifier = openid.randomPKCECodeVerifier();
     const expectedState = openid.randomState();
@@ -79,7 +79,7 @@ describe.each([
 describe.each([
   ['client_secret_post', oauth.ClientSecretPost],
   ['client_secret_basic', oauth.ClientSecretBasic],
-] as const)('oauth4webapi, %s', (_name, authenticate) => {
+] as const)('the client library oauth4webapi with %s', (_name, authenticate) => {
   const insecure = { [oauth.allowInsecureRequests]: true };
 
   it('completes every call from discovery to revocation', async () => {

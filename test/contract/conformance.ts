@@ -66,7 +66,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Parses JSON; undefined for anything else. */
+  /** The parsed body if it is JSON, else undefined. */
   body: unknown;
 }
 

@@ -50,7 +50,7 @@ interface Conforming {
   body: Fields;
 }
 
-/** How a partner completes a generated request, and which answers are allowed. */
+/** How a partner completes a generated request, and the status and error that must answer it. */
 interface Caller {
   query?: (generated: Fields) => Fields;
   header?: (bytes: string, body: Fields) => Record<string, string>;
@@ -59,7 +59,7 @@ interface Caller {
 }
 
 const isBasic = ({ client_id: id }: Fields) => id === undefined;
-/** Valid credentials, in the place that the generated body has chosen. */
+/** Adds valid credentials: in a header if the generated body has none, else in the body. */
 const client: Pick<Caller, 'header' | 'body'> = {
   body: (generated) =>
     isBasic(generated)
@@ -171,8 +171,8 @@ const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-describe('a request that conforms to the OpenAPI document is not refused as malformed', () => {
-  it.each(endpoints)('$endpoint', async ({ endpoint, operation }) => {
+describe('a generated request that conforms to the OpenAPI document', () => {
+  it.each(endpoints)('is not refused as malformed by $endpoint', async ({ endpoint, operation }) => {
     const { answers } = callers[endpoint] ?? {};
     if (!answers) throw new Error(`no caller for ${endpoint}`);
     // All limits have empty windows, and each admits more requests a minute than this test sends.
@@ -186,7 +186,7 @@ describe('a request that conforms to the OpenAPI document is not refused as malf
     );
   });
 
-  it('a generated body is a form or JSON, with and without credentials, with long text too', () => {
+  it('has a body as a form or JSON, with and without credentials, and sometimes with long text', () => {
     const { operation } = endpoints.find(({ endpoint }) => endpoint === 'POST /api/oauth/token') ?? {};
     const sample = fc.sample(conformingRequests(operation ?? {}), { numRuns: 300, seed: 7 });
     const kinds = new Set(sample.map(({ media, body }) => `${media} ${isBasic(body)}`));

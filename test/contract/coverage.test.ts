@@ -6,7 +6,7 @@ import { proseLines } from './prose.ts';
 
 const directory = new URL('.', import.meta.url);
 
-/** The rules that each file tests. */
+/** Finds the rules that each test file of this folder names. */
 function testedRows(): { id: string; file: string }[] {
   const files = readdirSync(directory).filter((name) => name.endsWith('.test.ts'));
   return files.sort().flatMap((file) => {
@@ -34,18 +34,18 @@ ${items.join('\n')}
 `;
 }
 
-describe('the contract suite', () => {
+describe('the tests of the interface', () => {
   const rows = interfaceRows();
   const tested = testedRows();
 
-  it('has exactly one test for each row of the interface', () => {
+  it('are exactly one for each row of the interface', () => {
     const names = tested.map(({ id }) => id);
     expect(rows.length).toBeGreaterThan(100);
     expect(rows.filter(({ id }) => !names.includes(id)).map(({ id }) => id)).toEqual([]);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  it('matches docs/contract-coverage.md', async () => {
+  it('are listed in docs/contract-coverage.md', async () => {
     const text = render(rows, new Map(tested.map(({ id, file }) => [id, file])));
     console.log(text.slice(text.indexOf('There are')));
     await expectGenerated('docs/contract-coverage.md', text);

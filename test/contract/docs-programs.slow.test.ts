@@ -28,7 +28,7 @@ function save(directory: string, file: string, text: string): void {
 
 describe('docs/quickstart.md', () => {
   const blocks = codeBlocks('quickstart.md');
-  /** A directory with the files of the page, unchanged except for the port. */
+  /** Writes the files of the page to a directory, unchanged except for the port. */
   async function follow() {
     const [cwd, port] = [temporaryFolder('docs'), await freePort()];
     // Another test may use the page's port.
@@ -38,7 +38,7 @@ describe('docs/quickstart.md', () => {
   }
   type Place = Awaited<ReturnType<typeof follow>>;
 
-  /** Starts the page's application, and acts as its user. */
+  /** Starts the page's application, and checks it as its user, for other browsers and for a forged event. */
   async function use({ cwd, port, adapted }: Place, file: string, events: readonly string[]) {
     const { code = '' } =
       blocks.find(({ role, code: text }) => role === 'start' && text.includes(file)) ?? {};
@@ -74,7 +74,7 @@ describe('docs/quickstart.md', () => {
   ];
 
   it.for(applications)(
-    'leads to the first claim with $file, if every line is typed exactly',
+    'has commands and an application $file that show the first claim and an event, used as they are',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -88,7 +88,7 @@ describe('docs/quickstart.md', () => {
   );
 
   it.for(applications)(
-    'leads to the first claim with $file and the settings file, without this repository and without webhooks',
+    'has an application $file that shows the first claim with a settings file, without commands or webhooks',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -114,7 +114,7 @@ describe('docs/webhooks.md', () => {
     { file: 'receiver.php', command: ['php', '-S', '127.0.0.1:PORT', 'receiver.php'], version: '--version' },
     { file: 'receiver.go', command: ['go', 'run', 'receiver.go'], version: 'version' },
   ])(
-    '$file accepts a real delivery once, and refuses all other requests',
+    'has a receiver $file that prints each event once, although it is resent, and answers 401 to forged requests',
     async ({ file, command, version }, { skip }) => {
       const code = fileBlock('webhooks.md', file);
       if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
@@ -169,25 +169,28 @@ echo json_encode(['status' => $status, 'body' => $body]);`,
     ['node', 'mjs'],
     ['python3', 'py'],
     ['php', 'php'],
-  ] as const)('has a call in %s that exchanges a code', async ([program, ending], { skip }) => {
-    if (!hasProgram(program)) skip(`this machine has no ${program}`);
-    const cwd = temporaryFolder('docs');
-    save(cwd, `exchange.${ending}`, fileBlock('storefront.md', `exchange.${ending}`));
-    save(cwd, `caller.${ending}`, caller[ending]);
-    const shop = await createShop(server);
-    const exchange = async (code: string) => {
-      const account = { baseUrl: server.baseUrl, ...shop };
-      const fields = { code, redirect_uri: redirectUri, shop_domain: shopDomain, customer_id: '40217' };
-      const argument = JSON.stringify([account, fields]);
-      const { stdout } = await promisify(execFile)(program, [`caller.${ending}`, argument], { cwd });
-      const answer: unknown = JSON.parse(stdout);
-      return answer;
-    };
-    const code = await codeFor(server, shop);
-    const first = await exchange(code);
-    expect(first).toMatchObject({ status: 200, body: { verified: true } });
-    // A second call sends the same bytes.
-    expect(await exchange(code)).toEqual(first);
-    expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
-  });
+  ] as const)(
+    'has a program for %s that exchanges a code, again with the same result, and gets 404 for an unknown code',
+    async ([program, ending], { skip }) => {
+      if (!hasProgram(program)) skip(`this machine has no ${program}`);
+      const cwd = temporaryFolder('docs');
+      save(cwd, `exchange.${ending}`, fileBlock('storefront.md', `exchange.${ending}`));
+      save(cwd, `caller.${ending}`, caller[ending]);
+      const shop = await createShop(server);
+      const exchange = async (code: string) => {
+        const account = { baseUrl: server.baseUrl, ...shop };
+        const fields = { code, redirect_uri: redirectUri, shop_domain: shopDomain, customer_id: '40217' };
+        const argument = JSON.stringify([account, fields]);
+        const { stdout } = await promisify(execFile)(program, [`caller.${ending}`, argument], { cwd });
+        const answer: unknown = JSON.parse(stdout);
+        return answer;
+      };
+      const code = await codeFor(server, shop);
+      const first = await exchange(code);
+      expect(first).toMatchObject({ status: 200, body: { verified: true } });
+      // A second call sends the same bytes.
+      expect(await exchange(code)).toEqual(first);
+      expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
+    },
+  );
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('docs', () => {
+describe('the pages of docs/', () => {
   const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
 
   it('name every claim, event, failure reason and sandbox user', async () => {
@@ -39,7 +39,7 @@ describe('docs', () => {
     for (const name of names) expect(testing).toContain(`| \`${name.slice('person='.length)}\` |`);
   });
 
-  it('answer each "not shown" of the interface', () => {
+  it('have in choices.md one row for each "not shown" of the interface', () => {
     const places = readDoc('interface-0.8.0.md').match(/not shown/g)?.length ?? 0;
     const [table = ''] = readDoc('choices.md').split('## Where it is silent');
     const rows = table.split('\n').filter((line) => /^\| \d/.test(line));
@@ -47,7 +47,7 @@ describe('docs', () => {
     expect(table).toContain(`in ${places} places`);
   });
 
-  it('state only the retry rule of the interface (7.6)', () => {
+  it('state in errors.md and limits-and-billing.md the retry rule of the interface (7.6), and no other', () => {
     const rule = (page: string) => {
       const text = readDoc(page).replaceAll(/\s+/g, ' ');
       return {
@@ -61,7 +61,7 @@ describe('docs', () => {
     expect(readDoc('errors.md')).not.toMatch(/after 4 s|exponential/);
   });
 
-  it('print the rules for storefronts in bold', () => {
+  it('have in storefront.md three rules in bold', () => {
     const bold = [...readDoc('storefront.md').matchAll(/\*\*([^*]+)\*\*/g)].map(([, text]) => text);
     expect(bold).toEqual(
       expect.arrayContaining([
@@ -90,7 +90,7 @@ describe('docs', () => {
     }
   });
 
-  it('have examples of valid JSON', () => {
+  it('have only valid JSON in their JSON examples', () => {
     for (const page of pages)
       for (const { language, code } of codeBlocks(page))
         if (language === 'json' && !code.includes('…')) expect(() => JSON.parse(code), page).not.toThrow();

@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
     expect(schemas['OAuthErrorCode']?.enum).toEqual([...new Set(named)]);
   });
 
-  it('asks for credentials in the body in one of two schemas', () => {
+  it('has two schemas for token and revoke requests: with and without credentials in the body', () => {
     for (const name of ['TokenRequest', 'RevokeRequest']) {
       expect(schemas[name]?.required).toEqual(expect.arrayContaining(['client_id', 'client_secret']));
       const withBasic = schemas[`${name}WithBasic`];
@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('lists the values of `error` for each error status', () => {
+  it('lists for each error status of the OAuth endpoints the possible values of `error`', () => {
     for (const [endpoint, { errors, errorFormat }] of Object.entries(operations)) {
       if (errorFormat !== 'oauth') continue;
       const [method = '', path = ''] = endpoint.split(' ');
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('the check of an answer against the OpenAPI document', () => {
+describe('a response that the tests check against the OpenAPI document', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await startHarness({ env: { SVC_STARTS_PER_MINUTE: '1' } });
@@ -53,7 +53,7 @@ describe('the check of an answer against the OpenAPI document', () => {
   afterAll(() => harness.stop());
 
   it.each(['text/html', 'application/json'])(
-    'covers 400 and 429 of a start that accepts %s',
+    'is described for 400 and 429 of a start that accepts %s',
     async (accept) => {
       const partner = await harness.partner();
       harness.next();
@@ -64,7 +64,7 @@ describe('the check of an answer against the OpenAPI document', () => {
     },
   );
 
-  it('covers 401 of Basic credentials, with their challenge', async () => {
+  it('is described for 401 of wrong Basic credentials, which has a challenge', async () => {
     const partner = await harness.partner();
     const code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
     const { client_id: id = '', client_secret: _secret, ...form } = tokenForm(partner, code);

@@ -19,12 +19,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the OpenAPI document', () => {
-  it('matches the committed file', async () => {
+  it('is served as in docs/openapi.json', async () => {
     const served: unknown = await (await fetch(`${address}/docs/openapi.json`)).json();
     await expectGenerated('docs/openapi.json', `${JSON.stringify(served, null, 2)}\n`);
   });
 
-  it('passes a strict linter', async () => {
+  it('has no error or warning of Redocly with strict rules', async () => {
     const cli = dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json'));
     const document = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
     const lint = promisify(execFile)(
@@ -50,5 +50,5 @@ describe('the OpenAPI document', () => {
 });
 
 describe('docs/errors.md', () => {
-  it('matches the table of errors', () => expectGenerated('docs/errors.md', renderErrors()));
+  it('is generated from the error table', () => expectGenerated('docs/errors.md', renderErrors()));
 });

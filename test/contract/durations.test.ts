@@ -100,7 +100,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'workers may race for a code',
+    'two uses of a code count as simultaneous',
     concurrentUseWindowMs,
     [
       'later than TIME after the first use',
@@ -132,7 +132,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ],
   ['a claim that says "not yet" is fresh', notYetLifetimeMs, ['of an age is fresh for TIME']],
   [
-    'a webhook may take',
+    'a receiver may take to answer',
     attemptTimeoutMs,
     ['webhook \\| TIME to answer', 'any 2xx within TIME', 'without an answer within TIME after the'],
   ],
@@ -155,7 +155,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     handoffLifetimeMs,
     ['Link and code work for TIME', 'possibilities in TIME', 'Within TIME, they persuade'],
   ],
-  ['an exchange begins a step', defaultPace.beginWithin, ['After TIME, or when the client has disconnected']],
+  [
+    'an exchange may begin a further step',
+    defaultPace.beginWithin,
+    ['After TIME, or when the client has disconnected'],
+  ],
   ['an exchange is answered', defaultPace.answerWithin, ['answers 503 after at most TIME']],
   ['a clock may be off', largestOffset, ['clock differs by more than TIME', 'clock is more than TIME off']],
   [
@@ -169,7 +173,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     discoveryLifetimeSeconds * 1_000,
     ['may be kept for TIME', 'may keep the published keys for TIME'],
   ],
-  ['a new key waits', defaultLeadSeconds.signing * 1_000, ['The lead is TIME', 'signs TIME later']],
+  [
+    'a new signing key waits before it signs',
+    defaultLeadSeconds.signing * 1_000,
+    ['The lead is TIME', 'signs TIME later'],
+  ],
   [
     'events are kept',
     eventsKept,
@@ -197,9 +205,9 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     defaultLowDays * 86_400_000,
     ['live balance is used up within TIME', 'low once it is used up within TIME'],
   ],
-  ['an event is not listed yet', listedAfterMs, ['is listed from TIME after its time']],
+  ['a new event waits before it is listed', listedAfterMs, ['is listed from TIME after its time']],
   [
-    'uses of secrets are gathered',
+    'uses of secrets are collected before they are written',
     defaultPace.usesEvery,
     ['secret and process, TIME late', 'uses of these TIME'],
   ],
@@ -261,7 +269,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ['TIME after the first request of the window', 'addresses are held for TIME'],
   ],
   [
-    'a user of no use is kept',
+    'a one-time user is kept',
     oneTimeUserLifetimeMs,
     [
       'TIME after creation',
@@ -271,7 +279,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'an erased user is looked at again',
+    'the second pass of an erasure follows',
     secondLookAfterMs,
     [
       'keyed hash, TIME later',
@@ -281,12 +289,16 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   ['expired claims are deleted', forgottenWithin, ['Claims are deleted within TIME after they expire']],
-  ['sweeps come', sweepInterval, ['server does it every TIME', 'sweep of the server, every TIME']],
+  [
+    'a sweep follows another',
+    sweepInterval,
+    ['server does it every TIME', 'sweep of the server, every TIME'],
+  ],
   ['finished jobs are kept', keepJobs, ['scheduler \\| TIME after they ran']],
-  ['trust anchors are looked at', checkEveryMs, ['read again within TIME of a change']],
+  ['trust anchors are read again', checkEveryMs, ['read again within TIME of a change']],
   ['a status list may take', publicGetMs, ['up to 2 MiB, within TIME']],
   [
-    'what a receiver answered is kept',
+    "a receiver's response is kept",
     answerRetentionMs,
     [
       'two headers \\| TIME after the first attempt',
@@ -297,7 +309,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     ],
   ],
   [
-    'what a refused request sent is kept',
+    'values of a refused request are kept',
     requestRetentionMs,
     ['exchanges of TIME that the wallet could', 'the shop of a refused request are kept for TIME'],
   ],
@@ -336,15 +348,19 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     requestLifetimeMs,
     ['34 random bits, TIME, one use', 'TIME after `svc login` began'],
   ],
-  ['each early poll of a login adds', pollInterval * 1000, ['Wait TIME longer between two polls']],
+  [
+    'each early poll of a login lengthens the interval',
+    pollInterval * 1000,
+    ['Wait TIME longer between two polls'],
+  ],
   ['an hour of the status is kept', hourRetentionMs, ['TIME after the hour']],
   [
-    'the status goes back',
+    'the status page covers',
     daysKept * 86_400_000,
     ['of TIME, as a page and as JSON', 'records say of the last TIME'],
   ],
-  ['an outage is seen', minute, ['Less than TIME is not seen']],
-  ['an answer of a wallet is claimed', claimMs, ['A claim ends after TIME']],
+  ['the shortest outage on the status page lasts', minute, ['Less than TIME is not seen']],
+  ['a process claims the response of a wallet', claimMs, ['A claim ends after TIME']],
 ];
 
 /** Durations that are no limits of this service. */
@@ -417,7 +433,7 @@ describe('a duration in the docs', () => {
     }
   });
 
-  it.each(complete)('belongs to a known constant on every page: %s', (path) => {
+  it.each(complete)('is in `limits` or `others` of this test, on every page: %s', (path) => {
     const page = contents.get(path) ?? '';
     const phrases = [...limits.flatMap(([, , own]) => own), ...others];
     const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));
@@ -437,7 +453,7 @@ describe('a duration in the docs', () => {
     ['3600 seconds', 3_600_000],
     ['1 day', 86_400_000],
     ['250 ms', 250],
-  ])('may be written as %s', (text, ms) => {
+  ])('is found if it is written as %s', (text, ms) => {
     expect(mentionsIn(text)).toEqual([{ at: 0, text }]);
     expect(millisecondsOf(text)).toBe(ms);
   });

@@ -87,7 +87,7 @@ function adminList(): string {
     .join('\n\n');
 }
 
-/** The text of `docs/errors.md`: every row of the error table, with the endpoints that return it. */
+/** Returns the text of `docs/errors.md`: every row of the error table, with the endpoints that return its error. */
 export function renderErrors(): string {
   return `# Errors
 

@@ -17,7 +17,7 @@ export const minute = 60_000;
 export const hour = 3_600_000;
 const redirectUri = 'http://localhost:9999/callback';
 
-/** Headers or fields. Undefined leaves one out. */
+/** Changed headers or fields. The value undefined leaves one out. */
 type Changes = Record<string, string | undefined>;
 
 const present = (fields: Changes): Record<string, string> =>
@@ -32,7 +32,7 @@ interface Encoding {
 
 type Settings = Parameters<typeof startTestServer>[0];
 
-/** The service as partners see it. Every response is checked against the contract, and only tests move its clock. */
+/** Starts the service with a manual clock, and returns calls that check every response against the contract. */
 export async function startHarness(settings: Settings = {}) {
   let trusted = true;
   // Starts ten seconds into an hour, so that the windows of the limits are known.
@@ -56,14 +56,14 @@ export async function startHarness(settings: Settings = {}) {
     /** Advances to the next minute or hour, where all windows are empty. */
     next: (length = minute) => clock.set((Math.floor(clock.now() / length) + 1) * length),
 
-    /** Advances the clock for jobs as well. They start by the machine's clock, so they are made due now. */
+    /** Advances the clock, and makes jobs due earlier by the same time, because jobs start by the machine's clock. */
     async pass(ms: number) {
       clock.advance(ms);
       const earlier = { $set: { nextRunAt: { $subtract: ['$nextRunAt', ms] } } };
       await server.db.collection('jobs').updateMany({ nextRunAt: { $type: 'date' } }, [earlier]);
     },
 
-    /** An active partner whose clients have no limit at the token endpoint. */
+    /** Creates an active partner. Its client has a very high limit at the token endpoint. */
     partner: ({ client = {}, ...wanted }: Parameters<typeof createPartner>[1] = {}) =>
       createPartner(server, { ...wanted, client: { tokenRequestsPerMinute: 100_000, ...client } }),
     shop: (wanted?: Parameters<typeof createShop>[1]) => createShop(server, wanted),
@@ -72,7 +72,7 @@ export async function startHarness(settings: Settings = {}) {
     balance: async ({ partnerId }: Pick<TestPartner, 'partnerId'>) =>
       (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance,
 
-    /** Interface 4.1, as sent by a program. A browser sets `accept`. */
+    /** Sends a start (interface 4.1) as a program does. For a start as by a browser, set `accept`. */
     start(by: TestPartner, changes: Changes = {}, accept = 'application/json') {
       const { codeChallenge, state } = newVisit();
       const whole = startUrl({
@@ -88,7 +88,7 @@ export async function startHarness(settings: Settings = {}) {
       return call('GET /verify/start', fetch(address, { redirect: 'manual', headers: { accept } }));
     },
 
-    /** A browser on the first page of a new session. */
+    /** Opens the first page of a new session in a browser. */
     async open(by: TestPartner, scope = 'age_18_plus country') {
       const browser = createBrowser(baseUrl);
       const { codeChallenge, state } = newVisit();
@@ -149,13 +149,13 @@ export async function startHarness(settings: Settings = {}) {
         }),
       ),
 
-    /** An access token of a new visit. */
+    /** Verifies a user, and exchanges the code for an access token. */
     async token(by: TestPartner, person?: string, scope?: string): Promise<string> {
       const answer = await harness.exchange(by, await harness.verifyUser(by, person, scope));
       return TokenResponse.parse(answer.body).access_token;
     },
 
-    /** The newest enrollment of this partner. */
+    /** Returns the id of the partner's newest enrollment. */
     async enrollment({ partnerId }: Pick<TestPartner, 'partnerId'>): Promise<string> {
       const [newest] = await admin.enrollments.list.query({ partnerId, limit: 1 });
       return newest?.id ?? '';

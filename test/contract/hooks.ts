@@ -20,7 +20,7 @@ export const read = ({ headers, raw, body }: Received): Delivered => ({
   body: JSON.parse(body),
 });
 
-/** Interface 5.5: HMAC over the raw body, with a comparison of lengths and then of bytes in constant time. */
+/** Whether the signature is right (interface 5.5): the HMAC of the raw body, compared in constant time. */
 export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, secret: string): boolean {
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
   const sent = Buffer.from(String(headers['x-svc-signature']));
@@ -28,8 +28,8 @@ export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, s
 }
 
 /**
- * The webhook URL of a partner's key, which listens until the test ends. Every body is checked against the contract and
- * the OpenAPI document. `answer` gets the earlier deliveries too, and may leave a request unanswered.
+ * Starts a receiver until the test ends, and sets its URL for the partner's key. `event` checks a body against the
+ * contract and the OpenAPI document. `answer` gets the earlier deliveries too, and may leave a request unanswered.
  */
 export async function receive(
   harness: Harness,
@@ -60,7 +60,7 @@ export async function receive(
     },
     /** Deliveries of this type, oldest first. */
     of: (type: EventName) => delivered.filter(({ body }) => body['event'] === type),
-    /** The newest delivery of a type, from the admin API. */
+    /** Reads the newest delivery of this type from the admin API. */
     async delivery(type: EventName) {
       const list = await harness.admin.deliveries.list.query({ partnerId: partner.partnerId, event: type });
       return list[0];

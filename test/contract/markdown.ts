@@ -13,7 +13,7 @@ export function readDoc(name: string): string {
   return readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 }
 
-/** The code blocks of a page, in order. */
+/** Returns the code blocks of a page, in order. */
 export function codeBlocks(name: string): CodeBlock[] {
   return [...readDoc(name).matchAll(/^```(\w*)(?: (.*))?\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', info = '', code = '']) => ({
@@ -25,7 +25,7 @@ export function codeBlocks(name: string): CodeBlock[] {
   );
 }
 
-/** The code block with this file name. */
+/** Returns the code block with this file name. @throws Error if the page has none */
 export function fileBlock(name: string, file: string): string {
   const found = codeBlocks(name).find((block) => block.file === file);
   if (!found) throw new Error(`docs/${name} has no file ${file}`);

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { expect, onTestFinished } from 'vitest';
 import { within } from '../harness/time-limits.ts';
 
-/** Whether this machine has a program. Asks for its version. */
+/** Whether this machine has a program. Runs it with `argument`, which asks for its version. */
 export function hasProgram(program: string, argument = '--version'): boolean {
   return spawnSync(program, [argument]).status === 0;
 }
 
 export interface Program {
-  /** Its output, line by line. */
+  /** Returns the program's output so far, line by line. */
   lines: () => string[];
 }
 
@@ -28,7 +28,7 @@ export async function start(
       printed += text;
     });
   onTestFinished(() => {
-    // A separate process group, so that its child processes end with it.
+    // The program has a process group of its own, so that its child processes end too.
     if (child.pid && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
   const answers = async () => {

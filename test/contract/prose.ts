@@ -1,18 +1,18 @@
 const longestLine = 118;
 
-/** The words of a text. Inline code and links are one word each. */
+/** Splits a text into words. Inline code and links are one word each. */
 const wordsOf = (text: string): string[] => text.match(/(?:`[^`]*`|\[[^\]]*\]\([^)\s]*\)|\S)+/g) ?? [];
 
 const endsSentence = (word: string, next: string): boolean =>
   /[.?!][*)"]*$/.test(word) && !/^\d+\.$/.test(word) && /^[*("]*[A-Z0-9`[<]/.test(next);
 
-/** Rates a line end: better after a clause, and better late in the line. */
+/** Rates a word as the end of a line: higher after a clause, and higher late in the line. */
 function rankOf(word: string, length: number): number {
   if (/[;:]$/.test(word)) return length + 70;
   return /,$/.test(word) ? length + 45 : length;
 }
 
-/** The words that fit into one line, with the break after a clause if possible. */
+/** Returns how many words fit into one line. The line ends after a clause if possible. */
 function countOfLine(words: readonly string[], room: number): number {
   let length = -1;
   let best = { count: 1, rank: 0 };

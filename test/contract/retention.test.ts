@@ -3,7 +3,7 @@ import { indexes } from '../../server/wiring/indexes.ts';
 import { shardKeys, unsharded } from '../../server/wiring/shard-keys.ts';
 import { readDoc } from './markdown.ts';
 
-/** The cells of table rows that start with a collection, a field and a number of seconds. */
+/** Returns the table rows of a page that start with a collection, a field and a number of seconds. */
 const rowsOf = (page: string) =>
   [...page.matchAll(/^\| `(\w+)` \| `(\w+)` \| (\d+) s \|/gm)].map(([, collection, field, seconds]) => ({
     collection,

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** The parts of JSON Schema that the document's requests use. */
+/** The JSON Schema keywords that occur in request schemas of docs/openapi.json. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -20,7 +20,7 @@ export interface Schema {
   description?: string;
 }
 
-/** Values of unknown members. */
+/** Generates the values of unknown members. */
 type Unknown = Arbitrary<unknown>;
 
 /** Lengths count characters, so a character outside the basic plane counts once. */

@@ -26,7 +26,7 @@ const unused = {
   end: new URL('http://x/'),
 };
 
-/** Checks that the field is required in a form and in JSON, and that the answer names it. */
+/** Checks that a form and a JSON body without the field get 400, and that the response names the field. */
 async function expectRequired(
   ask: (as: 'form' | 'json') => Promise<{ status: number; body: unknown }>,
   name: string,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 beforeEach(() => harness.next());
 
-/** Checks for a 400 that names the parameter: JSON for programs, a page for browsers, and no redirect. */
+/** Checks that a changed start gets 400 with a JSON error of this text, and no redirect. */
 async function expectFault(changes: Record<string, string | undefined>, text: string | RegExp) {
   const answer = await harness.start(partner, changes);
   expect(answer.status).toBe(400);
@@ -113,7 +113,7 @@ describe('parameters of /verify/start', () => {
     await expectFault({ code_challenge_method: 'plain' }, 'code_challenge_method must be S256');
   });
 
-  it('include a redirect_uri that is compared byte for byte', async () => {
+  it('get 400 for every redirect_uri that differs from the registered one in a byte', async () => {
     const near = [
       'http://localhost:9999/callback/',
       'http://localhost:9999/callback?x=1',
@@ -133,7 +133,7 @@ describe('parameters of /verify/start', () => {
     for (const redirect_uri of near) await expectFault({ redirect_uri }, /redirect_uri/);
   });
 
-  it('cause an HTML page for a browser if they are wrong', async () => {
+  it('get 400 with an HTML page if a browser sends wrong ones', async () => {
     const answer = await fetch(`${harness.baseUrl}/verify/start?state=x`, {
       headers: { accept: 'text/html' },
     });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 beforeEach(() => harness.next());
 
-/** Checks status and error, and that nothing was charged. */
+/** Checks the status and the error of a response, and that the call charged nothing. */
 async function expectRefused(ask: () => Promise<Answer>, expected: `${number} ${string}`, by = partner) {
   const before = await harness.balance(by);
   const answer = await ask();

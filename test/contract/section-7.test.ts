@@ -78,7 +78,7 @@ describe('API key errors', () => {
 });
 
 describe('authorization errors', () => {
-  /** The complete query, each parameter once, with the reason before its text. */
+  /** Checks the whole query of a redirect: each parameter once, and in `error_description` the reason before its text. */
   function expectReturn(
     { url }: Page,
     reason: Reason,

@@ -32,7 +32,7 @@ const oauth = (status: number, error: string, description: string) => ({
 const general = (status: number, error: string) => ({ status, body: { success: false, error } });
 
 describe('the kind of a credential', () => {
-  it('is recognised by its prefix, and the rest of the credential is never repeated', () => {
+  it('is recognised by its prefix, and named without the rest of the credential', () => {
     for (const prefix of Object.values(secretPrefixes)) {
       fc.assert(
         fc.property(fc.stringMatching(/^[0-9A-Za-z]{8,50}$/), (rest) => {
@@ -46,7 +46,7 @@ describe('the kind of a credential', () => {
     }
   });
 
-  it('is not named if it is the expected kind or unknown', () => {
+  it('is not named if the credential has the expected kind or an unknown prefix', () => {
     expect(wrongKind('code', 'svc_code_x', 'code')).toBeUndefined();
     expect(wrongKind('key', 'svc_live_x', 'apiKey')).toBeUndefined();
     expect(wrongKind('code', 'x', 'code')).toBeUndefined();
@@ -57,7 +57,7 @@ describe('the kind of a credential', () => {
 describe('a credential of the wrong kind', () => {
   const invalidClient = (description: string) => oauth(401, 'invalid_client', description);
 
-  it('is named if it is sent as client_secret or client_id', async () => {
+  it('is named in a 401 if it is sent as client_secret or client_id', async () => {
     const notSecret = 'not a client secret (svc_secret_...)';
     const withKey = { client_secret: partner.apiKey };
     const key = invalidClient(`client_secret is an API key (svc_test_...), ${notSecret}`);
@@ -78,7 +78,7 @@ describe('a credential of the wrong kind', () => {
     expect(wrong).toMatchObject(invalidClient('Wrong client_id or client_secret'));
   });
 
-  it('is named if it is sent in an Authorization header for client credentials', async () => {
+  it('is named if it is sent as a Bearer token instead of client credentials', async () => {
     const { client_id: _id, client_secret: _secret, ...form } = tokenForm(partner, someCode);
     const body = new URLSearchParams(form);
     const headers = { authorization: `Bearer ${partner.apiKey}` };
@@ -90,7 +90,7 @@ describe('a credential of the wrong kind', () => {
     });
   });
 
-  it('is named if it is sent as code, at both exchanges', async () => {
+  it('is named if it is sent as code to the token endpoint (400) or the storefront exchange (404)', async () => {
     const not = 'not an authorization code (svc_code_...)';
     const code = (text: string) => harness.exchange(partner, { ...someCode, code: text });
     const jwt = `code is an access token (eyJ...), ${not}`;
@@ -107,7 +107,7 @@ describe('a credential of the wrong kind', () => {
     );
   });
 
-  it('is named if it is sent as integration id or signature', async () => {
+  it('is named in a 401 if it is sent as integration id or signature', async () => {
     const send = (headers: Record<string, string>) => harness.storefront(shop, fields('svc_code_x'), headers);
     expect(await send({ 'x-svc-integration-id': shop.clientId })).toMatchObject(
       general(
@@ -123,7 +123,7 @@ describe('a credential of the wrong kind', () => {
     );
   });
 
-  it('is named if it is sent as API key: in the body of checkbox, else in the challenge (7.2)', async () => {
+  it('is named in a 401 if it is sent as API key: in the challenge, and at checkbox also in the body', async () => {
     const named =
       'The bearer token is an access token (eyJ...), not an API key (svc_test_... or svc_live_...)';
     const challenge = `Bearer realm="svc", error="invalid_token", error_description="${named}"`;
@@ -138,7 +138,7 @@ describe('a credential of the wrong kind', () => {
     expect(none.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
   });
 
-  it('is named if it is sent as client_id of a start', async () => {
+  it('is named in a 400 if it is sent as client_id of a start', async () => {
     const not = 'not a client id (cli_...)';
     const key = await harness.start({ ...partner, clientId: partner.keyId });
     expect(key).toMatchObject(general(400, `client_id is the id of an API key (key_...), ${not}`));
@@ -146,7 +146,7 @@ describe('a credential of the wrong kind', () => {
     expect(secret).toMatchObject(general(400, `client_id is a client secret (svc_secret_...), ${not}`));
   });
 
-  it('is named if it is sent as operator token', async () => {
+  it('is named if it is sent as operator token; an unknown operator token is not', async () => {
     const { as } = harness.server;
     await expect(as(partner.apiKey).operators.whoami.query()).rejects.toThrow(
       'The bearer token is an API key (svc_test_...), not an operator token (svc_admin_...)',
