@@ -20,9 +20,9 @@ export type EmbeddedDatabase = {
   /** Connection string, complete with the options that the engine needs. */
   uri: string;
   port: number;
-  /** The database process; undefined between its death and its restart. */
+  /** The id of the database process; undefined between its end and its restart. */
   pid(): number | undefined;
-  /** Ends the database process and waits for that. */
+  /** Ends the database process, and resolves when it has ended. */
   stop(): Promise<void>;
 };
 
@@ -53,12 +53,12 @@ const explain = (dataDir: string, error: unknown): unknown =>
     : error;
 
 /**
- * Runs a database for this process on `dataDir`, and again whenever it dies, on the same port. It has no
- * authentication: for single-user machines. Where the embedded engine does not run, MongoDB's own server is
- * downloaded and used.
+ * Runs a database for this process on `dataDir`. If the database process ends, it is started again on the same port.
+ * The database has no authentication, so it is for single-user machines. If the embedded engine does not run, MongoDB's
+ * own server is downloaded and used.
  *
- * @throws Error when another process has the directory, after 5 s, naming it and how to share its database;
- *   or, where neither engine nor download works, saying to set MONGODB_URI
+ * @throws Error if another process still uses the directory after 5 s; the message names that process, and how to share
+ *   its database. If neither the engine nor the download works, the message says to set MONGODB_URI.
  */
 export const startEmbedded = async (settings: Settings): Promise<EmbeddedDatabase> => {
   const { dataDir, logger, port = 0, program } = settings;

@@ -4,15 +4,15 @@ import type { Launch, RunningProcess } from './engine/running.ts';
 
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
-/** A process that lived this long did not die of how it was started. */
+/** If a process ran this long, its start did not cause its end, so the next pause is the first one again. */
 const soundAfterMs = 2_000;
 
 /**
- * Keeps a database process running: one that ends is started again on the port it had, so that the driver's
- * connections find it there. Repeated failures are spaced out, up to 2 s.
+ * Keeps a database process running. If the process ends, it is started again on the same port, so that the driver can
+ * reconnect. After repeated failures, the pauses between starts grow up to 2 s.
  *
- * @returns the first process's port, the pid of the present one, and `stop`, which ends it for good
- * @throws what the first launch throws
+ * @returns the port, the pid of the present process, and `stop`, which ends the process without a restart
+ * @throws the error of the first launch
  */
 export const supervise = async (launch: Launch, port: number, logger: Pick<Logger, 'warn' | 'error'>) => {
   let running: RunningProcess | undefined = await launch(port);

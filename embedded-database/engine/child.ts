@@ -6,10 +6,10 @@ import { exitCode } from './exit-codes.ts';
 import { EngineUnavailable } from './load.ts';
 import type { RunningProcess } from './running.ts';
 
-/** The child gives its engine 5 s to close, and then ends in any case. */
+/** The child ends itself after at most 5 s. If it still runs after this time, it is killed. */
 const killAfterMs = 7_000;
 const keptOutput = 2_000;
-/** How a process dies of instructions that the processor does not have, or of a library that does not fit. */
+/** The signals that end a process if the processor lacks an instruction, or if a library is incompatible. */
 const crashSignals: readonly unknown[] = ['SIGILL', 'SIGSEGV'];
 
 /** The compiled program; this file itself may run uncompiled, under the test runner. */
@@ -42,12 +42,12 @@ const stopper = (child: ChildProcess, ended: Promise<unknown>) => async (): Prom
 };
 
 /**
- * Starts the embedded engine on `<dataDir>/db` in a process of its own. It ends with this one, however this one
- * ends: its standard input is a pipe from here. It is in a process group of its own: a Ctrl-C in the
- * terminal reaches the server only. The server still has requests to finish.
+ * Starts the embedded engine on `<dataDir>/db` in a child process. The child reads a pipe from this process, so it ends
+ * whenever this process ends. The child has its own process group, so Ctrl-C in the terminal does not reach it. The
+ * server still needs the database to finish its requests.
  *
- * @throws DirectoryInUse naming the process that has the directory, after 5 s
- * @throws EngineUnavailable where the engine is not installed or does not load
+ * @throws DirectoryInUse with the pid of the process that still uses the directory after 5 s
+ * @throws EngineUnavailable if the engine is not installed or does not load
  */
 export const launchEngine = (
   dataDir: string,

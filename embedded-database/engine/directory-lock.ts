@@ -8,7 +8,7 @@ export class DirectoryInUse extends Error {}
 const lockTimeoutMs = 5_000;
 const retryEveryMs = 100;
 
-/** The lock itself is the engine's, on `mongod.lock`: the kernel frees it however the holder ended. */
+/** The engine locks `mongod.lock`. The kernel releases this lock whenever its holder ends. */
 const isLockedByAnother = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('DBPathInUse');
 
@@ -20,18 +20,18 @@ const readHolder = (directory: string): string => {
       const pid = readFileSync(path, 'utf8').trim();
       if (/^\d+$/.test(pid)) return pid;
     } catch {
-      // the next file may know
+      // The next file may contain the pid.
     }
   }
   return 'unknown';
 };
 
 /**
- * Opens a data directory, waiting up to 5 s for a process that is just ending to let go of it.
+ * Opens a data directory. If a process that is just ending still holds the lock, waits for it up to 5 s.
  *
  * @param open opens the engine, and with that takes the lock
  * @param holder the pid to name to a later process that finds the directory taken
- * @throws DirectoryInUse naming the pid of the holder
+ * @throws DirectoryInUse with the pid of the holder
  */
 export const openLocked = async <T>(
   directory: string,

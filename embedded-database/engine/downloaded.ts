@@ -48,11 +48,11 @@ const findOrDownload = async (): Promise<string> => {
 };
 
 /**
- * Starts MongoDB's own server on `<dataDir>/db`, for platforms without the embedded engine. It is found or
- * downloaded, and ended when this process is gone, by mongodb-memory-server.
+ * Starts MongoDB's own server on `<dataDir>/db`, for platforms without the embedded engine. The library
+ * mongodb-memory-server finds or downloads the server, and ends it when this process has ended.
  *
- * @throws DirectoryInUse naming the process that has the directory, after 5 s
- * @throws Error saying to set MONGODB_URI, where there is no binary for the platform
+ * @throws DirectoryInUse with the pid of the process that still uses the directory after 5 s
+ * @throws Error that says to set MONGODB_URI, if there is no binary for the platform
  */
 export const launchDownloaded = async (dataDir: string, port: number): Promise<RunningProcess> => {
   const directory = join(dataDir, 'db');

@@ -1,2 +1,2 @@
-/** How the database process tells its parent why it ended. 0 is an ordered end. */
+/** Exit codes by which the database process tells its parent why it ended. Code 0 means that it was asked to end. */
 export const exitCode = { portInUse: 48, directoryInUse: 49, engineUnavailable: 50, failed: 1 } as const;

@@ -52,7 +52,7 @@ const rewrittenLibrary = (cache: string): string => {
   mkdirSync(cache, { recursive: true, mode: 0o700 });
   assertPrivate(cache);
   if (!existsSync(target)) {
-    // Built aside and renamed: two processes may do this at once, and one may be killed half-way.
+    // Write to another folder and rename it, because two processes may do this at the same time, or one may be killed.
     const draft = join(cache, randomUUID());
     mkdirSync(draft, { mode: 0o700 });
     for (const file of files) {

@@ -3,9 +3,9 @@ export type RunningProcess = {
   pid: number;
   /** Loopback port that it listens on. */
   port: number;
-  /** Settles when the process has ended, with why, in words. Never rejects. */
+  /** Resolves with the reason, as a text, when the process has ended. Never rejects. */
   ended: Promise<string>;
-  /** Asks the process to end, and makes it end if it does not; settles when it has. */
+  /** Asks the process to end, and kills it if it does not. Resolves when the process has ended. */
   stop(): Promise<void>;
 };
 
