@@ -2,11 +2,11 @@ import type { Command } from '@oclif/core';
 
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-/** Returns the first sentence of a text without its full stop, which is short enough for a menu. */
+/** Returns the first sentence of a text without its full stop, because a menu has no room for more. */
 const firstSentence = (text: string): string => text.split(/\.(?:\s|$)/)[0]?.trim() ?? '';
 
-/** Returns the settings of fish for the values of a flag. */
-function offeredValue(flag: Command.Flag.Cached): string[] {
+/** Returns the options of fish's `complete` for the values of a flag. */
+function valueSettings(flag: Command.Flag.Cached): string[] {
   if (flag.type === 'boolean') return [];
   if (flag.options) return ['-x', '-a', quoted(flag.options.join(' '))];
   return flag.helpValue === 'FILE' ? ['-r', '-F'] : ['-x'];
@@ -14,6 +14,38 @@ function offeredValue(flag: Command.Flag.Cached): string[] {
 
 interface Described {
   description: string | undefined;
+}
+
+/** Returns the name of the fish function that compares the typed words with those of a command. */
+const functionName = (bin: string): string => `__${bin}_words`;
+
+/** Returns functions that write the `complete` lines of a program. Each line has a condition on the words typed so far. */
+function createLines(bin: string) {
+  const describe = (text = ''): string[] => [
+    '-d',
+    quoted(firstSentence(text.replaceAll('<%= config.bin %>', bin))),
+  ];
+  const complete = (condition: string, ...rest: string[]): string =>
+    ['complete', '-c', bin, '-n', quoted(`${functionName(bin)} ${condition}`), ...rest].join(' ');
+  return {
+    /** Offers a word if exactly `typedWords` are typed. */
+    wordLine: (typedWords: readonly string[], word: string, description: string | undefined): string =>
+      complete(['at', ...typedWords].join(' '), '-a', word, ...describe(description)),
+    /** Offers a flag if the typed words begin with those of its command. */
+    flagLine(commandWords: readonly string[], flag: Command.Flag.Cached): string {
+      const short = flag.char ? ['-s', flag.char] : [];
+      const description = describe(flag.summary ?? flag.description);
+      const condition = `in ${commandWords.join(' ')}`;
+      return complete(condition, '-l', flag.name, ...short, ...valueSettings(flag), ...description);
+    },
+  };
+}
+
+/** Returns the topics: the first words of commands that are not commands themselves. */
+function topicNames(commands: readonly Command.Loadable[]): string[] {
+  const ids = new Set(commands.map(({ id }) => id));
+  const names = commands.flatMap(({ id }) => (id.includes(':') ? (id.split(':')[0] ?? '') : []));
+  return [...new Set(names)].filter((name) => !ids.has(name));
 }
 
 /**
@@ -26,29 +58,23 @@ export function renderFishCompletion(
   commands: readonly Command.Loadable[],
   topics: Readonly<Record<string, Described>>,
 ): string {
-  const words = `__${bin}_words`;
-  const brief = (text = ''): string => firstSentence(text.replaceAll('<%= config.bin %>', bin));
-  const complete = (condition: string, ...rest: string[]): string =>
-    ['complete', '-c', bin, '-n', quoted(condition), ...rest].join(' ');
-  const offer = (before: readonly string[], word: string, description: string | undefined): string =>
-    complete(`${words} ${['at', ...before].join(' ')}`, '-a', word, '-d', quoted(brief(description)));
+  const { wordLine, flagLine } = createLines(bin);
+  const topicLines = topicNames(commands).map((name) => wordLine([], name, topics[name]?.description));
+  const commandLines = commands.flatMap(({ id, summary, description, flags }) => {
+    const words = id.split(':');
+    const visibleFlags = Object.values(flags).filter(({ hidden }) => !hidden);
+    return [
+      wordLine(words.slice(0, -1), words.at(-1) ?? '', summary ?? description),
+      ...visibleFlags.map((flag) => flagLine(words, flag)),
+    ];
+  });
+  return renderScript(bin, [...topicLines, ...commandLines]);
+}
 
-  const groups = new Set(commands.flatMap(({ id }) => (id.includes(':') ? (id.split(':')[0] ?? '') : [])));
-  for (const { id } of commands) groups.delete(id);
-  const lines = [...groups].map((topic) => offer([], topic, topics[topic]?.description));
-  for (const { id, summary, description, flags } of commands) {
-    const path = id.split(':');
-    lines.push(offer(path.slice(0, -1), path.at(-1) ?? '', summary ?? description));
-    for (const flag of Object.values(flags).filter(({ hidden }) => !hidden)) {
-      const short = flag.char ? ['-s', flag.char] : [];
-      const about = ['-d', quoted(brief(flag.summary ?? flag.description))];
-      lines.push(
-        complete(`${words} in ${path.join(' ')}`, '-l', flag.name, ...short, ...offeredValue(flag), ...about),
-      );
-    }
-  }
+/** Returns the script: the fish function that the conditions call, then the lines. */
+function renderScript(bin: string, lines: readonly string[]): string {
   return `# Completion of ${bin} for fish.
-function ${words} -d 'whether the words typed so far are (at) or begin with (in) these'
+function ${functionName(bin)} -d 'whether the words typed so far are (at) or begin with (in) these'
     set -l typed (string match -v -- '-*' (commandline -opc)[2..])
     set -l wanted $argv[2..]
     if test $argv[1] = at
