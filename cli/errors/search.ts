@@ -7,19 +7,19 @@ import { errorMessages } from './messages.ts';
 export interface ListedError {
   code: string;
   kind: 'answer' | 'redirect' | 'reason';
-  /** The HTTP status. Null unless `kind` is `answer`. */
+  /** The HTTP status. Null for an error that no response has. */
   httpStatus: number | null;
   retryable: boolean | null;
   meaning: string;
   advice: string;
 }
 
-const answer = (code: ErrorCode): ListedError => {
+const listAnswer = (code: ErrorCode): ListedError => {
   const { status, retryable, text } = errorTable[code];
   return { code, kind: 'answer', httpStatus: status, retryable, meaning: text, advice: errorGuide[code] };
 };
 
-const redirect = ([code, advice]: [string, string]): ListedError => ({
+const listRedirect = ([code, advice]: [string, string]): ListedError => ({
   code,
   kind: 'redirect',
   httpStatus: null,
@@ -28,7 +28,7 @@ const redirect = ([code, advice]: [string, string]): ListedError => ({
   meaning: 'An error of the redirect back to the partner',
 });
 
-const reason = (code: Reason): ListedError => ({
+const listReason = (code: Reason): ListedError => ({
   code,
   kind: 'reason',
   httpStatus: null,
@@ -37,55 +37,61 @@ const reason = (code: Reason): ListedError => ({
   advice: `The redirect says ${reasons[code].error}; \`sessions list --status failed\` finds others.`,
 });
 
-const inTable = new Set<string>([...Object.keys(errorTable), ...Object.keys(redirectGuide)]);
+const listedCodes = new Set<string>([...Object.keys(errorTable), ...Object.keys(redirectGuide)]);
 
 /** All errors of the contract: codes of responses, of redirects, and reasons of failed sessions. */
 export const listedErrors: readonly ListedError[] = [
-  ...Object.keys(errorTable).filter(isErrorCode).map(answer),
-  ...Object.entries(redirectGuide).map(redirect),
-  ...(Object.keys(reasons) as Reason[]).filter((code) => !inTable.has(code)).map(reason),
+  ...Object.keys(errorTable).filter(isErrorCode).map(listAnswer),
+  ...Object.entries(redirectGuide).map(listRedirect),
+  ...(Object.keys(reasons) as Reason[]).filter((code) => !listedCodes.has(code)).map(listReason),
 ];
 
 /** Returns the words of a text, without short words, ids and times, which do not identify an error. */
-const words = (text: string): string[] =>
+const wordsOf = (text: string): string[] =>
   text
     .toLowerCase()
     .replace(/\b(txn|evt|ses|cli|key)_\w+|\d[\d:.tz-]*/g, ' ')
     .split(/[^a-z_]+/)
     .filter((word) => word.length > 2);
 
+/** Returns the texts by which an error is found: its code, its meaning, and the messages of its responses. */
 function textsOf({ code, meaning }: ListedError): string[] {
   if (!isErrorCode(code)) return [code, meaning];
   const { general, text } = errorTable[code];
   return [code, text, ...(general ? [general] : []), ...(errorMessages[code] ?? [])];
 }
 
-/** Returns how similar a message and a text are, from 0 to 1, by the share of words that they have in common. */
+/** Returns the similarity of a message and a text, from 0 to 1: the share of words that both have. */
 function similarity(message: readonly string[], text: readonly string[]): number {
   const common = message.filter((word) => text.includes(word)).length;
   return common === 0 ? 0 : (2 * common) / (message.length + text.length);
 }
 
-/** The least similarity of an error that is found. */
-const leastSimilarity = 0.75;
+/** The least share of the words of a message that a text must contain to match the message. */
+const leastShare = 0.75;
+/** The least similarity of a found error, as a share of the similarity of the best one. */
+const leastShareOfBest = 0.8;
 
-/** Finds the errors whose texts contain a message or most of its words, the likeliest first. */
+/** Returns the similarity of a message and a text; 0 if the text has too few words of the message and others besides. */
+function matchText(messageWords: readonly string[], text: string): number {
+  const textWords = wordsOf(text);
+  const common = messageWords.filter((word) => textWords.includes(word)).length;
+  const hasMostWords = common / messageWords.length >= leastShare;
+  const isPartOfMessage = textWords.every((word) => messageWords.includes(word));
+  return hasMostWords || isPartOfMessage ? similarity(messageWords, textWords) : 0;
+}
+
+/** Finds the errors with a text that contains most words of a message, or only words of it. Sorts them by similarity. */
 export function searchErrors(message: string): ListedError[] {
-  const wanted = words(message);
-  if (wanted.length === 0) return [];
-  const scored = listedErrors.map((error) => {
-    const likenesses = textsOf(error).map((text) => {
-      const found = words(text);
-      const part = wanted.filter((word) => found.includes(word)).length / wanted.length;
-      return part >= leastSimilarity || found.every((word) => wanted.includes(word))
-        ? similarity(wanted, found)
-        : 0;
-    });
-    return { error, score: Math.max(...likenesses) };
-  });
-  const best = Math.max(...scored.map(({ score }) => score));
+  const messageWords = wordsOf(message);
+  if (messageWords.length === 0) return [];
+  const scored = listedErrors.map((error) => ({
+    error,
+    score: Math.max(...textsOf(error).map((text) => matchText(messageWords, text))),
+  }));
+  const bestScore = Math.max(...scored.map(({ score }) => score));
   return scored
-    .filter(({ score }) => score > 0 && score >= best * 0.8)
+    .filter(({ score }) => score > 0 && score >= bestScore * leastShareOfBest)
     .toSorted((one, other) => other.score - one.score)
     .map(({ error }) => error);
 }
