@@ -10,7 +10,7 @@ export interface Page {
 interface Form {
   action: string;
   hidden: Record<string, string>;
-  /** Buttons that submit it, as `name=value`. */
+  /** The buttons that submit the form, as `name=value`. */
   buttons: string[];
 }
 
@@ -36,7 +36,8 @@ function parseForms(html: string): Form[] {
 }
 
 /**
- * @param origin of the hosted pages; a redirect to another origin ends the flow
+ * Creates a browser that keeps cookies and follows redirects.
+ * @param origin the origin of the hosted pages. A redirect to another origin is not followed, because it ends the flow
  * @param send the function that sends requests
  */
 export function createBrowser(origin: string, send: typeof fetch = fetch) {
@@ -98,6 +99,6 @@ export async function passFlow(browser: Browser, startUrl: string, person: strin
     page = await browser.press(page, button);
   }
   const end = new URL(page.url);
-  if (page.html !== '') throw new Error(`the flow ended on a page of ours (${page.status}): ${page.url}`);
+  if (page.html !== '') throw new Error(`the flow ended on a hosted page (${page.status}): ${page.url}`);
   return end;
 }

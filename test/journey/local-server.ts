@@ -13,7 +13,7 @@ const program = fileURLToPath(
   ),
 );
 
-async function answers(baseUrl: string): Promise<boolean> {
+async function isReady(baseUrl: string): Promise<boolean> {
   return fetch(`${baseUrl}/readyz`).then(
     ({ ok }) => ok,
     () => false,
@@ -21,46 +21,48 @@ async function answers(baseUrl: string): Promise<boolean> {
 }
 
 export interface LocalServer {
-  /** Whether it was already running. */
-  found: boolean;
+  /** Whether the server was running before the journey. */
+  wasRunning: boolean;
   baseUrl: string;
-  /** The environment that `svcadmin` needs, besides this process's, to find the server. */
+  /** Environment variables that `svcadmin` needs to find the server, besides those of this process. */
   env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
 
-function end(child: ChildProcess): Promise<void> {
+function endProcess(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
     child.kill('SIGTERM');
   });
 }
 
-/** The server that `svcadmin` finds from here; undefined if it finds none or none answers. */
+/** Finds the running server by `svcadmin`. Returns undefined if `svcadmin` finds none, or if none answers. */
 async function findServer(env: NodeJS.ProcessEnv): Promise<LocalServer | undefined> {
-  const isNamed = env['SVCADMIN_URL'] || env['SVCADMIN_PROFILE'];
+  const isAddressGiven = env['SVCADMIN_URL'] || env['SVCADMIN_PROFILE'];
   try {
     const { baseUrl, environment } = await svcadmin<StatusView>(['status'], env);
     if (environment === 'production')
-      throw new Error(`${baseUrl} is a production server; the journey makes a partner, and is not for it`);
-    return { found: true, baseUrl, env: {}, stop: async () => undefined };
+      throw new Error(
+        `${baseUrl} is a production server; the journey creates a partner, so it does not run there`,
+      );
+    return { wasRunning: true, baseUrl, env: {}, stop: async () => undefined };
   } catch (error) {
-    const isAbsent = error instanceof SvcadminError && absent.has(error.code);
-    if (isAbsent && !isNamed) return undefined;
+    const isAbsent = error instanceof SvcadminError && absentCodes.has(error.code);
+    if (isAbsent && !isAddressGiven) return undefined;
     throw error;
   }
 }
 
 /** Error codes of `svcadmin` for a missing server. */
-const absent = new Set(['no_token', 'unreachable', 'not_the_admin_api']);
+const absentCodes = new Set(['no_token', 'unreachable', 'not_the_admin_api']);
 
-/** The running server that `svcadmin` finds, or a new one. @throws if none is ready within 30 s */
+/** Returns the running server that `svcadmin` finds, or starts one. @throws if the new server is not ready within 30 s */
 export async function findOrStartServer(env: NodeJS.ProcessEnv = process.env): Promise<LocalServer> {
   const running = await findServer(env);
   if (running) return running;
   const dataDir = env['SVC_DATA_DIR'] ?? '.svc';
   const baseUrl = (env['SVC_BASE_URL'] ?? `http://localhost:${env['SVC_PORT'] ?? 8080}`).replace(/\/+$/, '');
-  if (await answers(baseUrl))
+  if (await isReady(baseUrl))
     throw new Error(
       `A server answers at ${baseUrl}, but svcadmin does not find it: set SVC_DATA_DIR, or SVCADMIN_URL and SVCADMIN_TOKEN`,
     );
@@ -68,12 +70,12 @@ export async function findOrStartServer(env: NodeJS.ProcessEnv = process.env): P
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...env, SVC_LOG_LEVEL: 'error' },
   });
-  const line = (name: string) => readFileSync(join(dataDir, name), 'utf8').trim();
+  const readLine = (name: string) => readFileSync(join(dataDir, name), 'utf8').trim();
   for (const deadline = Date.now() + within(30_000); Date.now() < deadline && child.exitCode === null; ) {
-    if (await answers(baseUrl)) {
-      const token = env['SVC_ADMIN_TOKEN'] ?? line('admin-token');
-      const reach = { SVCADMIN_URL: line('admin-url'), SVCADMIN_TOKEN: token };
-      return { found: false, baseUrl, env: reach, stop: () => end(child) };
+    if (await isReady(baseUrl)) {
+      const token = env['SVC_ADMIN_TOKEN'] ?? readLine('admin-token');
+      const connection = { SVCADMIN_URL: readLine('admin-url'), SVCADMIN_TOKEN: token };
+      return { wasRunning: false, baseUrl, env: connection, stop: () => endProcess(child) };
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -9,12 +9,12 @@ import { createReport, expectThat } from './report.ts';
 import { exchange, querySession, readUserinfo, revoke, walkHostedPages } from './steps.ts';
 
 /**
- * The whole main job, in the roles of partner, user and receiver: set-up by `svcadmin`, the hosted pages, the exchange,
- * the claims, revocation, the session query and the signed webhooks.
+ * Runs a whole integration, in the roles of partner, user and receiver: set-up by `svcadmin`, the hosted pages, the
+ * exchange, the claims, revocation, the session query and the signed webhooks.
  */
 
 const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
-/** `wallet` means the EUDI Wallet. The test identity wallet's other sources have their own names. */
+/** The verification source of the client. `wallet` is short for the EUDI Wallet of the test identity wallet. */
 const { values: options } = parseArgs({ options: { source: { type: 'string' } } });
 const source = options.source === 'wallet' ? 'test-wallet-pid' : options.source;
 
@@ -25,28 +25,28 @@ async function journey(): Promise<void> {
 
   const server = await step('server', async () => {
     const found = await findOrStartServer();
-    note(`${found.baseUrl} ${found.found ? 'was running' : 'was started for this journey'}`);
+    note(`${found.baseUrl} ${found.wasRunning ? 'was running' : 'was started for this journey'}`);
     return found;
   });
   const { baseUrl, env } = server;
   const opened = openAccount({ file: join(dataDir, 'journey.json'), baseUrl, env });
-  const { account, run, keep } = opened;
+  const { account, run, save } = opened;
   const receiver = await startReceiver(opened.receiverPort ?? 0);
-  const balance = async () =>
+  const readBalance = async () =>
     (await run<{ balance: number }>('wallets', 'show', account.partnerId, '--mode', 'test')).balance;
 
   try {
     await step('partner', async () => {
-      const known = await opened.ensurePartner();
-      const keyKnown = await opened.ensureKey();
+      const isPartnerKept = await opened.ensurePartner();
+      const isKeyKept = await opened.ensureKey();
       const redirectUri = `http://localhost:${receiver.port}/callback`;
-      const clientKnown = await opened.ensureClient(redirectUri);
+      const isClientKept = await opened.ensureClient(redirectUri);
       await run('clients', 'update', account.clientId, '--source', source ?? 'default');
-      const tell = (fits: boolean, id: string) => `${id} ${fits ? '(kept)' : '(new)'}`;
+      const describe = (isKept: boolean, id: string) => `${id} ${isKept ? '(kept)' : '(new)'}`;
       note(
-        tell(known, account.partnerId),
-        tell(keyKnown, account.keyId),
-        tell(clientKnown, account.clientId),
+        describe(isPartnerKept, account.partnerId),
+        describe(isKeyKept, account.keyId),
+        describe(isClientKept, account.clientId),
       );
     });
 
@@ -60,19 +60,19 @@ async function journey(): Promise<void> {
         url,
       );
       receiver.useSecret(signingSecret);
-      keep({ receiverPort: receiver.port });
+      save({ receiverPort: receiver.port });
       note(`${url}, a new signing secret (shown once)`);
     });
 
     const priceCents = (await run<{ token: number }>('prices', 'show', account.partnerId)).token;
 
-    const before = await step('wallet', async () => {
+    const balanceBefore = await step('wallet', async () => {
       const funding = ['--mode', 'test', '--amount', '50.00', '--reference'];
       await run('wallets', 'fund', account.partnerId, ...funding, 'journey');
-      if ((await balance()) < priceCents) {
+      if ((await readBalance()) < priceCents) {
         await run('wallets', 'fund', account.partnerId, ...funding, `journey ${new Date().toISOString()}`);
       }
-      const cents = await balance();
+      const cents = await readBalance();
       note(`${dollars(cents)} before`);
       return cents;
     });
@@ -133,11 +133,11 @@ async function journey(): Promise<void> {
     });
 
     await step('wallet', async () => {
-      const after = await balance();
-      note(`${dollars(before)} before, ${dollars(after)} after`);
+      const balanceAfter = await readBalance();
+      note(`${dollars(balanceBefore)} before, ${dollars(balanceAfter)} after`);
       expectThat(
-        after === before - priceCents,
-        `debited ${dollars(before - after)}, not ${dollars(priceCents)}`,
+        balanceAfter === balanceBefore - priceCents,
+        `debited ${dollars(balanceBefore - balanceAfter)}, not ${dollars(priceCents)}`,
       );
     });
   } finally {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A PKCE pair (RFC 7636) and a state, as a partner's server makes them for each visit. */
+/** Creates a PKCE pair (RFC 7636) and a state, as a partner's server does for each session. */
 export function newVisit() {
   const codeVerifier = randomBytes(32).toString('base64url');
   const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
@@ -16,7 +16,7 @@ interface StartParameters {
   codeChallenge: string;
 }
 
-/** The address to which a partner sends the user's browser (interface 4.1). */
+/** Returns the address to which a partner sends the user's browser (interface 4.1). */
 export function startUrl({
   baseUrl,
   clientId,
@@ -37,7 +37,7 @@ export function startUrl({
   return url.href;
 }
 
-interface Redemption {
+interface Exchange {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
@@ -45,12 +45,12 @@ interface Redemption {
   codeVerifier: string;
 }
 
-/** The form of an exchange at the token endpoint (interface 2.2). */
-export const tokenForm = (redemption: Redemption): Record<string, string> => ({
+/** Returns the form of an exchange at the token endpoint (interface 2.2). */
+export const tokenForm = (exchange: Exchange): Record<string, string> => ({
   grant_type: 'authorization_code',
-  code: redemption.code,
-  client_id: redemption.clientId,
-  client_secret: redemption.clientSecret,
-  redirect_uri: redemption.redirectUri,
-  code_verifier: redemption.codeVerifier,
+  code: exchange.code,
+  client_id: exchange.clientId,
+  client_secret: exchange.clientSecret,
+  redirect_uri: exchange.redirectUri,
+  code_verifier: exchange.codeVerifier,
 });

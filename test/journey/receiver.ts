@@ -9,28 +9,32 @@ export interface Received {
   verified: boolean;
 }
 
-function verify(raw: Buffer, header: string | undefined, secret: string): boolean {
+function isSignatureValid(raw: Buffer, header: string | undefined, secret: string): boolean {
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
   const sent = Buffer.from(header ?? '');
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-/** A partner's webhook receiver on localhost; an event delivered twice counts once. */
+/** Starts a partner's webhook receiver on localhost. It keeps one delivery of each event, and checks the signature. */
 export async function startReceiver(port: number) {
-  const seen = new Map<string, Received>();
+  const eventsById = new Map<string, Received>();
   let secret = '';
-  let arrived: (() => void) | undefined;
+  let onArrival: (() => void) | undefined;
 
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const raw = Buffer.concat(chunks);
-      const verified = verify(raw, request.headers['x-svc-signature'] as string | undefined, secret);
+      const verified = isSignatureValid(
+        raw,
+        request.headers['x-svc-signature'] as string | undefined,
+        secret,
+      );
       const body = JSON.parse(raw.toString()) as Record<string, unknown>;
-      seen.set(String(body['event_id']), { event: String(body['event']), body, verified });
+      eventsById.set(String(body['event_id']), { event: String(body['event']), body, verified });
       response.writeHead(204).end();
-      arrived?.();
+      onArrival?.();
     });
   });
   const listen = (at: number) =>
@@ -42,16 +46,16 @@ export async function startReceiver(port: number) {
     useSecret: (signingSecret: string) => {
       secret = signingSecret;
     },
-    /** Resolves to all received events, after `count` events or `ms` milliseconds. */
+    /** Waits for `count` events, or for `ms` milliseconds. @returns all received events */
     async wait(count: number, ms: number): Promise<Received[]> {
       const deadline = Date.now() + ms;
-      while (seen.size < count && Date.now() < deadline) {
+      while (eventsById.size < count && Date.now() < deadline) {
         await new Promise<void>((resolve) => {
-          arrived = resolve;
+          onArrival = resolve;
           setTimeout(resolve, deadline - Date.now());
         });
       }
-      return [...seen.values()];
+      return [...eventsById.values()];
     },
     close: () => new Promise((resolve) => server.close(resolve)),
   };

@@ -7,7 +7,7 @@ it('the journey uses the server that svcadmin finds, and its base address', asyn
   const server = await startTestServer();
   onTestFinished(() => server.stop());
   const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken, SVC_PORT: '1' };
-  expect(await findOrStartServer(env)).toMatchObject({ found: true, baseUrl: server.baseUrl });
+  expect(await findOrStartServer(env)).toMatchObject({ wasRunning: true, baseUrl: server.baseUrl });
 });
 
 it('git ignores the files into which the quickstart writes secrets', () => {
