@@ -1,6 +1,6 @@
 import type { Server } from './partner.ts';
 
-/** Ids of existing records for the queries. */
+/** The ids of existing records, which the queries ask for. */
 export interface Known {
   partnerId: string;
   keyId: string;
@@ -19,8 +19,8 @@ export interface Known {
 export type Queries = Record<string, (() => Promise<unknown>) | undefined>;
 
 /**
- * Every query of the admin API, by the name of its procedure; a word after the name distinguishes several. Undefined:
- * it reads nothing from the database, or this database has no such record.
+ * Returns every query of the admin API, by the name of its procedure. A word after the name distinguishes queries of one
+ * procedure. A query is undefined if it reads nothing from the database, or if this database has no such record.
  */
 export function adminQueries(admin: Server['admin'], known: Known): Queries {
   const { partnerId, keyId, clientId, sessionId, enrollmentId, sub, eventId, deliveryId } = known;
@@ -118,8 +118,7 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'auditLog.count': () => admin.auditLog.count.query({ target: partnerId }),
     'auditLog.list target': () => admin.auditLog.list.query({ target: partnerId, ...page }),
     'auditLog.list actor': () => admin.auditLog.list.query({ actor: 'opr_first', ...page }),
-    // An owner calls it a few times a year, and it opens every sealed value. This database has one key and one
-    // integration.
+    // Not measured, because it reads every sealed value, and an owner calls it only a few times a year.
     'keyring.list': undefined,
     'secrets.find': () =>
       admin.secrets.find.query({ kind: 'clientSecret', hash: 'x'.repeat(43) }).catch(() => undefined),

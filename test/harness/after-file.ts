@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { removeTemporaryFolders } from './temporary-folder.ts';
 
-// Registered before the file's hooks, and therefore called after them.
+// Vitest calls this hook after the hooks of the test file, because it is registered before them.
 afterAll(removeTemporaryFolders);

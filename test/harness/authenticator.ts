@@ -3,7 +3,7 @@ import { encode } from 'cborg';
 
 const flag = { present: 0x01, verified: 0x04, eligible: 0x08, backedUp: 0x10, attested: 0x40 };
 
-/** How an answer differs from that of an honest browser. */
+/** The fields in which an answer differs from that of an honest browser. */
 export interface Forgery {
   origin?: string;
   rpId?: string;
@@ -22,25 +22,25 @@ export interface Forgery {
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
 const toText = (data: Buffer) => data.toString('base64url');
 
-/** A software authenticator with one ES256 passkey. Its answers equal those of a browser's page. */
+/** A software authenticator with one ES256 passkey. It returns the same JSON as the script of the hosted pages. */
 export class TestAuthenticator {
   readonly id = toText(randomBytes(32));
   readonly origin: string;
   userHandle: string | undefined;
   #key: { publicKey: KeyObject; privateKey: KeyObject };
   #counter = 0;
-  #counts: boolean;
+  #hasCounter: boolean;
 
   constructor(origin: string, { counts = true } = {}) {
     this.origin = origin;
-    this.#counts = counts;
+    this.#hasCounter = counts;
     this.#key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   }
 
   #clientData(
     challenge: string,
-    usual: string,
-    { origin = this.origin, crossOrigin, type = usual }: Forgery,
+    usualType: string,
+    { origin = this.origin, crossOrigin, type = usualType }: Forgery,
   ) {
     return Buffer.from(
       JSON.stringify({ type, challenge, origin, ...(crossOrigin === undefined ? {} : { crossOrigin }) }),
@@ -51,7 +51,7 @@ export class TestAuthenticator {
     const flags =
       flag.present |
       (verified ? flag.verified : 0) |
-      (this.#counts ? 0 : flag.eligible | flag.backedUp) |
+      (this.#hasCounter ? 0 : flag.eligible | flag.backedUp) |
       (attested.length > 0 ? flag.attested : 0);
     const head = Buffer.alloc(5);
     head.writeUInt8(flags, 0);
@@ -59,7 +59,7 @@ export class TestAuthenticator {
     return Buffer.concat([sha256(rpId), head, attested]);
   }
 
-  /** Answers the options for a new passkey. */
+  /** Returns the answer to the options for a new passkey, as JSON. */
   create(
     options: { challenge: string; rp: { id: string }; user: { id: string } },
     forgery: Forgery = {},
@@ -95,9 +95,9 @@ export class TestAuthenticator {
     });
   }
 
-  /** Answers the options for a sign-in. */
+  /** Returns the answer to the options for a sign-in, as JSON. */
   get(options: { challenge: string; rpId: string }, forgery: Forgery = {}): string {
-    if (this.#counts && forgery.counter === undefined) this.#counter += 1;
+    if (this.#hasCounter && forgery.counter === undefined) this.#counter += 1;
     const clientData = this.#clientData(options.challenge, 'webauthn.get', forgery);
     const authData = this.#authenticatorData(forgery.rpId ?? options.rpId, Buffer.alloc(0), forgery);
     const signed = sign('sha256', Buffer.concat([authData, sha256(clientData)]), this.#key.privateKey);

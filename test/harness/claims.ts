@@ -1,4 +1,4 @@
-/** The sandbox's values for an adult, repeated here so that tests do not depend on the code under test. */
+/** The claims of a sandbox adult. They are repeated here, so that tests do not depend on the code under test. */
 export const adult = {
   age_16_plus: true,
   age_18_plus: true,

@@ -4,7 +4,7 @@ import { connect, type Database, longestScanMs } from '../../server/platform/dat
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
 
-/** `uri` also names the database. A server under test gets it as MONGODB_URI. */
+/** A connected database. `uri` names the database too, and is the MONGODB_URI of a server under test. */
 export type FreshDatabase = Database & { uri: string; name: string; drop: () => Promise<void> };
 
 const withDatabase = (uri: string, name: string): string => {
@@ -15,13 +15,13 @@ const withDatabase = (uri: string, name: string): string => {
 
 const newName = () => `test_${randomBytes(6).toString('hex')}`;
 
-/** On a busy machine many databases are created simultaneously, so their indexes take long. */
+/** Connects with a long time limit, because indexes take long if tests create many databases simultaneously. */
 const connectTo = (uri: string): Promise<Database> =>
   connect({ uri, embedded: false, appName: 'test', answerWithinMs: longestScanMs });
 
 /**
- * A new database on the run's database server. Called within a test, it is dropped when the test ends. In a hook such
- * as `beforeAll` with `keep`, the caller drops it.
+ * Creates a database on the database server of the test run. Drops it when the test ends. With `keep`, the caller drops it,
+ * because a hook such as `beforeAll` has no test that ends.
  */
 export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabase> => {
   const name = newName();
@@ -35,36 +35,37 @@ export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabas
   return { ...database, uri, name, drop };
 };
 
-/** Databases of this process that no test uses now. They are empty and have all indexes. */
-const prepared: string[] = [];
+/** The names of databases of this process that no test uses now. They are empty and have all indexes. */
+const unusedNames: string[] = [];
 
-/** One connection of this process for the databases of all servers under test, which also connect by themselves. */
-let shared: Promise<Database> | undefined;
+/** The connection by which this process creates and empties the databases of servers under test. */
+let sharedConnection: Promise<Database> | undefined;
 
 /**
- * A database for a server under test with all indexes, which take most of a server's start. The caller returns it, and
- * it is emptied for another server. With `once` it is removed, because something may write to it later.
+ * Returns a database with all indexes for a server under test. `drop` empties the database and keeps it for another server,
+ * because to create indexes takes most of a server's start. With `once`, `drop` deletes the database instead, because
+ * unfinished work may still write to it.
  */
 export async function databaseOfServer({
   once = false,
 } = {}): Promise<Pick<FreshDatabase, 'db' | 'uri' | 'drop'>> {
-  shared ??= connectTo(inject('mongodbUri'));
-  const { client } = await shared;
-  const again = once ? undefined : prepared.pop();
-  const name = again ?? newName();
+  sharedConnection ??= connectTo(inject('mongodbUri'));
+  const { client } = await sharedConnection;
+  const reusedName = once ? undefined : unusedNames.pop();
+  const name = reusedName ?? newName();
   const db = client.db(name);
-  if (again === undefined) await ensureIndexes(db, indexes);
+  if (reusedName === undefined) await ensureIndexes(db, indexes);
   const drop = async (): Promise<void> => {
     if (once) return void (await db.dropDatabase());
     await Promise.all((await db.collections()).map((each) => each.deleteMany({})));
-    prepared.push(name);
+    unusedNames.push(name);
   };
   return { db, uri: withDatabase(inject('mongodbUri'), name), drop };
 }
 
 /**
- * A database with all indexes, for one test. Its connection is closed before the database is emptied, so that
- * unfinished work of the test cannot write.
+ * Returns a connected database with all indexes, for one test. When the test ends, the connection is closed before the
+ * database is emptied, so that unfinished work of the test cannot write to it.
  */
 export async function preparedDatabase(): Promise<Database> {
   const { uri, drop } = await databaseOfServer();

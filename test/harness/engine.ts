@@ -9,12 +9,12 @@ import { within } from './time-limits.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     mongodbUri: string;
-    /** True in the slow tier. The quick tier tries only a part of such a test's cases. */
+    /** Whether this is the slow tier. In the quick tier, some tests try only a part of their cases. */
     thorough: boolean;
   }
 }
 
-/** A file system in memory if the machine has one with space, so that journaled writes do not wait for a disk. */
+/** Returns a folder in memory if the machine has one with 2 GiB of space, so that writes do not wait for a disk. */
 function quickestFolder(): string {
   const [memory, needed] = ['/dev/shm', 2 ** 31];
   try {
@@ -36,7 +36,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Killed runs leave their databases behind, which use memory. */
+/** Deletes the databases of test runs that were killed, because they use memory. */
 function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
@@ -45,13 +45,13 @@ function removeAbandoned(folder: string): void {
 }
 
 /**
- * One database server for the whole run: MONGODB_URI's, the mongod of MONGOMS_SYSTEM_BINARY, or else the built embedded
- * engine.
+ * Starts one database server for the whole run: the mongod of MONGOMS_SYSTEM_BINARY, or else the built embedded engine. With
+ * MONGODB_URI, starts none, and the tests use that server.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const given = process.env['MONGODB_URI'];
-  if (given) {
-    project.provide('mongodbUri', given);
+  const givenUri = process.env['MONGODB_URI'];
+  if (givenUri) {
+    project.provide('mongodbUri', givenUri);
     return undefined;
   }
   process.env['MONGOMS_SYSTEM_BINARY_VERSION_CHECK'] ??= 'false';

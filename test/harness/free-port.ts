@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports for outgoing connections, which could take a free port before its server listens. */
+/** A range below the ports of outgoing connections, because such a connection could take the port before a server listens. */
 const [lowest, highest] = [10_100, 32_000];
 
-/** A port of 127.0.0.1 without a listener. */
+/** Finds a port of 127.0.0.1 on which no server listens. */
 export async function freePort(): Promise<number> {
   const port = randomInt(lowest, highest);
   const server = createServer().listen(port, '127.0.0.1');

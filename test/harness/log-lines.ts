@@ -2,7 +2,7 @@ import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
 export type LogLine = Record<string, unknown>;
 
-/** A logger with the server's configuration, and its output so far. */
+/** Creates a logger with the server's configuration. `lines` has its output so far; `of` returns the lines of one request. */
 export function recordingLogger(roles: readonly string[] = []) {
   const lines: LogLine[] = [];
   const write = (text: string) => void lines.push(JSON.parse(text) as LogLine);

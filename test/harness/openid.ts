@@ -8,8 +8,8 @@ import { startTestServer, type TestServer } from './server.ts';
 type Settings = NonNullable<Parameters<typeof startTestServer>[0]>;
 
 /**
- * The whole service with one OpenID provider. The provider is the source `bank` in both modes, and `test-bank` in test
- * mode only. The caller stops it.
+ * Starts the whole service with one OpenID provider. The provider is the source `bank` in both modes, and `test-bank` in
+ * test mode only. The caller stops the service; this stops the provider too.
  */
 export async function startWithBank({ env = {}, ...settings }: Settings = {}) {
   const port = await freePort();
@@ -37,18 +37,22 @@ export async function startWithBank({ env = {}, ...settings }: Settings = {}) {
   };
 }
 
-interface At {
+interface ClientOfUser {
   clientId: string;
   redirectUri: string;
 }
 
-/** A user of the bank who verifies at a client, from `/verify/start` to the partner's redirect. */
-export async function verifyAtBank(server: Pick<TestServer, 'baseUrl'>, at: At, person = 'adult') {
+/** Verifies a user at the bank, from `/verify/start` to the partner's redirect. @returns the code of the redirect */
+export async function verifyAtBank(
+  server: Pick<TestServer, 'baseUrl'>,
+  client: ClientOfUser,
+  person = 'adult',
+) {
   const { baseUrl } = server;
   const { codeVerifier, codeChallenge, state } = newVisit();
   const pages = openPages(server);
   const scope = 'age_18_plus country';
-  const consent = await pages.open(startUrl({ ...at, baseUrl, scope, state, codeChallenge }));
+  const consent = await pages.open(startUrl({ ...client, baseUrl, scope, state, codeChallenge }));
   const page = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });
   const { returned } = await pages.open(await signIn(page.provider, person));
   if (!returned?.['code']) throw new Error(`no code, but ${JSON.stringify(returned)}`);
@@ -56,6 +60,6 @@ export async function verifyAtBank(server: Pick<TestServer, 'baseUrl'>, at: At, 
   return { code: returned['code'], codeVerifier, sessionId };
 }
 
-/** A partner whose test client verifies users at the bank. */
+/** Creates a partner whose test client verifies users at the bank. */
 export const createBankPartner = (server: Pick<TestServer, 'admin'>) =>
   createPartner(server, { client: { sources: ['bank'], claims: ['age_18_plus', 'country'] } });

@@ -7,7 +7,7 @@ import { tokenForm as formOf, newVisit, startUrl } from '../journey/pkce.ts';
 export const redirectUri = 'http://localhost:9999/callback';
 const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
 
-/** The parts of a server that these functions need. */
+/** The fields of a server that these functions use. */
 export interface Server {
   admin: TRPCClient<AdminRouter>;
   baseUrl: string;
@@ -22,7 +22,7 @@ interface Wanted {
   client?: Partial<CreateClient>;
 }
 
-/** An active partner with a key, a client and money in its test wallet, created as by support. */
+/** Creates an active partner with a key, a client and money in its wallet, by the calls of `svcadmin`. */
 export async function createPartner(
   { admin }: Pick<Server, 'admin'>,
   { name = 'Acme Cinema', mode = 'test', funds = 10_000, client = {} }: Wanted = {},
@@ -53,7 +53,7 @@ export async function createPartner(
 }
 export type TestPartner = Awaited<ReturnType<typeof createPartner>>;
 
-/** A user's visit from `/verify/start` to the partner's redirect with the code. */
+/** Verifies a sandbox user, from `/verify/start` to the partner's redirect. @returns the redirect and its code */
 export async function verifyUser(
   { baseUrl }: Pick<Server, 'baseUrl'>,
   partner: TestPartner,
@@ -70,14 +70,14 @@ export type Verified = Awaited<ReturnType<typeof verifyUser>>;
 export type Code = Pick<Verified, 'code' | 'codeVerifier'>;
 type Payer = Pick<TestPartner, 'clientId' | 'clientSecret' | 'redirectUri'>;
 
-/** The form of an exchange, as a partner sends it. */
+/** Returns the form by which a partner exchanges a code. */
 export const tokenForm = (partner: Payer, code: Code) => formOf({ ...partner, ...code });
 
-/** An exchange, as a partner's server sends it. */
+/** Exchanges a code, as a partner's server does. */
 export const exchangeCode = ({ baseUrl }: Pick<Server, 'baseUrl'>, partner: Payer, code: Code) =>
   post(`${baseUrl}/api/oauth/token`, tokenForm(partner, code));
 
-/** Posts a form, or JSON if `as` says so. */
+/** Posts fields as a form, or as JSON with `as` = `json`. */
 export function post(
   url: string,
   fields: Record<string, unknown>,

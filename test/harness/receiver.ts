@@ -21,11 +21,11 @@ export interface Receiver {
 }
 
 type Exchange = Parameters<RequestListener>;
-/** Gets the number of the request from 1, which is the last one of `received`. */
+/** Answers a request, which is the last one of `received`. `count` is the number of requests so far, from 1. */
 type Answer = (count: number, ...exchange: Exchange) => void;
 const accept: Answer = (_count, _request, response) => response.writeHead(204).end();
 
-async function portOf(server: TcpServer): Promise<number> {
+async function listenOnFreePort(server: TcpServer): Promise<number> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return (server.address() as AddressInfo).port;
 }
@@ -35,21 +35,21 @@ function close(server: TcpServer | Server): void {
   server.close();
 }
 
-/** Listens on a free port of 127.0.0.1 until the test ends. */
+/** Listens on a free port of 127.0.0.1 until the test ends. @returns the port */
 export async function listen(server: TcpServer): Promise<number> {
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   onTestFinished(() => close(server));
   return port;
 }
 
-/** A partner's receiver that keeps every request, over https with `tls`. The caller closes it. */
+/** Starts a receiver that keeps every request, over https with `tls`. The caller closes it. */
 export async function startReceiver(
   answer: Answer = accept,
   tls?: ServerOptions,
 ): Promise<Receiver & { close: () => void }> {
   const received: Received[] = [];
   let connections = 0;
-  const note: RequestListener = (request, response) => {
+  const keepAndAnswer: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -59,11 +59,11 @@ export async function startReceiver(
       answer(received.length, request, response);
     });
   };
-  const server = tls ? createTlsServer(tls, note) : createServer(note);
+  const server = tls ? createTlsServer(tls, keepAndAnswer) : createServer(keepAndAnswer);
   server.on('connection', () => {
     connections += 1;
   });
-  const port = await portOf(server);
+  const port = await listenOnFreePort(server);
   return {
     url: `${tls ? 'https' : 'http'}://localhost:${port}/hooks`,
     port,
@@ -73,7 +73,7 @@ export async function startReceiver(
   };
 }
 
-/** The same, closed when the test ends. */
+/** Starts a receiver that keeps every request. It is closed when the test ends. */
 export async function createReceiver(answer?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(answer);
   onTestFinished(receiver.close);

@@ -9,7 +9,7 @@ import { databaseOfServer } from './database.ts';
 import { freePort } from './free-port.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A clock that a test sets. It starts at the machine's time. */
+/** A clock that moves only when a test sets or advances it. */
 export interface ManualClock extends DatabaseClock {
   set(now: number): void;
   advance(ms: number): void;
@@ -38,7 +38,7 @@ export function manualClock(start = Date.now()): ManualClock {
   };
 }
 
-/** The machine's clock plus an offset that a test sets. */
+/** Creates a clock that shows the machine's time plus `ahead` milliseconds. A test sets `ahead`. */
 export function shiftedClock() {
   const clock = { ...manualClock(), ahead: 0, now: () => Date.now() + clock.ahead };
   return clock;
@@ -61,7 +61,7 @@ interface Settings {
 }
 
 /**
- * The whole service in this process, with its own database and ports. The caller stops it. Its public address is
+ * Starts the whole service in this process, with a database and ports of its own. The caller stops it. Its public address is
  * `http://localhost:<port>`.
  */
 export async function startTestServer({
@@ -85,7 +85,7 @@ export async function startTestServer({
     ...env,
   });
   const injected = clock ? { clock: () => clock } : {};
-  const listening: Replacements = onCommand
+  const observed: Replacements = onCommand
     ? {
         foundation({ client }) {
           client.on('commandStarted', onCommand);
@@ -94,7 +94,7 @@ export async function startTestServer({
       }
     : {};
   const pace = { ...testPace, ...replacements.pace };
-  const all = { ...injected, ...listening, ...replacements, pace };
+  const all = { ...injected, ...observed, ...replacements, pace };
   const server = await startServer(config, logger ?? createLogger(config.logLevel), all);
   const url = `http://127.0.0.1:${config.admin.port}/trpc`;
   const as = (token: string) =>
@@ -103,16 +103,16 @@ export async function startTestServer({
     });
   return {
     baseUrl: config.baseUrl,
-    /** The address of its listener, which can differ from its public address. */
+    /** The address of the public listener, which can differ from the address in links (`baseUrl`). */
     publicUrl: `http://127.0.0.1:${config.public.port}`,
     adminUrl: `http://127.0.0.1:${config.admin.port}`,
     dataDir,
     config,
     db: database.db,
     uri: database.uri,
-    /** The admin API for its first operator, an owner. */
+    /** The admin API, called by the first operator, who is an owner. */
     admin: as(adminToken),
-    /** The admin API for the operator with this token. */
+    /** Returns the admin API, called by the operator with this token. */
     as,
     services: server.services,
     sweep: server.sweep,
@@ -124,7 +124,7 @@ export async function startTestServer({
 }
 export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
-/** The error code with which a call of the admin API was refused. */
+/** Returns the error code with which a call of the admin API is refused; `no refusal` if the call succeeds. */
 export async function refusal(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;

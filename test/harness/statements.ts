@@ -1,23 +1,26 @@
 import type { Db, Document } from 'mongodb';
 
-/** A command as sent by the driver. */
+/** A command that the driver sent. */
 export interface SentCommand {
   commandName: string;
   command: Document;
 }
 
-/** Every process reads its small keyring between two heartbeats. No request waits for it. */
+/**
+ * Whether a command reads the keyring. No request waits for this read, so tests that look at the statements of a request leave
+ * it out.
+ */
 export const isKeyringRead = (command: Document): boolean => command['find'] === 'keys';
 
-/** The options of a find command, besides its filter, that affect its plan. */
+/** The options of a find command that affect its query plan, besides the filter. */
 const findOptions = ['sort', 'limit', 'skip', 'hint', 'projection', 'collation'];
 
-/** A write finds its documents as a query does. */
+/** Converts a write to the query by which it finds its documents, because both need the same index. */
 const asFind =
   (find: unknown) =>
   ({ q: filter, hint }: Document): Document => ({ find, filter, ...(hint && { hint }) });
 
-/** The statements that `explain` accepts: each statement of a bulk write is a separate one. */
+/** Converts a command to statements that `explain` accepts, one for each statement of a bulk write. */
 export function statementsOf({ commandName, command }: SentCommand): Document[] {
   const collection = command[commandName];
   const options = Object.fromEntries(
@@ -29,7 +32,7 @@ export function statementsOf({ commandName, command }: SentCommand): Document[] 
     case 'aggregate':
       return [{ aggregate: collection, pipeline: command['pipeline'], cursor: {}, ...options }];
     case 'count': {
-      // Without a query it is the number that the collection keeps of itself.
+      // Without a query, the database returns a number that it keeps for the collection, and scans nothing.
       const { query = {}, limit } = command;
       const isKept = Object.keys(query as Document).length === 0;
       return isKept ? [] : [{ count: collection, query, ...(limit && { limit }) }];
