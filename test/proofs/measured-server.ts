@@ -7,8 +7,8 @@ import { startDatabase, startMember } from './upgrade/members.ts';
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
 
 /**
- * The built server with a database of its own, for programs that measure it.
- * @param name of its temporary folder
+ * Starts the built server with a database of its own, for programs that measure it.
+ * @param name the name of its temporary folder
  */
 export async function startMeasured(name: string) {
   const database = await startDatabase(temporaryFolder(name));

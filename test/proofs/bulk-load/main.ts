@@ -18,8 +18,8 @@ import { startCounter } from '../upgrade/load.ts';
 
 const [failed = 10_000, rate = 50, rounds = 6] = process.argv.slice(2).map(Number);
 const perRound = 60;
-/** Milliseconds between two exchanges of a round. */
-const everyMs = 100;
+/** The time between two exchanges of a round, in milliseconds. */
+const exchangeEveryMs = 100;
 /** The number of users who get their codes at the same time. */
 const inFlight = 6;
 
@@ -42,8 +42,8 @@ await admin.webhooks.set.mutate({ keyId: partner.keyId, url: others.url });
 const other = await createPartner({ admin });
 await admin.webhooks.set.mutate({ keyId: other.keyId, url: receiver.url });
 
-/** Failed deliveries with their events, copied from a sample. */
-async function seed(db: Db, { keyId }: TestPartner): Promise<void> {
+/** Inserts failed deliveries with their events, copied from a sample. */
+async function insertFailedDeliveries(db: Db, { keyId }: TestPartner): Promise<void> {
   const { id } = await admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
   const deliveries = db.collection<{ _id: string }>('deliveries');
   const events = db.collection<{ _id: string }>('events');
@@ -73,14 +73,14 @@ async function codes(count: number): Promise<Code[]> {
 
 /**
  * Exchanges codes at a steady rate, even if earlier ones have no answer yet.
- * @returns the milliseconds of each
+ * @returns the time of each exchange in milliseconds
  */
 async function exchangeAll(wanted: readonly Code[]): Promise<number[]> {
   const began = performance.now();
   return Promise.all(
     wanted.map(async (code, at) => {
       await new Promise((resolve) =>
-        setTimeout(resolve, Math.max(0, began + at * everyMs - performance.now())),
+        setTimeout(resolve, Math.max(0, began + at * exchangeEveryMs - performance.now())),
       );
       const sent = performance.now();
       const answer = await exchangeCode({ baseUrl }, partner, code);
@@ -99,7 +99,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
-await seed(db, other);
+await insertFailedDeliveries(db, other);
 await exchangeAll(await codes(perRound));
 const without: number[] = [];
 const beside: number[] = [];
@@ -117,7 +117,7 @@ for (let round = 0; round < rounds; round += 1) {
 const row = (name: string, values: readonly number[]) =>
   `| ${name} | ${values.length} | ${[0.5, 0.95, 0.99].map((share) => quantile(values, share).toFixed(1)).join(' | ')} |\n`;
 process.stdout.write(
-  `${failed} failed deliveries, resent at ${rate}/s beside ${1000 / everyMs} exchanges a second\n\n`,
+  `${failed} failed deliveries, resent at ${rate}/s beside ${1000 / exchangeEveryMs} exchanges a second\n\n`,
 );
 process.stdout.write('| | exchanges | p50 ms | p95 ms | p99 ms |\n| --- | --: | --: | --: | --: |\n');
 process.stdout.write(row('without', without) + row('beside the job', beside));

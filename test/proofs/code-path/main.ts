@@ -17,8 +17,8 @@ import { startDatabase, until } from '../upgrade/members.ts';
  */
 
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
-/** Background work has ended after this time in milliseconds. */
-const quiet = 1_500;
+/** The time after which background work has ended, in milliseconds. */
+const backgroundWaitMs = 1_500;
 
 /** A file belongs to the first matching group, or else to the path of the code. */
 const groups: readonly (readonly [name: string, files: RegExp])[] = [
@@ -56,8 +56,8 @@ session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** Files with functions that were called since the last reading. */
-async function calledFiles(): Promise<string[]> {
+/** Reads which files have functions that were called since the last read. */
+async function readCalledFiles(): Promise<string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const called = result.filter(({ functions }) => functions.some(({ ranges }) => ranges[0]?.count));
   return called.flatMap((script) => /\/dist\/((?:server|contracts)\/.*)\.js$/.exec(script.url)?.[1] ?? []);
@@ -80,19 +80,19 @@ async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
 // The first visits fill caches, and make the user a returning user.
 for (let n = 0; n < 3; n += 1) await exchange(await pass());
 const code = await pass();
-await sleep(quiet);
-await calledFiles();
+await sleep(backgroundWaitMs);
+await readCalledFiles();
 await exchange(code);
-show('An exchange', await calledFiles());
+show('An exchange', await readCalledFiles());
 
-await sleep(quiet);
-await calledFiles();
+await sleep(backgroundWaitMs);
+await readCalledFiles();
 const counts = () => ['verification.session.completed', 'vae.resolved'].map(receiver.count);
 const before = counts();
 await exchange(await pass());
 await until('the webhooks', () => counts().every((count, n) => count > (before[n] ?? 0)));
 await sleep(100);
-show('A whole way', await calledFiles());
+show('A whole way', await readCalledFiles());
 
 session.disconnect();
 await server.stop();

@@ -9,13 +9,13 @@ export interface Held {
   kind: string;
   /** The number of writes that were made and rolled back; undefined if it cannot be known. */
   rolledBack?: number;
-  committedSilently?: boolean;
+  hasSilentCommits?: boolean;
 }
 
 /** The replica set of the drill. */
 export interface Cluster {
   uri: string;
-  /** Ends the present primary. Resolves when another one answers. */
+  /** Ends the present primary. Resolves when another primary answers. */
   elect(): Promise<Held>;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ interface Settings {
   plan: Partial<Plan>;
 }
 
-/** All kinds of elections, equally often and in a random order. */
+/** Opens the simulated replica set. It holds all kinds of elections, equally often and in a random order. */
 export async function openFacade({ random, onFault, plan }: Settings): Promise<Cluster> {
   const set = await startReplicaSet({ random, onFault, plan });
   const kinds = plan.kinds ?? electionKinds;
@@ -42,12 +42,11 @@ export async function openFacade({ random, onFault, plan }: Settings): Promise<C
   };
 }
 
-/** Seconds. */
-const steppedDownFor = 10;
+const steppedDownSeconds = 10;
 
 /**
- * A MongoDB replica set. Its primary steps down, and as far as possible does not wait for the others first. The drill
- * uses and drops its own database.
+ * Opens a real MongoDB replica set. For an election, its primary steps down, if possible without waiting for the other
+ * members. The drill uses a database of its own, and drops it.
  */
 export async function openReal(uri: string): Promise<Cluster> {
   const name = `svc_drill_${process.pid}`;
@@ -60,7 +59,7 @@ export async function openReal(uri: string): Promise<Cluster> {
     async elect() {
       const before = await retry(primary);
       await admin
-        .command({ replSetStepDown: steppedDownFor, secondaryCatchUpPeriodSecs: 0, force: true })
+        .command({ replSetStepDown: steppedDownSeconds, secondaryCatchUpPeriodSecs: 0, force: true })
         .catch(() => undefined); // its own connection may end with the primary
       await retry(async () => {
         if ((await primary()) === before) throw new Error(`${before} is still the primary`);

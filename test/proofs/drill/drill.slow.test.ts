@@ -6,7 +6,7 @@ import { runDrill } from './drill.ts';
 import { productProgram } from './mutants.ts';
 import { failuresOf, describe as lines, shortfall } from './report.ts';
 
-/** `npm run drill` holds 200. */
+/** The number of elections. `npm run drill` holds 200. */
 const elections = 6;
 
 it('elections under load lose nothing and double nothing', { timeout: within(300_000) }, async () => {

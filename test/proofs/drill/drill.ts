@@ -18,8 +18,8 @@ export interface Fault extends Held {
   election: number;
   words: string;
   /**
-   * `wrong`: something is lost, doubled or answered wrongly. `not checked`: a client or a check has given up.
-   * `late`: no answer for 15 s, which a busy machine causes, too.
+   * The kind of the fault. `wrong`: something is lost, doubled or answered wrongly. `not checked`: a client or a check has
+   * given up. `late`: no answer came for 15 s, which a busy machine can cause too.
    */
   means: 'wrong' | 'not checked' | 'late';
 }
@@ -29,8 +29,8 @@ export interface Report {
   kinds: Record<string, number>;
   /** The number of rolled-back writes; undefined if it cannot be known. */
   rolledBack: number | undefined;
-  /** Elections with committed writes whose acknowledgement was lost. */
-  committedSilently: number;
+  /** The number of elections with committed writes whose acknowledgement was lost. */
+  hasSilentCommits: number;
   figures: Figures;
   faults: Fault[];
   /** The folder with the servers' warnings, if there is a fault. */
@@ -41,7 +41,7 @@ interface Settings {
   cluster: Cluster;
   random: Random;
   elections: number;
-  /** Processes of the product. */
+  /** The number of processes of the product. */
   servers: number;
   /** The compiled `server/main.js`. */
   program: string;
@@ -53,7 +53,7 @@ interface Settings {
   progress?: (election: number, held: Held) => void;
 }
 
-/** From one election to the next. */
+/** What limits the exchanges of an election. It changes from one election to the next. */
 const bounds: readonly [Bound, Bound][] = [
   ['none', 'balance'],
   ['cap', 'none'],
@@ -61,12 +61,12 @@ const bounds: readonly [Bound, Bound][] = [
 ];
 /** The latest start of an election, in milliseconds after the clients' start. */
 const latest = 450;
-/** Milliseconds after which sweeps have published everything. They run every 15 s, and elections make some fail. */
-const longestSettling = within(150_000);
-const asksEvery = 2_000;
+/** The time in which sweeps must publish everything, in milliseconds. Sweeps run every 15 s, and elections make some fail. */
+const longestSettlingMs = within(150_000);
+const pollEveryMs = 2_000;
 
 /**
- * Servers under load, with elections one after another at random moments. Each election has separate partners, so that
+ * Holds elections one after another at random moments, with servers under load. Each election has separate partners, so that
  * a fault identifies its election.
  */
 export async function runDrill(settings: Settings): Promise<Report> {
@@ -118,11 +118,11 @@ export async function runDrill(settings: Settings): Promise<Report> {
       ]),
     );
 
-  /** Waits until all that follows the answers has happened, and checks everything. */
+  /** Waits until all effects of the answers are stored, and checks them. */
   async function settle(election: number, lane: Lane): Promise<void> {
     const isSettled = () => calm.read(() => retry(lane.isSettled));
-    const until = performance.now() + longestSettling;
-    while (!mayStop() && performance.now() < until && !(await isSettled())) await sleep(asksEvery);
+    const until = performance.now() + longestSettlingMs;
+    while (!mayStop() && performance.now() < until && !(await isSettled())) await sleep(pollEveryMs);
     if (mayStop()) return;
     const { faults: found, figures: own } = await calm.read(() => retry(lane.checkSettled));
     blame(election, found);
@@ -172,7 +172,7 @@ export async function runDrill(settings: Settings): Promise<Report> {
     rolledBack: rolledBack.some((each) => each === undefined)
       ? undefined
       : rolledBack.reduce<number>((sum, each) => sum + (each ?? 0), 0),
-    committedSilently: held.filter((each) => each.committedSilently === true).length,
+    hasSilentCommits: held.filter((each) => each.hasSilentCommits === true).length,
     figures,
     faults,
     ...(faults.length > 0 && !untilFault ? { logs: servers.dataDir } : {}),

@@ -25,7 +25,7 @@ export interface Environment extends Servers {
   receiver: Awaited<ReturnType<typeof startReceiver>>;
 }
 
-/** The totals over all lanes. */
+/** The totals of all lanes. */
 export interface Figures {
   clients: number;
   tokens: number;
@@ -33,7 +33,7 @@ export interface Figures {
   lostAnswers: number;
   flows: number;
   events: number;
-  /** Repeated POSTs of an event after a 2xx, which is allowed: delivery is at least once. */
+  /** The number of repeated POSTs of an event after a 2xx. They are allowed, because delivery is at least once. */
   repeatedPosts: number;
 }
 
@@ -41,15 +41,15 @@ export interface Figures {
 export interface Lane {
   /** Resolves when every client has its final answer. */
   run(): Promise<void>;
-  /** Faults that are certain by now, as text. */
+  /** Describes the faults that are certain before all effects are stored. */
   checkNow(): Promise<string[]>;
-  /** Whether all effects of the answers are stored. */
+  /** Returns whether all effects of the answers are stored. */
   isSettled(): Promise<boolean>;
-  /** Everything that is wrong then. */
+  /** Describes all faults after all effects are stored. */
   checkSettled(): Promise<{ faults: string[]; figures: Partial<Figures> }>;
 }
 
-/** Milliseconds in which clients start. */
+/** The time in which clients start, in milliseconds. */
 const spread = 600;
 
 const moneyFaults = ({ lostCents, doubleDebits, orphans }: MoneyFindings): string[] => [
@@ -65,13 +65,13 @@ const figuresOf = (outcomes: readonly Outcome[], findings: MoneyFindings, charge
   lostAnswers: findings.lostAnswers,
 });
 
-/** @throws if a client has given up, because its code's state is then unknown */
+/** Checks that all clients got answers. @throws if a client has given up, because the state of its code is unknown */
 function requireAnswers(outcomes: readonly Outcome[]): void {
   const open = outcomes.filter(({ token, refusal }) => token === undefined && refusal === undefined).length;
   if (open > 0) throw new Error(`${open} clients got no final answer in 60 s of asking`);
 }
 
-/** Codes with two clients each at both servers, and operators' commands, each sent twice. */
+/** Starts clients for codes of a new partner, two for each code at both servers, and operators' commands, each sent twice. */
 export async function openMoneyLane(environment: Environment, bound: Bound): Promise<Lane> {
   const scenario = await openScenario(environment, bound);
   const { partner, codes } = scenario;
@@ -104,7 +104,7 @@ export async function openMoneyLane(environment: Environment, bound: Bound): Pro
 const people = ['new-adult', 'adult'] as const;
 const codesWithEvents = 6;
 
-/** Users in hosted flows, and codes with unpublished events, for a partner with a webhook. */
+/** Starts users in hosted flows, and creates codes with unpublished events, for a new partner with a webhook. */
 export async function openFlowLane(environment: Environment): Promise<Lane> {
   const { db, publicUrls, receiver } = environment;
   const endpoint = receiver.open(0);

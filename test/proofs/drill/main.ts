@@ -58,7 +58,7 @@ if (wantsHelp || list) {
 }
 
 const realUri = process.env['DRILL_MONGODB_URI'];
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 
 async function drill(program: string, plan: Partial<Plan>, untilFault: boolean): Promise<Report> {
   const random = createRandom(seed);
@@ -69,7 +69,7 @@ async function drill(program: string, plan: Partial<Plan>, untilFault: boolean):
     const report = await runDrill({
       ...{ cluster, random, elections, servers, program, untilFault, signal: interrupt.signal },
       progress: (n, { kind, rolledBack }) =>
-        say(
+        writeLine(
           `  election ${n}: ${kind}${rolledBack === undefined ? '' : `, ${rolledBack} writes rolled back`}`,
         ),
     });
@@ -82,7 +82,7 @@ async function drill(program: string, plan: Partial<Plan>, untilFault: boolean):
 
 /** @returns whether the mutant was found */
 async function drillMutant(mutant: Mutant): Promise<boolean> {
-  say(`${mutant.name}: ${mutant.title}`);
+  writeLine(`${mutant.name}: ${mutant.title}`);
   const { faults, elections: held } = await drill(buildMutant(mutant), mutant.plan ?? {}, true);
   const first = faults.find(({ means }) => means === 'wrong');
   const found = first
@@ -92,12 +92,12 @@ async function drillMutant(mutant: Mutant): Promise<boolean> {
   return first !== undefined;
 }
 
-// The first interrupt ends the drill after the present election with a report. The second one ends it at once.
+// After the first interrupt, the drill ends with a report after the present election. The second interrupt ends the process.
 const interrupt = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.on(name, () => (interrupt.signal.aborted ? process.exit(1) : interrupt.abort()));
 }
-say(`seed ${seed}`);
+writeLine(`seed ${seed}`);
 let failed = false;
 if (chosen.length === 0) {
   const report = await drill(productProgram, {}, false);

@@ -99,8 +99,8 @@ const programOf = (directory: string) => join(directory, 'dist/server/main.js');
 export const productProgram = programOf(root);
 
 /**
- * A copy of the built product with the edits of a mutant.
- * @returns its program
+ * Copies the built product, and makes the edits of a mutant in the copy.
+ * @returns the path of its program
  * @throws if the text of an edit does not occur exactly once
  */
 export function buildMutant({ edits }: Mutant): string {

@@ -15,9 +15,8 @@ interface Settings {
   count: number;
 }
 
-/** Milliseconds. */
-const longestStart = 180_000;
-const longestStop = within(15_000);
+const longestStartMs = 180_000;
+const longestStopMs = within(15_000);
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -34,7 +33,7 @@ const isReady = (url: string): Promise<boolean> =>
   );
 
 /**
- * Processes of the product with one database. Their warnings go to files in `dataDir`.
+ * Starts processes of the product with one database. Their warnings go to files in `dataDir`.
  * @throws if one of them does not start
  */
 export async function startServers({ program, mongodbUri, count }: Settings) {
@@ -74,22 +73,22 @@ export async function startServers({ program, mongodbUri, count }: Settings) {
   const killAll = () => {
     for (const child of children) child.kill('SIGKILL');
   };
-  // The servers keep running after the drill has ended.
+  // Without this, the servers would run on after the drill has ended.
   process.once('exit', killAll);
   for (const [index, port] of ports.entries()) {
     children.push(start(port, index));
     const ready = () => isReady(publicUrls[index] ?? '');
-    if (!(await eventually(ready, longestStart))) {
+    if (!(await eventually(ready, longestStartMs))) {
       killAll();
       keepFolder(dataDir);
-      throw new Error(`server ${index} is not ready after ${longestStart} ms: see ${dataDir}`);
+      throw new Error(`server ${index} is not ready after ${longestStartMs} ms: see ${dataDir}`);
     }
   }
 
   async function stop(child: ChildProcess): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    const timer = setTimeout(() => child.kill('SIGKILL'), longestStop);
+    const timer = setTimeout(() => child.kill('SIGKILL'), longestStopMs);
     child.kill('SIGTERM');
     await ended;
     clearTimeout(timer);
@@ -99,7 +98,7 @@ export async function startServers({ program, mongodbUri, count }: Settings) {
     publicUrls,
     adminUrl: `http://127.0.0.1:${adminPort}`,
     dataDir,
-    /** Processes that have ended unexpectedly, as text. */
+    /** Describes the processes that have ended unexpectedly. */
     deaths: (): readonly string[] => deaths,
     /** @param keep whether the warning files stay */
     async close(keep: boolean): Promise<void> {

@@ -6,7 +6,8 @@ const inRecords = (text: RegExp) => (command: Command) =>
   records.some((collection) => writing(collection, text)(command));
 
 /**
- * Every write of an operator's command: the record with its audit entry, the copy, and the removal of the copied entry.
+ * The points of every write of an operator's command: the record with its audit entry, the copy of this entry in the audit
+ * log, and its removal from the record.
  */
 export const adminPoints: readonly MessagePoint[] = pointsAt({
   'new record': (command) => command.name === 'insert' && inRecords(/"auditAt"/)(command),

@@ -29,14 +29,13 @@ interface LogDocument {
 }
 
 const collections = ['partners', 'apiKeys', 'clients'] as const;
-/** Commands of each kind, sent almost simultaneously. */
+/** The number of commands of each kind. They are sent almost simultaneously. */
 const rounds = 3;
 /** The smallest funding of a wallet in cents. */
 const funds = 5_000;
-/** Milliseconds. */
-const aftermath = 300;
-const longestWait = 25_000;
-const sweepEvery = 100;
+const backgroundWaitMs = 300;
+const longestWaitMs = 25_000;
+const sweepEveryMs = 100;
 
 /**
  * Sends commands that create or change records, and repeats each until it is answered.
@@ -56,7 +55,7 @@ async function operate(environment: Environment, { partnerId, clientId }: Partne
   return 2 * rounds + 1;
 }
 
-/** The records of the run: the partner's own, and the created partners. */
+/** Reads the records of the run: those of the partner, and the partners that the run created. */
 async function recordsOf(db: Db, { partnerId }: Partner, name: string): Promise<RecordDocument[]> {
   const own = { $or: [{ _id: partnerId }, { partnerId }, { name: { $regex: `^${name} ` } }] };
   const found = await Promise.all(
@@ -104,7 +103,7 @@ async function findFaults(db: Db, partner: Partner, name: string): Promise<Omit<
 }
 
 /**
- * One run: operators' commands for a new partner, with one fault.
+ * Does one run: sends operators' commands for a new partner, with one fault.
  * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runAdmin(
@@ -116,7 +115,7 @@ export async function runAdmin(
   const name = `Kino ${run} ${partner.partnerId}`;
   const injected = await inject(fault, environment, hit);
   const work = operate(environment, partner, name);
-  await firstOf(injected.fired, afterwards(work, aftermath));
+  await firstOf(injected.fired, afterwards(work, backgroundWaitMs));
   const fired = injected.hasFired();
   await injected.recover();
   const answers = await work;
@@ -124,13 +123,13 @@ export async function runAdmin(
 
   const isCopied = async () => {
     await environment.sweep();
-    await sleep(sweepEvery);
+    await sleep(sweepEveryMs);
     const records = await retry(() => recordsOf(db, partner, name));
     return records.every(({ auditAt }) => auditAt === undefined);
   };
-  await eventually(isCopied, longestWait);
+  await eventually(isCopied, longestWaitMs);
   await injected.release();
-  await eventually(isCopied, longestWait);
+  await eventually(isCopied, longestWaitMs);
   const findings = await retry(() => findFaults(db, partner, name));
   return fired ? { ...findings, answers } : undefined;
 }

@@ -4,13 +4,13 @@ import { tokenForm } from '../../journey/pkce.ts';
 import type { Code } from './codes.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
-/** The final answer of one client, which retries until then. */
+/** The outcome of one client, which retries until it gets a final answer. */
 export interface Outcome {
   code: Code;
   token?: string;
   /** A final refusal: a 4xx of the contract. */
   refusal?: { status: number; description: string };
-  /** Requests without an answer, or with a 5xx. */
+  /** The number of requests without an answer, or with a 5xx. */
   unanswered: number;
   /** Answers that should not occur. */
   faults: string[];
@@ -21,19 +21,19 @@ interface Exchange {
   publicUrls: readonly string[];
   partner: Partner;
   code: Code;
-  /** The server that it asks first. */
+  /** The index of the server that the client asks first. */
   first?: number;
   /** Called before a client without an answer repeats its request. */
   mayRetry?: Promise<void>;
-  /** Milliseconds before the first request. */
+  /** The time before the first request, in milliseconds. */
   delay?: number;
 }
 
-/** The limit for an answer, above the 5 s of the contract, because the machine may be busy. */
-const answerWithin = within(15_000);
-const retryAfter = 30;
-/** Counts only the time of requests, not a wait for `mayRetry` or a stopped machine. */
-const givesUpAfter = within(60_000);
+/** The time limit for an answer. It is longer than the 5 s of the contract, because the machine may be busy. */
+const answerWithinMs = within(15_000);
+const retryAfterMs = 30;
+/** The time after which a client gives up. Only requests count, not a wait for `mayRetry` or a stopped machine. */
+const givesUpAfterMs = within(60_000);
 
 const formOf = (partner: Partner, code: Code) =>
   new URLSearchParams(tokenForm({ ...partner, ...code, redirectUri }));
@@ -42,7 +42,7 @@ type Answer = { status: number; body: Record<string, string> } | 'broken' | 'sil
 
 async function ask(url: string, body: URLSearchParams): Promise<Answer> {
   try {
-    const response = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(answerWithin) });
+    const response = await fetch(url, { method: 'POST', body, signal: AbortSignal.timeout(answerWithinMs) });
     return { status: response.status, body: (await response.json()) as Record<string, string> };
   } catch (error) {
     return error instanceof DOMException && error.name === 'TimeoutError' ? 'silent' : 'broken';
@@ -55,7 +55,7 @@ export async function exchange(settings: Exchange): Promise<Outcome> {
   const outcome: Outcome = { code, unanswered: 0, faults: [] };
   const body = formOf(partner, code);
   await sleep(delay);
-  let left = givesUpAfter;
+  let left = givesUpAfterMs;
   for (let tries = first; left > 0; tries += 1) {
     const since = performance.now();
     const answer = await ask(`${publicUrls[tries % publicUrls.length]}/api/oauth/token`, body);
@@ -66,26 +66,26 @@ export async function exchange(settings: Exchange): Promise<Outcome> {
       const description = answer.body['error_description'] ?? '';
       return { ...outcome, refusal: { status: answer.status, description } };
     }
-    left -= Math.min(performance.now() - since, answerWithin) + retryAfter;
+    left -= Math.min(performance.now() - since, answerWithinMs) + retryAfterMs;
     outcome.unanswered += 1;
-    if (answer === 'silent') outcome.faults.push(`no answer within ${answerWithin} ms`);
+    if (answer === 'silent') outcome.faults.push(`no answer within ${answerWithinMs} ms`);
     if (typeof answer === 'object' && answer.status !== 503) {
       outcome.faults.push(`answered ${answer.status} ${JSON.stringify(answer.body)}`);
     }
     await mayRetry;
-    await sleep(retryAfter);
+    await sleep(retryAfterMs);
   }
   outcome.faults.push('neither a token nor a final refusal');
   return outcome;
 }
 
 /**
- * Some codes have clients at different servers. The clients of the others share a server, so that each server writes
- * some charges.
+ * The number of codes whose clients start at different servers. The clients of any other code start at one server, so that
+ * each server writes some charges.
  */
-const racing = 4;
+const codesAtSeveralServers = 4;
 
-/** Several clients for each code, spread over all servers, almost simultaneously. */
+/** Exchanges each code by several clients almost simultaneously. The clients are spread over all servers. */
 export function exchangeAll(
   settings: Omit<Exchange, 'code' | 'delay' | 'first'>,
   codes: readonly Code[],
@@ -95,7 +95,7 @@ export function exchangeAll(
     Array.from({ length: clients }, (_, client) => ({
       ...settings,
       code,
-      first: Math.floor(index / 2) + (index < racing ? client : 0),
+      first: Math.floor(index / 2) + (index < codesAtSeveralServers ? client : 0),
       delay: Math.random() * spread,
     })),
   );

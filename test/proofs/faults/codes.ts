@@ -30,7 +30,7 @@ function enrollmentOf(partner: Partner, userId: string, firstSession: string, at
   return { _id, ...owner, ...state, createdAt: at };
 }
 
-/** The session after the hosted flow, made by the product's own transition. */
+/** Creates the session that a completed hosted flow leaves, by the product's own transition. */
 function sessionOf(
   enrollment: Enrollment,
   { codeVerifier, code, sessionId, returning }: Code,
@@ -61,7 +61,7 @@ function sessionOf(
 }
 
 /**
- * Codes of different users, with the records of completed hosted flows. Every second user is a returning one.
+ * Creates codes of different users, with the records of completed hosted flows. Every second user is a returning one.
  * @param unpublished whether the next sweep must publish the events of their sessions and enrollments
  */
 export async function createCodes(

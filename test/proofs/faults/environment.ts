@@ -10,35 +10,34 @@ import type { Worker } from './worker.ts';
 /** A secret in the format that the configuration requires. */
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
 
-/** Milliseconds after which a sweep of the suite takes a page's `unpublished` mark. */
-export const sweptAfter = 500;
-/** The product's own delay: see server/billing/publishing.ts. */
+/** The age in milliseconds from which a sweep of the suite removes the `unpublished` mark of a page. */
+export const sweptAfterMs = 500;
+/** The delay of the product in server/billing/publishing.ts. */
 const productSweepsAfter = 10_000;
-/** Milliseconds. Short for quick runs, but the attempt's limit is still far above a local POST. */
-const times = { attemptBudget: 2000, lease: 2300 };
+/** Times of webhooks in milliseconds. They are short for quick runs, but a local POST is much shorter than the limit. */
+const webhookTimesMs = { attemptBudget: 2000, lease: 2300 };
 
 export interface EnvironmentSettings {
   /** Whether the servers reach the database through the proxy. */
   proxied?: boolean;
   /** Whether another process, and not the server, sends webhooks. */
   sendsNot?: boolean;
-  /** The number of servers with one database. Faults happen to the first. Default 1. */
+  /** The number of servers on the database. Faults happen to the first server. The default is 1. */
   servers?: number;
-  /** Whether the others reach the private listener of the first one through a proxy. */
+  /** Whether the other servers reach the private listener of the first server through a proxy. */
   parted?: boolean;
 }
 
-/** Enough wallets that one of eight servers writes one, except in one of 50,000 cases. */
+/** The number of wallets. With so many, each of eight servers writes at least one, except in one of 50,000 cases. */
 const mostRestarts = 80;
-/** Milliseconds. */
-const longestJoin = 10_000;
+const longestJoinMs = 10_000;
 const sampleWallets = Array.from({ length: 20 }, (_, n) => `ptr_${n}:test`);
 const pidOf = (peer: string): number => Number(peer.split(':').at(-2));
 const everyRole = 'api,admin,worker';
 
 /**
- * A new database on the worker, and servers with it. The first server restarts often, always at the same address. Its
- * next process is loaded ahead, so that a start is short.
+ * Creates a database on the worker, and starts servers on it. The first server restarts often, always at the same address.
+ * Its next process is loaded before the restart, so that the restart is short.
  */
 export async function openEnvironment(worker: Worker, settings: EnvironmentSettings) {
   const { proxied = false, sendsNot = false, servers = 1, parted = false } = settings;
@@ -56,9 +55,9 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
       ...(link && http === first.http && { SVC_PEER_ADDRESS: `127.0.0.1:${listener}` }),
       ...(link && http !== first.http && { SVC_FAULT_REROUTE: `${listener}>${link.port}` }),
       SVC_FAULT: killPointNames.join(','),
-      SVC_FAULT_SWEPT_EARLIER: String(productSweepsAfter - sweptAfter),
-      SVC_FAULT_ATTEMPT_BUDGET: String(times.attemptBudget),
-      SVC_FAULT_LEASE_TIME: String(times.lease),
+      SVC_FAULT_SWEPT_EARLIER: String(productSweepsAfter - sweptAfterMs),
+      SVC_FAULT_ATTEMPT_BUDGET: String(webhookTimesMs.attemptBudget),
+      SVC_FAULT_LEASE_TIME: String(webhookTimesMs.lease),
       SVC_PORT: String(http),
       SVC_ADMIN_PORT: String(admin),
       SVC_BASE_URL: baseUrl,
@@ -88,7 +87,7 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     return (await listeners.toArray()).map(({ peer }) => peer).filter((peer) => living.has(pidOf(peer)));
   }
 
-  /** Whether the first server writes a wallet, when all servers know each other. */
+  /** Returns whether the first server writes a wallet, after all servers know each other. */
   async function isWrittenByFirst(walletId: string): Promise<boolean> {
     const writer = writerOf(walletId, await livingPeers());
     return writer !== undefined && pidOf(writer) === server.pid;
@@ -114,18 +113,18 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     server: () => server,
     /** The proxy of the first server's private listener, if the settings ask for one. */
     link,
-    /** One sweep in every process, as many times at once. */
-    async sweep(times = 1): Promise<void> {
-      await Promise.all([server, ...others].map((process) => process.sweep(times)));
+    /** Runs `simultaneous` sweeps in every process at the same time. */
+    async sweep(simultaneous = 1): Promise<void> {
+      await Promise.all([server, ...others].map((process) => process.sweep(simultaneous)));
     },
-    /** Waits until every process knows which others accept postings. */
+    /** Waits until every process knows which other processes accept postings. */
     async refresh(): Promise<void> {
       for (let round = 0; round < 2; round += 1) {
         await Promise.all([server, ...others].map((process) => process.refresh()));
       }
     },
     isWrittenByFirst,
-    /** Loads the next process of the first server ahead. */
+    /** Loads the next process of the first server before it is needed. */
     preload(): void {
       next ??= loadNext();
     },
@@ -137,8 +136,8 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     async restartUntil(writes: 'writes wallets' | 'others write wallets'): Promise<void> {
       const wanted = writes === 'writes wallets';
       for (let tries = 0; tries < mostRestarts; tries += 1) {
-        // A process that joins later could be the writer instead.
-        await eventually(async () => (await livingPeers()).length === servers, longestJoin);
+        // Wait for all processes, because one that joins later could become the writer instead.
+        await eventually(async () => (await livingPeers()).length === servers, longestJoinMs);
         const first = await Promise.all(sampleWallets.map(isWrittenByFirst));
         if (first.includes(wanted)) return;
         await restart();

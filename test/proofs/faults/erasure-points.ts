@@ -1,6 +1,6 @@
 import { deleting, type MessagePoint, pointsAt, writing } from './message-points.ts';
 
-/** Every write of an erasure: by the operator's command first, then by the sweep's second pass. */
+/** The points of every write of an erasure: first by the operator's command, then by the second pass of the sweep. */
 export const erasurePoints: readonly MessagePoint[] = pointsAt({
   user: writing('users', /"erasedAt"/),
   snapshots: writing('sessions', /"revised"/),

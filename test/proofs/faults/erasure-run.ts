@@ -16,17 +16,16 @@ export type ErasureFindings = Record<'erased' | 'kept' | 'traces' | 'unrecorded'
   other: string[];
 };
 
-/** A returning user with two browsers and a new user are erased. The last user stays. */
+/** The users of a run. A returning user with two browsers and a new user are erased; the last user stays. */
 const people = ['adult', 'new-adult', 'biometric'] as const;
 const returning = ['adult'] as const;
 const stays = 'biometric';
 const funds = 50_000;
-/** Milliseconds. */
-const aftermath = 300;
-const sweepEvery = 100;
-const longestErasure = 25_000;
-/** Longer than the delay of the request log. */
-const noted = 1_200;
+const backgroundWaitMs = 300;
+const sweepEveryMs = 100;
+const longestErasureMs = 25_000;
+/** The time to wait for the request log, in milliseconds. It is longer than the delay of the log. */
+const requestLogWaitMs = 1_200;
 
 interface User {
   id: string;
@@ -34,7 +33,7 @@ interface User {
   names: string[];
 }
 
-/** The user of this session, by the user's database ids. */
+/** Reads the user of a session, with the strings by which records identify the user. */
 async function userOf(db: Db, sessionId: string): Promise<User> {
   const session = await db
     .collection<{ _id: string; userId: string }>('sessions')
@@ -59,7 +58,10 @@ const erase = (environment: Environment, userId: string): Promise<unknown> =>
     }
   });
 
-/** Records that still identify a user, by collection. The audit log may name users whom an operator has erased. */
+/**
+ * Finds records that still identify a user. Leaves out the audit log, which may name users whom an operator has erased.
+ * @returns the collection of each record
+ */
 async function tracesOf(db: Db, names: readonly string[]): Promise<string[]> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const found = await Promise.all(
@@ -126,7 +128,7 @@ async function findFaults(
 }
 
 /**
- * One run: users of a new partner with tokens and events are erased simultaneously, with one fault.
+ * Does one run: erases users of a new partner, who have tokens and events, simultaneously and with one fault.
  * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runErasure(
@@ -141,7 +143,7 @@ export async function runErasure(
     ...(await passAll(environment, partner, returning)),
   ];
   const unsettled = await settle(environment, partner, endpoint);
-  await sleep(noted);
+  await sleep(requestLogWaitMs);
   const users = await Promise.all(
     passed.slice(0, people.length).map(({ sessionId }) => userOf(db, sessionId)),
   );
@@ -152,7 +154,7 @@ export async function runErasure(
   const injected = await inject(fault, environment, hit);
   const erasing = Promise.all(erased.map(({ id }) => erase(environment, id)));
   const work = erasing.then(() => environment.sweep()).catch(() => undefined);
-  await firstOf(injected.fired, afterwards(work, aftermath));
+  await firstOf(injected.fired, afterwards(work, backgroundWaitMs));
   const fired = injected.hasFired();
   await injected.recover();
   await erasing;
@@ -160,15 +162,15 @@ export async function runErasure(
   worker.proxy.disarm();
   const isGone = async () => {
     await environment.sweep();
-    await sleep(sweepEvery);
+    await sleep(sweepEveryMs);
     const ids = erased.map(({ id }) => id);
     return (
       (await retry(() => db.collection<{ _id: string }>('users').countDocuments({ _id: { $in: ids } }))) === 0
     );
   };
-  await eventually(isGone, longestErasure);
+  await eventually(isGone, longestErasureMs);
   await injected.release();
-  await eventually(isGone, longestErasure);
+  await eventually(isGone, longestErasureMs);
   const findings = await retry(() => findFaults(environment, { partner, erased, kept, passed }));
   findings.other.push(...unsettled);
   return fired ? findings : undefined;

@@ -43,7 +43,7 @@ interface Left {
 
 /** The number of completed flows, and of different users in them. */
 export interface Passed {
-  /** The start time, if no other users are created meanwhile. */
+  /** The start time of the run. Undefined if other users may be created during the run. */
   since?: Date;
   flows: number;
   people: number;
@@ -67,7 +67,7 @@ async function readLeft(db: Db, { partnerId, walletId }: Partner, since?: Date):
 
 const isComplete = ({ status }: SessionDocument): boolean => status === 'complete';
 
-/** Whether no work is left to a sweep. */
+/** Returns whether no work is left to a sweep. */
 export async function isSettled(db: Db, { partnerId }: Partner): Promise<boolean> {
   const due = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const [sessions, enrollments] = await Promise.all(
@@ -76,8 +76,8 @@ export async function isSettled(db: Db, { partnerId }: Partner): Promise<boolean
   return sessions === 0 && enrollments === 0;
 }
 
-/** Duplicates of records that must be unique. */
-function doubled({ sessions, enrollments, charges }: Left, { flows, people }: Passed): number {
+/** Counts duplicates of records that must be unique. */
+function countDuplicates({ sessions, enrollments, charges }: Left, { flows, people }: Passed): number {
   const repeated = sessions.flatMap(({ timeline }) =>
     steps.filter((step) => timeline.filter(({ event }) => event === step).length > 1),
   );
@@ -90,8 +90,8 @@ function doubled({ sessions, enrollments, charges }: Left, { flows, people }: Pa
   );
 }
 
-/** References to missing records, and users without an enrollment. */
-function orphans({ sessions, enrollments, users }: Left): number {
+/** Counts references to missing records, and users without an enrollment. */
+function countOrphans({ sessions, enrollments, users }: Left): number {
   const userIds = new Set(users.map(({ _id }) => _id));
   const enrollmentIds = new Set(enrollments.map(({ _id }) => _id));
   const completeIds = new Set(sessions.filter(isComplete).map(({ _id }) => _id));
@@ -107,8 +107,8 @@ function orphans({ sessions, enrollments, users }: Left): number {
   ].flat().length;
 }
 
-/** Missing records of completed flows. */
-function missing({ sessions, enrollments, users }: Left, { flows, people }: Passed): string[] {
+/** Describes the records that completed flows should have left, but that are missing. */
+function describeMissing({ sessions, enrollments, users }: Left, { flows, people }: Passed): string[] {
   const complete = sessions.filter(isComplete);
   const firsts = enrollments.filter(({ _id, firstSession }) => {
     const first = complete.filter((each) => each.enrollmentId === _id && each.returning !== true);
@@ -137,10 +137,14 @@ function missing({ sessions, enrollments, users }: Left, { flows, people }: Pass
 
 export async function checkFlows(db: Db, partner: Partner, passed: Passed) {
   const left = await readLeft(db, partner, passed.since);
-  return { doubled: doubled(left, passed), orphans: orphans(left), other: missing(left, passed) };
+  return {
+    doubled: countDuplicates(left, passed),
+    orphans: countOrphans(left),
+    other: describeMissing(left, passed),
+  };
 }
 
-/** The session that issued this code. */
+/** Returns the id of the session that issued a code. */
 export async function sessionOfCode(db: Db, codeHash: string): Promise<string | undefined> {
   const sessions = db.collection<SessionDocument>('sessions');
   return (await sessions.findOne({ 'code.hash': codeHash }))?._id;

@@ -2,7 +2,7 @@ import { type MessagePoint, pointsAt, writing } from './message-points.ts';
 
 const moved = (event: string) => writing('sessions', new RegExp(`"event":"${event}"`));
 
-/** Every write of a hosted flow, and of the events that follow from it. */
+/** The points of every write of a hosted flow, and of the events that follow from it. */
 export const flowPoints: readonly MessagePoint[] = pointsAt({
   start: moved('started'),
   consent: moved('consented'),

@@ -27,18 +27,18 @@ export type FlowFindings = Record<
   number
 > & { other: string[] };
 
-/** Two of them are the same user in several browsers, almost simultaneously. */
+/** The users of a run. Two browsers have the same user, almost simultaneously. */
 const people = ['new-adult', 'adult', 'new-adult', 'adult', 'new-adult', 'adult', 'biometric'] as const;
 /** Each `new-adult` is a different user. */
 const differentPeople = 3 + new Set(people).size - 1;
 const funds = 50_000;
-/** Milliseconds. */
+/** The time in which browsers start, in milliseconds. */
 const spread = 150;
-const aftermath = 700;
-const sweepEvery = 100;
-const longestSettling = 25_000;
+const backgroundWaitMs = 700;
+const sweepEveryMs = 100;
+const longestSettlingMs = 25_000;
 
-/** The codes with their sessions. A code without a session is omitted. */
+/** Returns the codes with their sessions. Leaves out a code without a session. */
 export async function codesOf(
   { db }: Pick<Environment, 'db'>,
   passages: readonly Passage[],
@@ -54,7 +54,7 @@ export async function codesOf(
   return found.flat();
 }
 
-/** Tokens whose claims differ from the users' consent, as text. */
+/** Describes the tokens whose claims differ from those that the users consented to. */
 export async function claimFaults(publicUrl: string, tokens: readonly string[]): Promise<string[]> {
   const wrong = await Promise.all(
     tokens.map(async (token) => {
@@ -82,10 +82,10 @@ export async function settle(
     (await isFinished(db, partner, endpoint.arrived())) && (await isSettled(db, partner));
   const settled = await eventually(async () => {
     await environment.sweep();
-    await sleep(sweepEvery);
+    await sleep(sweepEveryMs);
     return retry(isDone);
-  }, longestSettling);
-  return settled ? [] : [`something is left over after ${longestSettling} ms of sweeps`];
+  }, longestSettlingMs);
+  return settled ? [] : [`something is left over after ${longestSettlingMs} ms of sweeps`];
 }
 
 /** A user with a token. */
@@ -95,7 +95,7 @@ export interface Passed {
   token: string;
 }
 
-/** Flows with their exchanges, without a fault. @throws if one of them ends without a token */
+/** Completes flows and exchanges their codes, without a fault. @throws if one of them ends without a token */
 export async function passAll(
   environment: Environment,
   partner: Partner,
@@ -115,8 +115,8 @@ export async function passAll(
 }
 
 /**
- * One run: a new partner, several concurrent users and one fault. Afterwards the codes are exchanged and the records
- * checked.
+ * Does one run: a new partner, several concurrent users and one fault. After the flows, exchanges the codes and checks the
+ * records.
  * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runFlows(
@@ -132,7 +132,7 @@ export async function runFlows(
   const work = Promise.all(
     people.map((person) => pass({ publicUrl, partner, person, delay: Math.random() * spread })),
   );
-  await firstOf(injected.fired, afterwards(work, aftermath));
+  await firstOf(injected.fired, afterwards(work, backgroundWaitMs));
   const fired = injected.hasFired();
   await injected.recover();
   const passages = await work;

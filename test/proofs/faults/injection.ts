@@ -4,13 +4,13 @@ import type { Armed, KillPoint } from './kill-points.ts';
 import type { Rule } from './proxy.ts';
 import { createGate } from './retry.ts';
 
-/** The faults of the first server, of its database, and of the messages between them, and their places. */
+/** A fault of the first server, of its database, or of a message between them, with the point at which it occurs. */
 export type Fault =
   | {
       /**
-       * `stopping server`: it gets a stop signal and crashes during the stop. `frozen server`: it pauses for longer
-       * than a caller waits. `refusing link`, `silent link`: for as long, connections to its private listener are
-       * refused, or get no answer. `wrong clock`: its wall clock is set.
+       * What fails. `stopping server`: the server gets a stop signal and crashes during the stop. `frozen server`: the
+       * server pauses for longer than a caller waits. `refusing link` and `silent link`: for the same time, connections to
+       * its private listener are refused or get no answer. `wrong clock`: its wall clock is set to a wrong time.
        */
       kills:
         | 'server'
@@ -21,10 +21,10 @@ export type Fault =
         | 'silent link'
         | 'wrong clock';
       point: KillPoint;
-      /** The action of the proxy until then, so that the point is reached. */
+      /** The action of the proxy before the fault, so that the server reaches the point. */
       reachedBy?: readonly Rule[];
     }
-  /** It crashes before the message reaches the database, or after the database has answered. */
+  /** Whether the crash is before the message reaches the database, or after the database has answered. */
   | { kills: 'server' | 'database'; message: Rule['matches']; side: 'before' | 'after' }
   /** `release`: a held message reaches the database. */
   | { interferes: readonly Rule[]; release?: 'after the exchanges' | 'after the sweep' };
@@ -40,12 +40,12 @@ export interface InjectedFault {
   release(): Promise<void>;
 }
 
-/** Longer than an exchange may wait before its next step. Milliseconds. */
+/** The length of a pause in milliseconds. It is longer than an exchange may wait before its next step. */
 const frozenFor = 3_000;
 
 const nothing = async (): Promise<void> => undefined;
 
-/** Makes the state of `fired` readable at any time. A failed promise has not fired. */
+/** Returns the fault with a function that tells whether it has occurred. If `fired` fails, the fault has not occurred. */
 export function injectedFault(
   fired: Promise<void>,
   rest: Partial<Pick<InjectedFault, 'recover' | 'release'>>,
@@ -62,7 +62,7 @@ export function injectedFault(
   return { fired: opened, hasFired: () => happened, recover: nothing, release: nothing, ...rest };
 }
 
-/** Kills by signal, so that the point does not depend on the server's code. */
+/** Crashes the server or the database at a message. Kills by a signal, so that the crash does not depend on the server's code. */
 function injectAtMessage(
   { kills, message, side }: Extract<Fault, { message: unknown }>,
   environment: Environment,
@@ -104,7 +104,7 @@ export async function inject(fault: Fault, environment: Environment, hit: number
     case 'database': {
       const { fired } = await arm({ victim: databaseProcess() });
       const injected = injectedFault(fired, {});
-      // A fault that has not fired must not fire later.
+      // If the fault has not occurred, the server is restarted, so that the fault cannot occur later.
       const recover = async () => {
         if (injected.hasFired()) await databaseBack();
         else await environment.restart();

@@ -1,4 +1,4 @@
-/** Each step of the server with a point before and after it, where a process can be killed. */
+/** The steps of the server at which a process can be killed. Each step has a point before it and a point after it. */
 const steps = [
   // Money: the read of the session, and inserts of ledger pages by their entries
   'session',
@@ -25,28 +25,28 @@ export type KillPoint = `${Step}:${'before' | 'after'}`;
 
 export const killPointNames = steps.flatMap((step): KillPoint[] => [`${step}:before`, `${step}:after`]);
 
-/** The time of a fault, and the affected process: this one, or `victim` (the database's). */
+/** When a fault occurs, and in which process: in this one, or in the process `victim`, the database. */
 export type Armed = {
   point: KillPoint;
-  /** The arrival at the point that triggers it: 1 is the next one. */
+  /** The number of the arrival at the point that triggers the fault. The next arrival is 1. */
   hit: number;
   victim?: number | undefined;
   /**
-   * SIGSTOP pauses the process until SIGCONT. `part`: the suite disconnects its private listener. `set clock`: by an
-   * hour.
+   * What happens to the process. SIGSTOP pauses it until SIGCONT. `part`: the suite disconnects its private listener.
+   * `set clock`: its wall clock is wrong by an hour.
    */
   signal: 'SIGKILL' | 'SIGSTOP' | 'part' | 'set clock';
-  /** The time from which arrivals count. */
+  /** The time from which arrivals at the point count. */
   from: 'now' | 'SIGTERM';
 };
 
-/** Milliseconds in which the suite has disconnected the process. */
+/** The time limit in which the suite disconnects the process, in milliseconds. */
 const partedWithin = 50;
 
 /**
- * The kill points of this process. None has an effect until it is armed.
- * @param names from SVC_FAULT: the points that may be armed, by default none
- * @param report resolves when the suite knows that the fault is about to occur
+ * Creates the kill points of this process. A point has no effect until it is armed.
+ * @param names the points of SVC_FAULT that may be armed. The default is none
+ * @param report tells the suite that the fault is about to occur, and resolves when the suite knows it
  * @param setClock sets the wall clock of this process
  */
 export function createKillPoints(
@@ -76,13 +76,13 @@ export function createKillPoints(
   }
 
   return {
-    /** @throws for a point that SVC_FAULT does not contain */
+    /** Arms a point. @throws if SVC_FAULT does not contain the point */
     arm(next: Armed): void {
       if (!names.has(next.point)) throw new Error(`SVC_FAULT does not name ${next.point}`);
       armed = next;
       left = next.from === 'now' ? next.hit : 0;
     },
-    /** Call this when the process is asked to stop. */
+    /** Starts to count arrivals if the fault is armed from SIGTERM on. Called when the process is asked to stop. */
     terminating(): void {
       if (armed?.from === 'SIGTERM') left = armed.hit;
     },

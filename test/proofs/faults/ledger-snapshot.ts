@@ -35,17 +35,17 @@ interface Page {
   digest: string;
 }
 
-/** All data of one partner's money, as stored in the database. */
+/** All stored data about the money of one partner. */
 export interface LedgerSnapshot {
   walletId: string;
   pages: Page[];
-  /** Of all pages, in their order. */
+  /** The entries of all pages, in their order. */
   entries: Entry[];
   /** The sessions of the `vae.resolved` events, one for each event. */
   events: string[];
-  /** Operators' commands that are in the ledger but not in the audit log. */
+  /** The ids of operators' commands that are in the ledger but not in the audit log. */
   unrecorded: string[];
-  /** Ids of revoked accesses. */
+  /** The ids of revoked accesses. */
   revoked: Set<string>;
 }
 
@@ -80,17 +80,17 @@ export async function readSnapshot(db: Db, { partnerId, walletId }: Owner): Prom
   };
 }
 
-/** The state that a sweep without work must not change. */
+/** Returns the data that a sweep without work must not change, as text. */
 export const contentOf = ({ pages, events, unrecorded }: LedgerSnapshot): string =>
   JSON.stringify([pages, [...events].sort(), unrecorded]);
 
 export const isCharge = ({ kind }: Entry): boolean => kind === 'token';
 export const chargesOf = ({ entries }: LedgerSnapshot): Entry[] => entries.filter(isCharge);
-/** Entries that move no money. */
+/** Whether an entry moves no money. */
 const notes = new Set(['opening', 'caps', 'fence']);
 const total = (entries: readonly Entry[]): number => entries.reduce((sum, { amount }) => sum + amount, 0);
 
-/** Cents of `funded` that are neither in the wallet nor spent on valid charges. */
+/** Returns how many cents of `funded` are neither in the wallet nor spent on valid charges. */
 export function missingCents({ pages, entries }: LedgerSnapshot, funded: number): number {
   const balance = pages.at(-1)?.state.balance ?? 0;
   const charged = -total(entries.filter(isCharge));
@@ -164,7 +164,7 @@ function foldFaults({ pages }: LedgerSnapshot): string[] {
   return faults;
 }
 
-/** The faults of the ledger itself, as text. */
+/** Describes the faults of the ledger itself, without the answers of clients. */
 export function ledgerFaults(snapshot: LedgerSnapshot): string[] {
   const { entries, pages, unrecorded } = snapshot;
   const left = pages.filter(({ unpublished }) => unpublished).length;

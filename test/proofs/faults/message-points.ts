@@ -2,7 +2,7 @@ import type { Fault } from './injection.ts';
 import type { Command } from './messages.ts';
 import { type Action, actionTitle } from './proxy.ts';
 
-/** A fault at a message to the database, and its name. */
+/** A fault at a message to the database, with its title. */
 export interface MessagePoint {
   name: string;
   fault: Fault;
@@ -12,7 +12,7 @@ type Matches = (command: Command) => boolean;
 
 const writes = new Set(['insert', 'update', 'findAndModify', 'bulkWrite']);
 const sides = ['before', 'after'] as const;
-/** Longer than the driver waits for an answer. Milliseconds. */
+/** A delay in milliseconds. It is longer than the driver waits for an answer. */
 const tooLate = 2_200;
 
 const interferences: readonly Action[] = [
@@ -23,7 +23,7 @@ const interferences: readonly Action[] = [
   { do: 'hold' },
 ];
 
-/** A write to a collection, recognised by its content in any command, alone or with other writes. */
+/** Matches a command that writes to a collection, by the content of the write. Other writes may be in the same command. */
 export const writing =
   (collection: string, text = /./): Matches =>
   (command) =>
@@ -34,7 +34,7 @@ export const deleting =
   ({ name, collection }) =>
     name === 'delete' && collection === wanted;
 
-/** Server and database crash before and after each message. Each message is also lost, late, doubled and held back. */
+/** Returns the points of each message: a crash of server or database before and after it, and its loss, delay, copy and hold. */
 export function pointsAt(messages: Readonly<Record<string, Matches>>): MessagePoint[] {
   const named = Object.entries(messages);
   const deaths = (['server', 'database'] as const).flatMap((kills) =>

@@ -1,13 +1,13 @@
 import { BSON, type Document } from 'mongodb';
 
-/** The parts of a driver's request to the database that proxy rules read. */
+/** The parts of a request of the driver that the rules of the proxy read. */
 export interface Command {
   /** `insert`, `update`, `findAndModify`, … */
   name: string;
   collection: string;
-  /** Of an insert. */
+  /** The documents of an insert. */
   documents: number;
-  /** All of it as JSON. */
+  /** The whole request as JSON. */
   text: string;
 }
 
@@ -18,7 +18,7 @@ const firstSection = 20;
 export const requestIdOf = (message: Buffer): number => message.readInt32LE(4);
 export const responseToOf = (message: Buffer): number => message.readInt32LE(8);
 
-/** A document sequence: an array that is sent beside the command's body. */
+/** Reads a document sequence: an array of documents that is sent beside the body of the command. */
 function readSequence(message: Buffer, from: number): Document[] {
   const end = from + message.readInt32LE(from);
   const documents: Document[] = [];
@@ -28,7 +28,7 @@ function readSequence(message: Buffer, from: number): Document[] {
   return documents;
 }
 
-/** @returns undefined for anything but a command on a collection */
+/** Reads the command of a message. @returns undefined if the message is not a command on a collection */
 export function readCommand(message: Buffer): Command | undefined {
   if (message.readInt32LE(12) !== opMessage) return undefined;
   let body: Document = {};

@@ -1,30 +1,30 @@
 import type { Outcome } from './clients.ts';
 import { chargesOf, type Entry, type LedgerSnapshot, ledgerFaults, missingCents } from './ledger-snapshot.ts';
 
-/** The result of a run of money. Lost cents, double debits and orphans should be 0. */
+/** The result of one run with exchanges. Lost cents, double debits and orphans should be 0. */
 export interface MoneyFindings {
   lostCents: number;
-  /** Extra charges of a code, and extra tokens of a charge. */
+  /** The number of extra charges of a code, and of extra tokens of a charge. */
   doubleDebits: number;
-  /** Tokens without a charge, and charges without a token although all clients got an answer. */
+  /** The number of tokens without a charge, and of charges without a token although all clients got an answer. */
   orphans: number;
   /** Other faults as text. */
   other: string[];
-  /** Codes with a valid charge and a lost token. The client's retry gets the name of that charge. */
+  /** The number of codes with a valid charge and a lost token. The client's retry is told the id of that charge. */
   lostAnswers: number;
-  /** Entries of the ledger without its opening. */
+  /** The number of ledger entries without the opening entry. */
   entries: number;
-  /** Tokens that reached clients. */
+  /** The number of tokens that reached clients. */
   answers: number;
 }
 
-/** The expected numbers of a run. Without them, nothing was tested. */
+/** The expected numbers of a run. If a run does not reach them, it has tested nothing. */
 export interface Expected {
-  /** Cents of operators' fundings. */
+  /** The cents that operators have funded. */
   funded: number;
   /** The number of charges; undefined if the hour of the spend cap has changed. */
   charges: number | undefined;
-  /** Entries of each kind that operators have caused. */
+  /** The number of entries of each kind that operators have caused. */
   manual: Record<string, number>;
   /** The least number of tokens. */
   answers: number;
@@ -32,13 +32,13 @@ export interface Expected {
 
 const counted = <T>(items: readonly T[], is: (item: T) => boolean): number => items.filter(is).length;
 
-/** The charge of a token: its `jti`. */
+/** Returns the id of the charge of a token, which is the `jti` of the token. */
 export function accessIdOf(token: string): unknown {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   return (JSON.parse(payload) as { jti?: unknown }).jti;
 }
 
-/** A returning user's charge has one event, and any other charge has none. */
+/** Describes charges with a wrong number of events: one for a returning user, none for any other user. */
 function eventFaults(snapshot: LedgerSnapshot): string[] {
   const { events } = snapshot;
   const due = chargesOf(snapshot).filter(({ grant }) => grant?.returning);
@@ -70,7 +70,7 @@ function fateOf(outcomes: readonly Outcome[], charges: readonly Entry[]): Fate {
   return isLimited ? 'refused' : 'orphan';
 }
 
-/** A charged code is refused as used, before a low balance and before a cap. */
+/** Describes wrong refusals. A charged code must be refused as used, even if the balance is low or a cap is reached. */
 function refusalFaults(outcomes: readonly Outcome[], charged: ReadonlySet<string>): string[] {
   return outcomes.flatMap(({ code, refusal }) =>
     refusal && refusal.status !== 400 && charged.has(code.sessionId)

@@ -20,15 +20,15 @@ import {
 export interface MoneyPoint {
   name: string;
   fault: Fault;
-  /** Whether it happens to the sweep after a crash, and not to the exchange. */
+  /** Whether the fault happens in the sweep after a crash, and not in the exchange. */
   during?: 'sweep';
-  /** How many servers write to the one wallet; default 1. */
+  /** The number of servers. The default is 1. */
   servers?: number;
-  /** Milliseconds in which clients start; default 60. */
+  /** The time in which clients start, in milliseconds. The default is 60. */
   spread?: number;
-  /** The number of certain occurrences in a run; default 3. */
+  /** The number of times that every run reaches the point. The default is 3. */
   moments?: number;
-  /** Whether money and spend caps suffice in every run; by default in two of three. */
+  /** Whether money and spend caps suffice in every run. By default they suffice in two of three runs. */
   unbounded?: true;
 }
 
@@ -40,22 +40,23 @@ export interface Attempt<Point> {
 }
 
 const usualSpread = 60;
-/** Milliseconds between an answer and its outbox. */
-const aftermath = 500;
-/** Keeps pages unpublished. */
+/** The time to wait for the outbox after an answer, in milliseconds. */
+const backgroundWaitMs = 500;
+/** A crash before the events of a page are published, so that a sweep has to publish them. */
 const crash: Fault = { kills: 'server', point: 'event:before' };
-/** From one run of a point to the next. */
+/** What limits the exchanges of a run: nothing, the balance or a spend cap. It changes from run to run of a point. */
 const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
 
 const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
   point.unbounded ? 'none' : (bounds[run % bounds.length] ?? 'none');
 
-/** Steps of the process that writes the wallet. */
+/** The steps of the process that writes the wallet. */
 const writing: readonly Step[] = ['take-over', 'page', 'event', 'unset'];
 
 /**
- * The first server has the fault. It writes the wallet if its point needs that; at `hand-over` another one does.
- * @returns whether a wallet is suitable
+ * Chooses the server that writes the wallet. The first server has the fault. It writes the wallet if the
+ * fault is at a step of the writer; at `hand-over`, another server writes it.
+ * @returns a function that tells whether a wallet is suitable; undefined if every wallet is
  */
 async function chooseWriter(environment: Environment, { fault, servers = 1 }: MoneyPoint) {
   const { isWrittenByFirst, restartUntil } = environment;
@@ -69,13 +70,13 @@ async function chooseWriter(environment: Environment, { fault, servers = 1 }: Mo
   return async (walletId: string) => !(await isWrittenByFirst(walletId));
 }
 
-/** Releases held messages at their time. */
+/** Releases the held messages of a fault at the time that the fault names. */
 async function release(scenario: Scenario, fault: Fault, injected: InjectedFault): Promise<void> {
   if ('interferes' in fault && fault.release === 'after the sweep') await sweepAll(scenario, 1);
   await injected.release();
 }
 
-/** The fault occurs while clients exchange codes. Afterwards each client repeats until its final answer. */
+/** Lets the fault occur while clients exchange codes. Then each client retries until it gets a final answer. */
 async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoint>) {
   const { point, run, hit } = attempt;
   const accepts = await chooseWriter(environment, point);
@@ -93,7 +94,7 @@ async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoi
     await sleep(Math.random() * spread);
     environment.server().signal('SIGTERM');
   }
-  await firstOf(injected.fired, afterwards(work, aftermath));
+  await firstOf(injected.fired, afterwards(work, backgroundWaitMs));
   const fired = injected.hasFired();
   await injected.recover();
   const [outcomes] = await work;
@@ -104,7 +105,7 @@ async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoi
 }
 
 /**
- * The first server crashes, and the fault occurs in the sweep that publishes its work. Clients come back afterwards.
+ * Crashes the first server, and lets the fault occur in the sweep that publishes its work. After the sweep, clients retry.
  */
 async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>) {
   const { point, run, hit } = attempt;
@@ -115,7 +116,7 @@ async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>
   const settings = { publicUrls: environment.publicUrls, partner, mayRetry: gate.opened };
   const exchanging = exchangeAll(settings, codes, { clients: clientsForEachCode, spread: usualSpread });
   const work = Promise.all([exchanging, operate(scenario)]);
-  await firstOf(death.fired, afterwards(work, aftermath));
+  await firstOf(death.fired, afterwards(work, backgroundWaitMs));
   await death.recover();
   await sleep(500);
   const injected = await inject(point.fault, environment, hit);
@@ -132,7 +133,7 @@ async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>
 }
 
 /**
- * One run: a new partner, several codes with several clients each, one fault, and a check of the ledger.
+ * Does one run: a new partner, several codes with several clients each, one fault, and a check of the ledger.
  * @returns undefined if the fault did not occur, so that the run does not count
  */
 export const runMoney = (

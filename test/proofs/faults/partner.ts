@@ -3,31 +3,31 @@ import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
 import { adminToken, type Environment } from './environment.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
-/** Far more than a run needs. */
+/** A request limit far above what a run needs. */
 export const unlimited = 1_000_000;
 /** The price of an exchange in cents. */
 export const price = 1_000;
 
-/** An operator's commands, as `svcadmin` sends them. */
+/** Creates a client for the commands of an operator, as `svcadmin` sends them. */
 export function operatorAt({ adminUrl }: Pick<Environment, 'adminUrl'>) {
   const headers = { authorization: `Bearer ${adminToken}` };
   return createTRPCClient<AdminRouter>({ links: [httpLink({ url: `${adminUrl}/trpc`, headers })] });
 }
 
 interface PartnerSettings {
-  /** Cents. */
+  /** The balance in cents. */
   funds: number;
-  /** Spend cap. */
+  /** The spend cap. */
   perHour?: number;
   webhook?: string;
-  /** Whether a wallet is suitable; if not, another partner is created. */
+  /** Returns whether a wallet is suitable. If it is not, another partner is created. */
   accepts?: (walletId: string) => Promise<boolean>;
 }
 
-/** Enough partners to find a wallet of each writer. */
+/** The most partners that are created to find a wallet of a given writer. */
 const mostTries = 100;
 
-/** A new partner: active, with a key, a client without request limits, and `funds` cents. */
+/** Creates an active partner with a key, a client without request limits, and `funds` cents. */
 export async function createPartner(
   environment: Pick<Environment, 'adminUrl'>,
   { funds, perHour = unlimited, webhook, accepts = async () => true }: PartnerSettings,

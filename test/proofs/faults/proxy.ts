@@ -3,19 +3,19 @@ import { createMessageReader } from '../../../embedded-database/engine/wire.ts';
 import { type Command, readCommand, requestIdOf, responseToOf } from './messages.ts';
 import { createGate } from './retry.ts';
 
-/** The fault of a message. */
+/** What the proxy does with a message. */
 export type Action =
-  /** The database runs it, and the driver's connection breaks. */
+  /** The database runs the message's command, and the connection of the driver breaks before the reply. */
   | { do: 'lose-reply' }
-  /** The database never gets it, and the driver's connection breaks. */
+  /** The database never gets the message, and the connection of the driver breaks. */
   | { do: 'lose-request' }
-  /** The database gets it at the release, and the driver's connection breaks now. */
+  /** The database gets the message at the release. The connection of the driver breaks immediately. */
   | { do: 'hold' }
-  /** The database gets it at the release, and the driver waits. */
+  /** The database gets the message at the release, and the driver waits until then. */
   | { do: 'pause' }
-  /** The database gets it again after this many milliseconds, and the driver gets one reply. */
+  /** The database gets the message again after this many milliseconds. The driver gets one reply. */
   | { do: 'double'; after: number }
-  /** Milliseconds. */
+  /** The message, or its reply, is late by this many milliseconds. */
   | { do: 'delay-request'; by: number }
   | { do: 'delay-reply'; by: number }
   /** `kill` ends a process: before the database gets the message, which is lost, or after its answer. */
@@ -44,7 +44,7 @@ export interface Rule {
   until?: (command: Command) => boolean;
 }
 
-/** Active rules, which apply one after another. */
+/** The active rules. They apply one after another. */
 export interface Interference {
   /** Resolves when the last rule has matched. */
   met: Promise<void>;
@@ -52,12 +52,12 @@ export interface Interference {
   release(): Promise<void>;
 }
 
-/** One connection of the driver, and the one to the database, which may stay open longer. */
+/** Joins a connection of the driver with one to the database. The connection to the database may stay open longer. */
 function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | undefined) {
   const lost = new Set<number>();
   const late = new Map<number, number>();
   const deadly = new Map<number, () => void>();
-  /** Replies to copies, which the driver must not get. */
+  /** The requests whose second reply the driver must not get, because it answers a copy. */
   const surplus = new Map<number, number>();
   const repliedTo = new Set<number>();
   const answered = new Map<number, () => void>();
@@ -136,7 +136,7 @@ function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | 
     return undefined;
   }
 
-  /** Whether this reply answers a copy. The driver gets the first reply. */
+  /** Returns whether a reply answers a copy of a message. The driver gets only the first reply. */
   function isSurplus(id: number): boolean {
     const left = surplus.get(id) ?? 0;
     if (left === 0 || !repliedTo.has(id)) return false;
@@ -164,7 +164,7 @@ function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | 
   return (chunk: Buffer) => readRequests(chunk).flatMap((message) => request(message) ?? []);
 }
 
-/** A TCP proxy before the database at `target`, which forwards everything unless a rule applies. */
+/** Starts a TCP proxy before the database at port `target`. It forwards every message unless a rule applies. */
 export async function startProxy(target: number) {
   const connections = new Set<Socket>();
   let rules: Rule[] = [];

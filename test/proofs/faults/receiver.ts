@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net';
 
 /** The received POSTs of one event id. */
 export interface Arrived {
-  /** Every distinct body. */
+  /** The distinct bodies. */
   bodies: Set<string>;
   posts: number;
-  /** The number of POSTs with a 2xx. */
+  /** The number of POSTs that were answered with a 2xx. */
   acknowledged: number;
 }
 
-/** Milliseconds before an answer, so that faults occur during POSTs. */
+/** The delay of an answer in milliseconds, so that faults occur during POSTs. */
 const answersAfter = 20;
 
-/** A partner's receiver that counts. Each partner has a separate path. */
+/** Starts a receiver that counts the POSTs of each event. Each partner has a separate path. */
 export async function startReceiver() {
   const counted = new Map<string, Map<string, Arrived>>();
   const refusals = new Map<string, number>();
@@ -45,7 +45,7 @@ export async function startReceiver() {
   const { port } = server.address() as AddressInfo;
 
   return {
-    /** A new URL. The first `refused` POSTs of each event get a 500. */
+    /** Returns a new URL. The first `refused` POSTs of each event get a 500 there. */
     open(refused: number): { url: string; arrived: () => Map<string, Arrived> } {
       const path = `/${counted.size}`;
       counted.set(path, new Map());

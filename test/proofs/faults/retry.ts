@@ -28,12 +28,12 @@ export async function retry<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Resolves when the first of them ends, with or without an error. */
+/** Resolves when the first of the promises ends, with or without an error. */
 export async function firstOf(...events: Promise<unknown>[]): Promise<void> {
   await Promise.race(events.map((event) => event.catch(() => undefined)));
 }
 
-/** Settles like `work`, but `ms` later, when its background work has ended. */
+/** Settles like `work`, but `ms` milliseconds later, so that background work of the server has ended. */
 export const afterwards = (work: Promise<unknown>, ms: number): Promise<unknown> =>
   work.finally(() => sleep(ms));
 

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeAll, type Outcome } from './clients.ts';
 import { type Code, createCodes } from './codes.ts';
-import { type Environment, type Servers, sweptAfter } from './environment.ts';
+import { type Environment, type Servers, sweptAfterMs } from './environment.ts';
 import { contentOf, type LedgerSnapshot, readSnapshot } from './ledger-snapshot.ts';
 import { accessIdOf, checkMoney, type Expected, type MoneyFindings } from './money-findings.ts';
 import { createPartner, operatorAt, type Partner, price, unlimited } from './partner.ts';
 import { eventually, retry } from './retry.ts';
 
-/** The limit of the charges in a run: none, the balance, or the hour's spend cap. */
+/** What limits the charges in a run: nothing, the balance, or the spend cap of the hour. */
 export type Bound = 'none' | 'balance' | 'cap';
 
-/** The partner, the codes and the first outcomes of a run of money. */
+/** The partner, the codes and the first outcomes of a run with exchanges. */
 export interface Scenario<Env extends Servers = Environment> {
   environment: Env;
   partner: Partner;
   bound: Bound;
-  /** Codes for exchanges during and after the fault. */
+  /** The codes for exchanges during and after the fault. */
   codes: Code[];
   later: Code[];
-  /** Outcomes before the fault. */
+  /** The outcomes before the fault. */
   outcomes: Outcome[];
-  /** The hour of the start, in milliseconds. */
+  /** The beginning of the hour in which the run started, in milliseconds. */
   hour: number;
 }
 
@@ -28,30 +28,30 @@ export interface Scenario<Env extends Servers = Environment> {
 const before = 2;
 const during = 8;
 const after = 2;
-/** Charges that a limited wallet allows. The limit is reached during the fault. */
-const bounded = 7;
-/** Cents. */
-const plenty = 500_000;
+/** The number of charges that a limited wallet allows, so that the limit is reached during the fault. */
+const mostBoundedCharges = 7;
+/** The balance of a wallet without a limit, in cents. */
+const plentyCents = 500_000;
 const topUp = 5_000;
 const otherPerMinute = unlimited - 1;
 export const clientsForEachCode = 2;
 const longestWait = 10_000;
 
-const fundsOf = (bound: Bound): number => (bound === 'balance' ? bounded * price : plenty);
+const fundsOf = (bound: Bound): number => (bound === 'balance' ? mostBoundedCharges * price : plentyCents);
 const hourOf = (time: number): number => time - (time % 3_600_000);
 const snapshotOf = ({ environment, partner }: Pick<Scenario<Servers>, 'environment' | 'partner'>) =>
   retry(() => readSnapshot(environment.db, partner));
 
 /**
- * A new partner with some exchanges, whose events are all published before a fault is armed.
- * @param accepts as in `createPartner`
+ * Creates a partner with some exchanges, whose events are all published before a fault is armed.
+ * @param accepts returns whether a wallet is suitable, as in `createPartner`
  */
 export async function openScenario<Env extends Servers>(
   environment: Env,
   bound: Bound,
   accepts?: (walletId: string) => Promise<boolean>,
 ): Promise<Scenario<Env>> {
-  const perHour = bound === 'cap' ? bounded : unlimited;
+  const perHour = bound === 'cap' ? mostBoundedCharges : unlimited;
   const partner = await createPartner(environment, {
     ...{ funds: fundsOf(bound), perHour },
     ...(accepts && { accepts }),
@@ -75,8 +75,8 @@ export async function openScenario<Env extends Servers>(
 }
 
 /**
- * Operators' commands beside the exchanges, each sent twice and repeated until it is answered. A funding and a refund
- * must be applied once. A balance that must be used up is not funded.
+ * Sends operators' commands during the exchanges. Each is sent twice and repeated until it is answered. A funding and a
+ * refund must be applied once. A balance that the run must use up is not funded.
  */
 export async function operate({ environment, partner, bound, outcomes }: Scenario<Servers>): Promise<void> {
   if (bound === 'balance') return;
@@ -102,7 +102,7 @@ function expectedOf({ bound, hour }: Scenario<Servers>): Expected {
   const isOperated = bound !== 'balance';
   const sameHour = hourOf(Date.now()) === hour;
   const all = before + during + after;
-  const limit = bound === 'cap' && !sameHour ? undefined : bounded;
+  const limit = bound === 'cap' && !sameHour ? undefined : mostBoundedCharges;
   return {
     funded: fundsOf(bound) + (isOperated ? topUp : 0),
     charges: bound === 'none' ? all : limit,
@@ -113,14 +113,14 @@ function expectedOf({ bound, hour }: Scenario<Servers>): Expected {
 
 /** Waits until the last page is old enough for a sweep, then sweeps until all pages are published. */
 export async function sweepAll(scenario: Scenario, times: number): Promise<void> {
-  await sleep(sweptAfter + 50);
+  await sleep(sweptAfterMs + 50);
   await eventually(async () => {
     await scenario.environment.sweep(times);
     return (await snapshotOf(scenario)).pages.every(({ unpublished }) => !unpublished);
   }, longestWait);
 }
 
-/** The first token that does not work, unless a late repetition of its code has revoked it. */
+/** Describes the first token that does not work, unless a late repetition of its code has revoked it. */
 async function tokenFaults(
   { environment }: Scenario<Servers>,
   { revoked }: LedgerSnapshot,
@@ -140,7 +140,7 @@ async function tokenFaults(
   );
 }
 
-/** The findings of the product's own audit of the partner's wallets. */
+/** Returns the findings of the product's audit of the partner's wallets. */
 async function auditFaults({ environment, partner: { partnerId } }: Scenario<Servers>): Promise<string[]> {
   const reports = await retry(() => operatorAt(environment).wallets.audit.query({ partnerId }));
   return reports.flatMap(({ findings }) => findings.map(({ problem }) => `audit: ${problem}`));

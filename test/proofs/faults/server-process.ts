@@ -13,13 +13,13 @@ const program = fileURLToPath(
 
 /** A server under test, in a separate process. */
 export interface ServerProcess {
-  /** @throws if it ends instead */
+  /** Starts the server. @throws if the process ends before it is ready */
   start(): Promise<void>;
   /** Resolves when the fault is armed, to a promise that resolves after it has killed the process or another one. */
   arm(fault: Armed): Promise<{ fired: Promise<void> }>;
   /** Runs simultaneous sweeps, and resolves when all have ended. @throws if the process ends first */
   sweep(times?: number): Promise<void>;
-  /** Resolves when it knows which other processes accept postings. @throws if the process ends first */
+  /** Resolves when the process knows which other processes accept postings. @throws if the process ends first */
   refresh(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the process has ended, to whether SIGKILL ended it. */

@@ -6,7 +6,7 @@ import { createWorker, type Worker } from './worker.ts';
 export interface Row {
   part: Part;
   point: string;
-  /** Runs in which the fault occurred. */
+  /** The number of runs in which the fault occurred. */
   runs: number;
   /** The sum of each figure over all runs. */
   figures: Record<string, number>;
@@ -20,15 +20,15 @@ interface Job {
   title: string;
 }
 
-/** Runs without their fault are repeated, up to this number for each required one. */
-const triesARun = 4;
+/** The most tries for each required run. A run in which the fault did not occur is repeated. */
+const mostTriesPerRun = 4;
 
 const jobsOf = (servers?: number): Job[] =>
   partsOf(servers).flatMap((part) =>
     part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
   );
 
-/** The points by their titles, which start with the name of the part, such as `money: `. */
+/** Returns the titles of the points. Each starts with the name of its part, such as `money: `. */
 export const pointTitles = (servers?: number): string[] => jobsOf(servers).map(({ title }) => title);
 
 function add(row: Row, { other, ...figures }: Findings): void {
@@ -42,7 +42,7 @@ function add(row: Row, { other, ...figures }: Findings): void {
 async function runJob({ part, task }: Job, environment: Environment, runs: number): Promise<Row> {
   const { name: point, moments = 3 } = task;
   const row: Row = { part, point, runs: 0, figures: {}, other: [] };
-  for (let tries = 0; row.runs < runs && tries < 3 + triesARun * runs; tries += 1) {
+  for (let tries = 0; row.runs < runs && tries < 3 + mostTriesPerRun * runs; tries += 1) {
     const hit = tries > row.runs ? 1 : 1 + (row.runs % moments);
     const findings = await task.run(environment, row.runs, hit);
     if (findings) add(row, findings);
@@ -57,7 +57,7 @@ interface Work {
   done: (row: Row) => void;
 }
 
-/** Takes jobs until none is left, and keeps one environment while they need the same. */
+/** Runs jobs until none is left. Keeps an environment as long as the next job needs the same. */
 async function work(worker: Worker, queue: Job[], { runs, done }: Work): Promise<void> {
   let environment: Environment | undefined;
   let settings = '';
@@ -83,7 +83,7 @@ async function work(worker: Worker, queue: Job[], { runs, done }: Work): Promise
 }
 
 interface SuiteSettings {
-  /** Of each point. */
+  /** The number of runs of each point. */
   runs: number;
   /** The number of simultaneous points. */
   workers: number;

@@ -1,7 +1,7 @@
 import type { Part } from './parts.ts';
 import type { Row } from './suite.ts';
 
-/** The number of faults in a row. */
+/** Returns the number of faults in a row. */
 export const failuresOf = ({ part, figures, other }: Row): number =>
   Object.keys(part.failures).reduce((sum, name) => sum + (figures[name] ?? 0), other.length);
 
@@ -35,7 +35,7 @@ function tableOf(part: Part, rows: readonly Row[]): string {
   return [title, ...[head, ...body].map((cells) => line(cells, widths))].join('\n');
 }
 
-/** The rows as tables, with faults as text below. */
+/** Renders the rows as tables, and below them the other faults. */
 export function report(rows: readonly Row[]): string {
   const tables = [...new Set(rows.map(({ part }) => part))].map((part) =>
     tableOf(

@@ -5,12 +5,12 @@ import { within } from '../../harness/time-limits.ts';
 import { createBrowser, passFlow } from '../../journey/browser.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
-/** The result of a user who completes the pages, and repeats unanswered requests. */
+/** The result of a user who completes the pages, and repeats each request without an answer. */
 export interface Passage {
   person: string;
   codeVerifier: string;
   code?: string;
-  /** Requests without an answer, or with a 5xx. */
+  /** The number of requests without an answer, or with a 5xx. */
   unanswered: number;
   /** Answers that should not occur, or another end of the flow. */
   faults: string[];
@@ -18,22 +18,21 @@ export interface Passage {
 
 interface Settings {
   publicUrl: string;
-  /** Servers behind the public address, which get requests in turn. Default: the public address itself. */
+  /** The servers behind the public address, which get requests in turn. The default is the public address. */
   servers?: readonly string[];
   partner: Partner;
-  /** Of the sandbox. */
+  /** The name of the sandbox person. */
   person: string;
-  /** Milliseconds before the first request. */
+  /** The time before the first request, in milliseconds. */
   delay: number;
 }
 
-/** Milliseconds. */
-const answerWithin = within(15_000);
+const answerWithinMs = within(15_000);
 const retryAfter = 30;
 const givesUpAfter = within(60_000);
 
-/** `fetch` that repeats a request until it gets a complete answer below 500. */
-function persistent(
+/** Returns a `fetch` that repeats a request until it gets a complete answer below 500. */
+function fetchWithRetry(
   passage: Passage,
   { publicUrl, servers = [publicUrl] }: Pick<Settings, 'publicUrl' | 'servers'>,
 ): typeof fetch {
@@ -45,7 +44,7 @@ function persistent(
       try {
         const response = await fetch(String(input).replace(publicUrl, server), {
           ...init,
-          signal: AbortSignal.timeout(answerWithin),
+          signal: AbortSignal.timeout(answerWithinMs),
         });
         const { status, headers } = response;
         const body = await response.text();
@@ -53,7 +52,7 @@ function persistent(
         if (status !== 503) passage.faults.push(`${input} answered ${status}: ${body}`);
       } catch (error) {
         if (error instanceof DOMException && error.name === 'TimeoutError') {
-          passage.faults.push(`no answer within ${answerWithin} ms`);
+          passage.faults.push(`no answer within ${answerWithinMs} ms`);
         }
       }
       passage.unanswered += 1;
@@ -63,7 +62,7 @@ function persistent(
   };
 }
 
-/** One user's flow, from the start to the redirect with the code. */
+/** Completes the flow of one user, from the start to the redirect with the code. */
 export async function pass({ publicUrl, servers, partner, person, delay }: Settings): Promise<Passage> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const passage: Passage = { person, codeVerifier, unanswered: 0, faults: [] };
@@ -77,7 +76,10 @@ export async function pass({ publicUrl, servers, partner, person, delay }: Setti
   });
   await sleep(delay);
   try {
-    const browser = createBrowser(publicUrl, persistent(passage, { publicUrl, ...(servers && { servers }) }));
+    const browser = createBrowser(
+      publicUrl,
+      fetchWithRetry(passage, { publicUrl, ...(servers && { servers }) }),
+    );
     const { searchParams: end } = await passFlow(browser, `${publicUrl}/verify/start?${query}`, person);
     const code = end.get('code');
     if (code !== null) return { ...passage, code };

@@ -18,16 +18,16 @@ export interface WebhookFindings {
   /** The number of due events. */
   events: number;
   lost: number;
-  /** Events that arrived with other bytes than the stored ones. */
+  /** The number of events that arrived with other bytes than the stored ones. */
   altered: number;
-  /** Events without a cause, or a second event of the same cause. */
+  /** The number of events without a cause, and of second events of the same cause. */
   invented: number;
   other: string[];
-  /** Repeated POSTs of an event after a 2xx. */
+  /** The number of repeated POSTs of an event after a 2xx. */
   repeated: number;
 }
 
-/** The due events, each by its type and the id of its subject. */
+/** Returns the due events, each by its type and the id of its subject. */
 async function dueEvents(db: Db, { partnerId, walletId }: Partner): Promise<string[]> {
   const [sessions, enrollments, pages] = await Promise.all([
     db.collection<{ _id: string }>('sessions').find({ partnerId, status: 'complete' }).toArray(),
@@ -69,7 +69,7 @@ async function attemptFaults(db: Db, { partnerId }: Partner, posts: number): Pro
     : [`${posts} POSTs for ${attempts.length} attempts, ${answered} of them with an answer`];
 }
 
-/** Whether all due events have arrived and no delivery is running. */
+/** Returns whether all due events have arrived and no delivery is running. */
 export async function isFinished(
   db: Db,
   partner: Partner,

@@ -23,7 +23,7 @@ const stopping = (['post:before', 'record:before'] as const).map(
   }),
 );
 
-/** All faults between an event's insert and the record of its attempt. */
+/** The points of all faults between the insert of an event and the record of its attempt. */
 export const webhookPoints: readonly WebhookPoint[] = [
   dies('event written, delivery not', 'event:after'),
   dies('delivery written, dispatcher not woken', 'delivery:after'),

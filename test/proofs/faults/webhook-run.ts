@@ -11,13 +11,13 @@ import { checkWebhooks, isFinished, type WebhookFindings } from './webhook-findi
 /** One fault during the delivery of events. */
 export interface WebhookPoint {
   name: string;
-  /** `drops`: the scheduler's collection is dropped when it contains a job. */
+  /** The fault. `drops`: the collection of the scheduler is dropped when it contains a job. */
   fault: Fault | { drops: 'jobs' };
   /** The number of first POSTs of each event that get a 500. */
   refused?: number;
   /** Whether another process, and not the server, sends webhooks. */
   sendsNot?: true;
-  /** The number of certain occurrences in a run; default 3. */
+  /** The number of times that every run reaches the point. The default is 3. */
   moments?: number;
 }
 
@@ -41,7 +41,7 @@ function dropJobs({ db }: Environment): InjectedFault {
 }
 
 /**
- * One run: a new partner with sessions, enrollments and exchanges that have events to publish, and one fault.
+ * Does one run: a new partner with sessions, enrollments and exchanges that have events to publish, and one fault.
  * @returns undefined if the fault did not occur, so that the run does not count
  */
 export async function runWebhooks(

@@ -16,8 +16,8 @@ interface Ports {
 }
 
 /**
- * The place of sequential runs: a database process (which restarts after a kill), a proxy before it, a receiver of
- * webhooks, and fixed ports for restarted servers.
+ * Creates what sequential runs share: a database process, which restarts after a kill; a proxy before it; a receiver of
+ * webhooks; and fixed ports for restarted servers.
  */
 export async function createWorker() {
   const dataDir = temporaryFolder('faults');
@@ -37,12 +37,12 @@ export async function createWorker() {
     dataDir,
     proxy,
     receiver,
-    /** Fixed ports for this many servers. */
+    /** Returns the fixed ports of this number of servers. */
     async portsOf(servers: number): Promise<Ports[]> {
       while (ports.length < servers) ports.push({ http: await freePort(), admin: await freePort() });
       return ports.slice(0, servers);
     },
-    /** A new database, read without the proxy and the product's code. */
+    /** Creates a database, and connects to it without the proxy and without code of the product. */
     newDatabase() {
       databases += 1;
       const name = `run_${databases}`;
@@ -54,7 +54,7 @@ export async function createWorker() {
       };
     },
     databaseProcess: () => engine.pid(),
-    /** Resolves when the database answers. */
+    /** Waits until the database answers. */
     databaseBack: () => retry(() => client.db('admin').command({ ping: 1 })),
     async close(): Promise<void> {
       await client.close();

@@ -7,7 +7,7 @@ import type { KillPoints, Step } from './kill-points.ts';
 
 type At = KillPoints['at'];
 
-/** `call` with a point before and after it, if `is` selects the call. */
+/** Returns `call` with a point before and after it, if `is` selects the call. */
 function around<Args extends unknown[], Result>(
   at: At,
   step: Step,
@@ -35,13 +35,13 @@ const inserts: [Step, EntryKind][] = [
 
 /** The time after which a sweep handles unfinished work. */
 export interface Sweeping {
-  /** Milliseconds by which it is earlier than in the product, so that runs are short. */
+  /** How much earlier than in the product the sweep handles work, in milliseconds, so that runs are short. */
   sweptEarlier: number;
-  /** The sweep at a start skips the records of a run. */
+  /** Returns whether the sweep may run. The sweep at a start must leave the records of a run to the fault. */
   maySweep: () => boolean;
 }
 
-/** The stores of billing, with a point around every writing step. */
+/** Wraps the stores of billing: puts points before and after every step that writes. */
 export function wrapBilling(
   { ledger, ...rest }: Stores['billing'],
   at: At,
@@ -67,11 +67,12 @@ export function wrapBilling(
   };
 }
 
-/** The delay in milliseconds before the product's second pass of an erasure. */
-const secondLookAfter = 60_000;
+/** The delay of the second pass of an erasure in the product, in milliseconds. */
+const secondPassAfterMs = 60_000;
 
 /**
- * The stores of verification, with a point around the first read of an exchange, and a sweep without a grace period.
+ * Wraps the stores of verification: puts points before and after the first read of an exchange, and removes the grace period
+ * of the sweep.
  */
 export function wrapVerification(
   { sessions, users, enrollments, ...rest }: Stores['verification'],
@@ -89,11 +90,11 @@ export function wrapVerification(
     },
     ...rest,
     enrollments,
-    users: { ...users, erasedBefore: earlier(users.erasedBefore, secondLookAfter) },
+    users: { ...users, erasedBefore: earlier(users.erasedBefore, secondPassAfterMs) },
   };
 }
 
-/** The parts of webhooks, with a point around every step from the event to the attempt's record. */
+/** Wraps the parts of webhooks: puts points before and after every step from the event to the record of its attempt. */
 export function wrapWebhooks({ events, deliveries, post }: Parts, at: At): Parts {
   return {
     events: { ...events, insert: around(at, 'event', { call: events.insert, is: some }) },
@@ -112,7 +113,7 @@ interface Exchanged {
   response: ServerResponse;
 }
 
-/** Points before and after the response 200 to a request: Node announces each request on a channel. */
+/** Puts points before and after the response 200 to a request. Node announces each request on a channel. */
 function watchEnd(
   { response }: Exchanged,
   before: (body: unknown) => Promise<void>,
@@ -130,7 +131,7 @@ function watchEnd(
   }) as typeof response.end;
 }
 
-/** Points before and after the response with a token. */
+/** Puts points before and after the response with a token. */
 export function watchAnswers(at: At): void {
   subscribe('http.server.request.start', (message) => {
     const exchanged = message as Exchanged;
@@ -144,13 +145,13 @@ export function watchAnswers(at: At): void {
 }
 
 const privatePath = '/messages';
-/** Probes have none, so they are excluded. */
+/** Returns whether a message has postings. A probe has none, so it reaches no point. */
 const hasPostings = (body: unknown) => String(body).includes('"postings":[{');
 const hasAnswers = (body: unknown) => String(body).includes('"answers":[{');
 
 /**
- * Points before a hand-over and after its sending; and at the writer, at its arrival and before the answer. undici
- * announces each request on a channel, too.
+ * Puts points before a hand-over and after its sending, and at the writer: at its arrival and before the answer. undici
+ * announces each request on a channel.
  */
 export function watchHandOvers(at: At): void {
   const watch = (channel: string, point: 'hand-over:before' | 'hand-over:after') =>

@@ -28,10 +28,10 @@ export interface Templates {
 const perInsert = 2_000;
 const day = 86_400_000;
 const month = 30 * day;
-/** The template's own partner, the largest customer, has a tenth of all records. */
-const share = 10;
+/** The partner of the template is the largest customer. It has one of so many records. */
+const largestShareDivisor = 10;
 
-/** The `n`th of `count` times in the last 30 days, in milliseconds since the epoch. */
+/** Returns the `n`th of `count` times in the last 30 days. */
 const momentOf = (n: number, count: number) => new Date(Date.now() - month + (month * (n + 1)) / (count + 1));
 
 /** Inserts the results of `make` for 0 … count - 1, in bulk. */
@@ -50,14 +50,14 @@ async function fill(
   }
 }
 
-/** A delivery as the dispatcher stores it. */
+/** Returns the fields that the dispatcher stores with a sent attempt. */
 const sentAttempt = ({ nextAttemptAt: at }: Document) => ({
   ...{ attempt: 1, trigger: 'event', dueAt: at, at, durationMs: 84, status: 200, secretVersion: 1 },
   ...{ address: '203.0.113.7:443', signature: `sha256=${'0'.repeat(64)}`, answer: 'OK' },
 });
 const failedAttempt = (delivery: Document) => ({ ...sentAttempt(delivery), status: 500, error: 'http' });
 
-/** Of 1,000 deliveries 970 were delivered, 20 failed, 5 were skipped and 5 wait for a later attempt. */
+/** Returns the state of the `n`th delivery. Of 1,000 deliveries, 970 are delivered, 20 failed, 5 skipped, and 5 wait. */
 function stateOf(n: number, delivery: Document): Document {
   const place = n % 1_000;
   const { nextAttemptAt: _due, ...ended } = delivery;
@@ -86,7 +86,7 @@ export async function build(
     keyId: String(templates.key['_id']),
     clientId: String(templates.client['_id']),
   };
-  const ownerOf = (n: number) => (n % share === 0 ? own : (owners[n % partners] ?? own));
+  const ownerOf = (n: number) => (n % largestShareDivisor === 0 ? own : (owners[n % partners] ?? own));
   const made = (n: number, count: number) => {
     const createdAt = momentOf(n, count);
     return { createdAt, purgeAt: new Date(createdAt.getTime() + month) };

@@ -4,15 +4,15 @@ import { distinctStatements, planFaults, type SentCommand } from '../../harness/
 /** The cost of one query. */
 export interface Cost {
   name: string;
-  /** Milliseconds from the question to the answer: the first time, and the median of later ones. */
+  /** The time from the query to its answer in milliseconds: of the first run, and the median of later runs. */
   first: number;
   median: number;
   /** The number of commands from the server to the database. */
   commands: number;
-  /** Entries of indexes and documents, for the statement that reads most. */
+  /** The index entries and the documents that are read by the statement that reads most. */
   keys: number;
   documents: number;
-  /** Statements that read or sort a whole collection. */
+  /** The statements that read or sort a whole collection. */
   faults: string[];
 }
 
@@ -23,7 +23,7 @@ interface Statistics {
   totalDocsExamined?: number;
 }
 
-/** The figures of an explained statement, which an aggregation has one level deeper. */
+/** Returns the figures of an explained statement. In an aggregation, they are one level deeper. */
 function statisticsOf(plan: Document): Statistics {
   const [cursor] = (plan['stages'] as Document[] | undefined) ?? [];
   return (plan['executionStats'] ?? cursor?.['$cursor']?.['executionStats'] ?? {}) as Statistics;
@@ -64,7 +64,7 @@ export async function costOf(
 
 const columns = ['first ms', 'median ms', 'commands', 'keys', 'documents'];
 
-/** A table for a terminal, slowest first. */
+/** Renders the costs as a table for a terminal, the slowest query first. */
 export function table(costs: readonly Cost[]): string {
   const width = Math.max(...costs.map(({ name }) => name.length));
   const line = (name: string, cells: readonly string[]) =>

@@ -4,7 +4,7 @@ import { createPartner, exchangeCode, type Server, verifyUser } from '../../harn
 import { within } from '../../harness/time-limits.ts';
 import type { Templates } from './build.ts';
 
-/** One document of each kind, made by the service for one user with two visits and one exchange. */
+/** Lets the service create one document of each kind, by two sessions of a user and one exchange. */
 export async function makeTemplates(
   server: Server,
   db: Db,
@@ -18,8 +18,8 @@ export async function makeTemplates(
   const { entries } = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
   const entryId = entries.find(({ kind }) => kind === 'token')?.id ?? '';
 
-  /** Background records are written within some seconds. */
-  async function one(collection: string, filter: Document = {}): Promise<Document> {
+  /** Waits for a document, because background work writes some documents seconds later. */
+  async function waitForOne(collection: string, filter: Document = {}): Promise<Document> {
     for (const deadline = Date.now() + within(10_000); Date.now() < deadline; ) {
       const found = await db.collection(collection).findOne(filter);
       if (found) return found;
@@ -30,16 +30,16 @@ export async function makeTemplates(
   return {
     entryId,
     templates: {
-      partner: await one('partners', { _id: partnerId }),
-      key: await one('apiKeys', { _id: keyId }),
-      client: await one('clients', { _id: clientId }),
-      session: await one('sessions', { status: 'complete', 'outbox.0': { $exists: false } }),
-      enrollment: await one('enrollments'),
-      user: await one('users', { claims: { $exists: true } }),
-      event: await one('events', { type: 'vae.resolved' }),
-      delivery: await one('deliveries', { type: 'vae.resolved' }),
-      request: await one('requestLog', { sessionId: { $exists: true } }),
-      audit: await one('auditLog'),
+      partner: await waitForOne('partners', { _id: partnerId }),
+      key: await waitForOne('apiKeys', { _id: keyId }),
+      client: await waitForOne('clients', { _id: clientId }),
+      session: await waitForOne('sessions', { status: 'complete', 'outbox.0': { $exists: false } }),
+      enrollment: await waitForOne('enrollments'),
+      user: await waitForOne('users', { claims: { $exists: true } }),
+      event: await waitForOne('events', { type: 'vae.resolved' }),
+      delivery: await waitForOne('deliveries', { type: 'vae.resolved' }),
+      request: await waitForOne('requestLog', { sessionId: { $exists: true } }),
+      audit: await waitForOne('auditLog'),
     },
   };
 }

@@ -59,7 +59,7 @@ async function passesUnchanged(workspace: Workspace): Promise<boolean> {
 
 async function tryMutation(workspace: Workspace, mutation: Mutation) {
   try {
-    const { total, failed } = await workspace.tryOut(mutation);
+    const { total, failed } = await workspace.runMutation(mutation);
     if (total === 0) return { verdict: 'WITHOUT A TEST THAT RAN' };
     return failed.length > 0 ? { verdict: 'killed', by: failed[0] } : { verdict: 'SURVIVED' };
   } catch (error) {

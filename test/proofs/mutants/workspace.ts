@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import type { Mutation } from './mutation.ts';
 
 /** The result of the tests of a mutation. */
-export interface Ended {
+export interface TestResult {
   /** The number of tests that ran. */
   total: number;
   failed: string[];
@@ -19,7 +19,7 @@ const compilerOptions = {
   rewriteRelativeImportExtensions: true,
 };
 
-/** A copy of the present working tree with its build and its libraries. @returns its directory */
+/** Copies the present working tree with its build and its libraries. @returns the directory of the copy */
 function copyTree(): string {
   const root = temporaryFolder('mutants');
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -35,12 +35,12 @@ function copyTree(): string {
   return root;
 }
 
-/** A copy of the repository with a vitest process, which keeps compiled files between mutations. */
+/** Opens a copy of the repository with a vitest process, which keeps compiled files between mutations. */
 export async function openWorkspace() {
   const root = copyTree();
   process.chdir(root);
   const config = join(root, 'vitest.config.ts');
-  /** Files that have ended in the present run. */
+  /** The test files that have ended in the present run. */
   const ended: TestModule[] = [];
   const vitest = await createVitest('test', {
     config,
@@ -61,7 +61,7 @@ export async function openWorkspace() {
   }
 
   /** Runs files of the quick tier in the copy until the first failure. */
-  async function runTests(tests: readonly string[]): Promise<Ended> {
+  async function runTests(tests: readonly string[]): Promise<TestResult> {
     const files = tests.map((test) => join(root, `test/${test}.test.ts`));
     const specifications = await vitest.globTestSpecifications(files);
     ended.length = 0;
@@ -83,7 +83,7 @@ export async function openWorkspace() {
     runTests,
 
     /** Runs the tests of a mutation with its fault. @throws if its text does not occur exactly once */
-    async tryOut({ file, find, replace, tests }: Mutation): Promise<Ended> {
+    async runMutation({ file, find, replace, tests }: Mutation): Promise<TestResult> {
       const before = readFileSync(join(root, file), 'utf8');
       const times = before.split(find).length - 1;
       if (times !== 1) throw new Error(`the text is there ${times} times`);

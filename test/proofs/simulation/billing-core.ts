@@ -23,7 +23,7 @@ import * as errors from '../../../server/platform/errors.ts';
 import * as windows from '../../../server/platform/http/windows.ts';
 import * as ids from '../../../server/platform/ids.ts';
 
-/** The product's constructors for a simulated process. */
+/** The constructors of the product that a simulated process calls. */
 export interface BillingCore
   extends Pick<typeof heads, 'createHeads'>,
     Pick<typeof ledgerWriter, 'createLedgerWriter'>,
@@ -66,10 +66,10 @@ function editedSource(file: string, edits: readonly Edit[]): string {
   return source;
 }
 
-/** Small caches, so that they evict. They are also fast to create, which each simulated process does. */
+/** The sizes of caches. They are small, so that the caches evict, and because each simulated process creates them. */
 const smallCaches: typeof cacheSizesModule = { cacheSizes: { heads: 2, usedIds: 8, accesses: 4 } };
 
-/** The product with edited sources: its files are compiled in memory, and use the real modules of the platform. */
+/** Compiles the product with edited sources in memory. The files use the real modules outside server/billing. */
 export function editedCore(edits: readonly Edit[]): BillingCore {
   const loaded = new Map<string, unknown>([['cache-sizes.ts', smallCaches]]);
 

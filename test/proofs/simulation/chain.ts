@@ -5,13 +5,13 @@ import { type Code, idKey } from './process.ts';
 
 const derived = new Map<string, string>();
 
-/** Derived as in server/billing/charge.ts, and cached, because all schedules use the same names of codes. */
+/** Derives the id of a charge as server/billing/charge.ts does. Caches it, because all schedules use the same names of codes. */
 export function chargeIdOf({ cause }: Code): string {
   const known = derived.get(cause) ?? deriveId(idKey, 'entry', ['charge', cause]);
   derived.set(cause, known);
   return known;
 }
 
-/** The pages of a wallet in order. */
+/** Returns the pages of a wallet in order. */
 export const chainOf = ({ database }: Harness, walletId: string): StoredPage[] =>
   [...(database.chains.get(walletId) ?? [])].reverse();

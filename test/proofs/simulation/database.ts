@@ -28,11 +28,11 @@ export interface DatabaseSettings {
   deployment: Deployment;
   /** The longest time in milliseconds until a write is confirmed. */
   confirmation: number;
-  /** Milliseconds in which a new primary may not show all confirmed writes. */
+  /** The time in milliseconds in which a new primary may not show all confirmed writes. */
   electionLag: number;
-  /** A database without the index that makes an entry id unique. */
+  /** Whether the database lacks the index that makes an entry id unique. */
   withoutEntryIndex: boolean;
-  /** Reads, and heads of wallets, include unconfirmed writes. */
+  /** Whether reads, and heads of wallets, include unconfirmed writes. */
   localReads: boolean;
   log: (actor: string, text: () => string) => void;
   /** Called for each confirmed page, in the order of the changes. */
@@ -52,8 +52,8 @@ interface Waiter {
 const descending = (a: StoredPage, b: StoredPage) => b.page.n - a.page.n;
 
 /**
- * The simulated database server. It applies a change at once, and confirms it later, in order. A failover (a crash, or
- * the election of another member) keeps the confirmed changes, and rolls back an arbitrary tail of the others.
+ * Creates the simulated database server. It applies a change when the change arrives, and confirms it later, in order. A
+ * failover (a crash, or the election of another member) keeps the confirmed changes, and rolls back some of the newest others.
  */
 export function createDatabase(settings: DatabaseSettings) {
   const { schedule, random, deployment, log } = settings;
@@ -64,10 +64,10 @@ export function createDatabase(settings: DatabaseSettings) {
   const revocations = new Set<string>();
   const changes: Change[] = [];
   const lost: StoredPage[] = [];
-  /** Until `until`, a read may return the state of `from`. */
+  /** A read before the time `until` may return the state of the change `from`. */
   const lags: { from: number; until: number }[] = [];
   let confirmed = 0;
-  /** Changes before the schedule. */
+  /** The number of changes before the schedule. */
   let seeded = 0;
   let waiters: Waiter[] = [];
   let stalledUntil = 0;
@@ -101,7 +101,7 @@ export function createDatabase(settings: DatabaseSettings) {
     });
   }
 
-  /** The number of the last change that a read includes. */
+  /** Returns the number of the last change that a read includes. */
   function readable(): number {
     if (deployment === 'single server' || settings.localReads) return changes.length;
     return schedule.now() < lagging.until ? lagging.position : confirmed;
@@ -136,7 +136,7 @@ export function createDatabase(settings: DatabaseSettings) {
     return 'inserted';
   }
 
-  /** Ends all connections. What was not confirmed may be lost. */
+  /** Ends all connections. Unconfirmed changes may be lost. */
   function fail(): void {
     epoch += 1;
     down = true;
@@ -204,7 +204,7 @@ export function createDatabase(settings: DatabaseSettings) {
       return results;
     },
 
-    /** For the start of a schedule: confirmed immediately. */
+    /** Inserts a page that is confirmed immediately, for the start of a schedule. */
     seed(page: LedgerPage): void {
       insertPage(page);
       confirm(changes.length);

@@ -1,6 +1,6 @@
 import { digestOf, type LedgerEntry, type LedgerPage } from '../../../server/billing/ledger-page.ts';
 
-/** A wallet after an entry, computed without the product's rules. */
+/** The state of a wallet after an entry, computed without the rules of the product. */
 export interface WalletView {
   balance: number;
   caps: { perMinute: number; perHour: number };
@@ -10,9 +10,9 @@ export interface WalletView {
   at: number;
 }
 
-const lengths = { minute: 60_000, hour: 3_600_000 };
-const charges = ['token', 'storefront', 'checkbox'];
-const money = [...charges, 'funding', 'adjustment', 'refund'];
+const windowLengthsMs = { minute: 60_000, hour: 3_600_000 };
+const chargeKinds = ['token', 'storefront', 'checkbox'];
+const moneyKinds = [...chargeKinds, 'funding', 'adjustment', 'refund'];
 const firstWindow = { start: 0, used: 0 };
 
 const counted = (window: WalletView['minute'], length: number, at: number): WalletView['minute'] => {
@@ -20,15 +20,15 @@ const counted = (window: WalletView['minute'], length: number, at: number): Wall
   return { start, used: start === window.start ? window.used + 1 : 1 };
 };
 
-/** The wallet after one more entry at the time `at`, in milliseconds. */
+/** Returns the state of a wallet after one more entry at the time `at`, in milliseconds. */
 export function afterEntry(view: WalletView, { kind, amount, memo }: LedgerEntry, at: number): WalletView {
   const next = { ...view, at, balance: view.balance + amount };
   if (kind === 'caps') next.caps = { ...view.caps, ...memo?.caps };
-  if (!charges.includes(kind)) return next;
+  if (!chargeKinds.includes(kind)) return next;
   return {
     ...next,
-    minute: counted(view.minute, lengths.minute, at),
-    hour: counted(view.hour, lengths.hour, at),
+    minute: counted(view.minute, windowLengthsMs.minute, at),
+    hour: counted(view.hour, windowLengthsMs.hour, at),
   };
 }
 
@@ -43,7 +43,7 @@ export const emptyWallet: WalletView = {
 const flat = ({ balance, minute, hour, caps }: WalletView, seq: number) =>
   [balance, seq, minute.start, minute.used, hour.start, hour.used, caps.perMinute, caps.perHour].join();
 
-/** Follows one chain page by page. */
+/** Creates a check of the pages of one chain, one after another. */
 export function createFold() {
   let view = emptyWallet;
   let last: LedgerPage | undefined;
@@ -53,16 +53,16 @@ export function createFold() {
   function entryFaults(entry: LedgerEntry, at: number): string[] {
     const faults: string[] = [];
     view = afterEntry(view, entry, at);
-    if (money.includes(entry.kind)) seq += 1;
+    if (moneyKinds.includes(entry.kind)) seq += 1;
     if (ids.has(entry.id)) faults.push(`${entry.id} stands twice`);
     ids.add(entry.id);
     if (entry.at.getTime() !== at) faults.push(`${entry.id} has another time than its page`);
-    if (entry.seq !== (money.includes(entry.kind) ? seq : undefined))
+    if (entry.seq !== (moneyKinds.includes(entry.kind) ? seq : undefined))
       faults.push(`${entry.id} has seq ${entry.seq}, not ${seq}`);
     if (entry.balanceAfter !== view.balance)
       faults.push(`${entry.id} leaves ${entry.balanceAfter}, not ${view.balance}`);
     if (view.balance < 0) faults.push(`${entry.id} leaves a balance of ${view.balance}`);
-    if (charges.includes(entry.kind)) {
+    if (chargeKinds.includes(entry.kind)) {
       if (view.minute.used > view.caps.perMinute) faults.push(`${entry.id} exceeds the cap of its minute`);
       if (view.hour.used > view.caps.perHour) faults.push(`${entry.id} exceeds the cap of its hour`);
     }
@@ -70,7 +70,7 @@ export function createFold() {
   }
 
   return {
-    /** @returns the faults of `page` as the next page of the chain, as text */
+    /** Checks `page` as the next page of the chain. @returns its faults as text */
     add(page: LedgerPage): string[] {
       const { _id, n, entries, state } = page;
       const at = page.at.getTime();

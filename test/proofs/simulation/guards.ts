@@ -5,12 +5,12 @@ import { type Plan, slowReplies } from './plan.ts';
 /** One safeguard of the protocol, and the change that removes it. */
 interface Guard {
   title: string;
-  /** Edits of the product's source that remove it. */
+  /** The edits of the product's source that remove the safeguard. */
   edits?: readonly Edit[];
   /** The change of the database, for a guard that the database provides. */
   database?: Pick<Variant, 'withoutEntryIndex' | 'localReads'>;
   plan?: Partial<Plan>;
-  /** Seeds with which the simulation detects the removal. */
+  /** The seeds with which the simulation detects the removal. */
   budget: number;
 }
 
@@ -27,7 +27,7 @@ const calm: Partial<Plan> = {
   clockSteps: 0,
 };
 
-/** Pages are lost, the database is unreachable for longer than the retries, and clients come back afterwards. */
+/** Pages are lost, the database is unreachable for longer than the retries, and clients repeat their requests after it. */
 const longOutages: Partial<Plan> = {
   ...calm,
   span: 8_000,
@@ -109,7 +109,7 @@ const lostHandOvers: Partial<Plan> = {
   conditions: { latency: 2, faults: 0, mostly: undefined, lateness: 1_500, crashRate: 0 },
 };
 
-/** The same with a busy writer: an abandoned posting waits there until money has arrived. */
+/** Money is short, as above, and the writer is busy, so that an abandoned posting waits there until money has arrived. */
 const busyWriters: Partial<Plan> = {
   ...lostHandOvers,
   span: 1_500,

@@ -3,8 +3,8 @@ import { within } from '../../harness/time-limits.ts';
 import { report } from './report.ts';
 import { simulate } from './simulate.ts';
 
-/** Answers and failures that this many schedules have always contained. */
-const enough = 1_000;
+/** The number of schedules from which a run must contain all expected answers and failures. */
+const leastConclusiveSchedules = 1_000;
 const expected = [
   ...[
     'charged',
@@ -24,8 +24,8 @@ const expected = [
 ];
 
 /**
- * The tests of the ledger with a number of schedules. Each run uses new seeds, and prints how to repeat it. `SIM_RUNS`
- * sets the number of schedules, `SIM_SEED` the first seed.
+ * Defines the tests of the ledger with a number of schedules. Each run uses new seeds, and prints how to repeat it.
+ * `SIM_RUNS` sets the number of schedules, `SIM_SEED` the first seed.
  */
 export function describeLedger(schedules: number): void {
   const runs = Number(process.env['SIM_RUNS'] ?? schedules);
@@ -42,7 +42,7 @@ export function describeLedger(schedules: number): void {
           for (const [what, count] of outcome.seen) seen.set(what, (seen.get(what) ?? 0) + count);
         }
         console.log(`simulation: ${[...seen].map(([what, count]) => `${what} ${count}`).join(', ')}`);
-        if (runs >= enough) expect(expected.filter((what) => !seen.has(what))).toEqual([]);
+        if (runs >= leastConclusiveSchedules) expect(expected.filter((what) => !seen.has(what))).toEqual([]);
       },
       within(60_000 + runs * 300),
     );

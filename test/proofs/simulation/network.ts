@@ -5,7 +5,7 @@ import type { Actor, Schedule } from './schedule.ts';
 
 /** The reliability of the network and the processes. Times are in milliseconds. */
 export interface Conditions {
-  /** The longest time of a message. */
+  /** The longest time that a message takes. */
   latency: number;
   /** The share of calls with a fault. */
   faults: number;
@@ -19,10 +19,10 @@ export interface Conditions {
   crashAt?: string | undefined;
 }
 
-/** The driver's configured timeouts for a server and for an answer. */
-const selectWithin = 3_000;
-const answerWithin = 1_900;
-const interrupted = 11_601;
+/** The configured timeouts of the driver in milliseconds: to find a server, and for an answer. */
+const selectWithinMs = 3_000;
+const answerWithinMs = 1_900;
+const interruptedCode = 11_601;
 
 export const faults = [
   'request lost',
@@ -40,7 +40,7 @@ interface Operation<T> {
   /** Applies the call at one moment, or only to the first `limit` of its documents. */
   run: (limit: number) => T;
   size?: number;
-  /** A write is answered when all changes so far are confirmed. */
+  /** Whether the reply waits until all changes so far are confirmed, as for a write. */
   write?: boolean;
 }
 
@@ -49,18 +49,18 @@ interface Settings {
   random: Random;
   conditions: Conditions;
   database: SimulatedDatabase;
-  /** False if the caller crashes at this call. */
+  /** Returns false if the caller crashes at this call. */
   survives: (caller: Actor, name: () => string) => boolean;
   log: (actor: string, text: () => string) => void;
 }
 
 /**
- * Carries calls to the simulated database. Each message takes time, and may be lost, late or doubled. A caller without
- * an answer gets the driver's error, and cannot know the result.
+ * Creates the network, which carries calls to the simulated database. Each message takes time, and may be lost, late or
+ * doubled. A caller without an answer gets the error of the driver, and cannot know the result.
  */
 export function createNetwork({ schedule, random, conditions, database, survives, log }: Settings) {
   const delay = () => random.between(0.05, conditions.latency);
-  const slow = () => random.pick([0.2, 0.9]) * random.between(0.9, 1) * answerWithin;
+  const slow = () => random.pick([0.2, 0.9]) * random.between(0.9, 1) * answerWithinMs;
   const late = () => (random.chance(0.5) ? random.between(1, 2_000) : random.between(1, conditions.lateness));
 
   function drawFault(): Fault | undefined {
@@ -87,12 +87,12 @@ export function createNetwork({ schedule, random, conditions, database, survives
       }
       const closed = () => end('connection closed', () => reject(new MongoNetworkError('connection closed')));
       const close = () => void schedule.after(delay(), caller, closed);
-      const timer = schedule.after(answerWithin, caller, () =>
+      const timer = schedule.after(answerWithinMs, caller, () =>
         end('no answer', () => reject(new MongoNetworkTimeoutError('no answer'))),
       );
       database.connections.add(close);
 
-      /** Half of the lost calls fail at once by a closed connection; the others fail at their timeout. */
+      /** Half of the lost calls fail immediately by a closed connection; the others fail at their timeout. */
       const giveUp = () => void (random.chance(0.5) && close());
       const arrive = (after: number, then: () => void, survivesFailover = false) =>
         void schedule.after(after, database.actor, () => {
@@ -138,7 +138,10 @@ export function createNetwork({ schedule, random, conditions, database, survives
         case 'interrupted':
           return arrive(delay(), () => {
             run(random.int(0, size));
-            const error = new MongoServerError({ code: interrupted, message: 'operation was interrupted' });
+            const error = new MongoServerError({
+              code: interruptedCode,
+              message: 'operation was interrupted',
+            });
             reply(delay(), 'interrupted', () => reject(error));
           });
       }
@@ -150,7 +153,7 @@ export function createNetwork({ schedule, random, conditions, database, survives
       if (!survives(caller, name)) return new Promise(() => undefined);
       if (!database.isDown()) return send(caller, name, operation);
       return new Promise((resolve, reject) => {
-        const timer = schedule.after(selectWithin, caller, () => {
+        const timer = schedule.after(selectWithinMs, caller, () => {
           log(caller.name, () => `← ${name()}: no server`);
           reject(new MongoNetworkError('no server'));
         });

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts';
 import type { Actor, Schedule } from './schedule.ts';
 
-/** The faults of a message between processes. */
+/** The faults that a message between processes can have. */
 const faults = [
   'request lost',
   'reply lost',
@@ -11,7 +11,7 @@ const faults = [
   'connection reset',
 ] as const;
 
-/** The timeouts of the product's private link in milliseconds: for a sign of life, and for the answer. */
+/** The timeouts of the private link of the product, in milliseconds: for the first sign of life, and for the answer. */
 const [aliveWithin, answerWithin, confirmAfter] = [1_000, 1_750, 100];
 
 /** The process's handling of a message. `isClosed`: whether it knows that the sender no longer waits. */
@@ -30,7 +30,7 @@ interface Settings {
   log: (actor: string, text: () => string) => void;
 }
 
-/** Carries messages between processes. A sender without an answer cannot know the other process's action. */
+/** Creates the links between processes. A sender without an answer cannot know whether the other process has acted. */
 export function createPeerLinks({ schedule, random, conditions, log }: Settings) {
   const delay = () => random.between(0.05, conditions.latency);
   const late = () => random.between(1, random.pick([900, 2_000, conditions.lateness]));

@@ -17,11 +17,11 @@ export interface Plan {
   wallets: number;
   /** The number of codes of each wallet. */
   codes: number;
-  /** The largest number of sequential requests of a code's client. */
+  /** The most sequential requests of the client of a code. */
   tries: number;
   /** The share of requests whose client disconnects. */
   disconnects: number;
-  /** The longest pause between two attempts. */
+  /** The longest pause between two requests of a client. */
   pause: number;
   /** The number of operators' commands. */
   commands: number;
@@ -32,7 +32,7 @@ export interface Plan {
   skew: number;
   clockSteps: number;
   caps: WalletState['caps'];
-  /** Cents in each wallet at the start. */
+  /** The cents in each wallet at the start. */
   funds: number;
   /** The number of failovers of the database. */
   failovers: number;
@@ -48,7 +48,7 @@ export interface Plan {
   handOvers: number;
   /** The number of processes that share one writer. */
   processesOfWriter: number;
-  /** The share of their messages with a fault. */
+  /** The share of messages between processes that are lost, late or doubled. */
   messageFaults: number;
   /** The times at which a process updates its list of processes. */
   refreshes: number;
@@ -58,14 +58,14 @@ export interface Plan {
 const day = Date.UTC(2026, 10, 21);
 const roomy = { perMinute: 5_000, perHour: 50_000 };
 
-/** Some milliseconds before a minute or an hour ends. */
+/** Returns a time some milliseconds before a minute or an hour ends. */
 function nearBoundary(random: Random, before: number): number {
   const length = random.chance(0.5) ? hour : minute;
   return windowStart(day + random.int(1, 1_000) * minute, length) + length - random.int(0, before);
 }
 
-/** A mixture of all kinds of trouble. */
-function mixed(random: Random): Plan {
+/** Draws a plan with a mixture of all faults. */
+function drawMixed(random: Random): Plan {
   return {
     start: nearBoundary(random, 5_000),
     span: random.pick([500, 2_000, 6_000]),
@@ -191,7 +191,7 @@ const nothing: Trouble = () => ({});
 
 /** Draws a plan: a mixture, or one with a single kind of trouble. */
 export function drawPlan(random: Random): Plan {
-  const plan = mixed(random);
+  const plan = drawMixed(random);
   const trouble = random.pick<Trouble>([nothing, nothing, ...Object.values(troubles)]);
   return { ...plan, ...trouble(plan, random) };
 }

@@ -21,7 +21,7 @@ export interface Code {
   cents: number;
 }
 
-/** The answer to a granted request. */
+/** The answer to a request that was granted. */
 export interface Granted {
   id: string;
   at: Date;
@@ -75,20 +75,20 @@ interface Settings {
   see: (what: string) => void;
 }
 
-/** A process's knowledge of the others. */
+/** What a process knows of the other processes. */
 interface Peers {
   send: PeerLinks;
-  /** The live processes that accept postings. */
+  /** Returns the live processes that accept postings. */
   list: () => readonly Peer[];
   find: (id: string) => Receiver | undefined;
   processesOfWriter: number;
-  /** The database's time in milliseconds, as measured by this process. */
+  /** Returns the time of the database in milliseconds, as this process has measured it. */
   databaseTime: () => number;
 }
 
 /**
- * One run of a server process: the product's money core with the simulated database. A crash discards its memory, but
- * its sent messages still arrive.
+ * Starts a server process: the money core of the product with the simulated database. A crash discards its memory, but
+ * messages that it has sent still arrive.
  */
 export function startProcess(settings: Settings) {
   const { name, core, schedule, database, network, now, events, auditLog, onSend, onFence, peers, see } =
@@ -170,10 +170,10 @@ export function startProcess(settings: Settings) {
     joined,
     manualEntries,
     sweep: publishing.sweep.sweep,
-    /** As in `topologyDescriptionChanged`. */
+    /** Forgets all heads, as the product does at the event `topologyDescriptionChanged` of the driver. */
     forgetHeads: heads.clear,
 
-    /** One request of an exchange. A used idempotency key gets the same answer again. */
+    /** Runs one request of an exchange. A used idempotency key gets the same answer again. */
     async exchange(code: Code, request: string, isConnected: () => boolean): Promise<Granted | 'used'> {
       const { partnerId, cause, kind, cents } = code;
       const granted = (access: Access, replayed = false): Granted => ({

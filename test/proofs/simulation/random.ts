@@ -1,4 +1,4 @@
-/** Random numbers from a seed (mulberry32). The same seed yields the same schedule. */
+/** Creates random numbers from a seed (mulberry32). The same seed yields the same numbers, and so the same schedule. */
 export function createRandom(seed: number) {
   let state = seed >>> 0;
 
@@ -11,7 +11,7 @@ export function createRandom(seed: number) {
 
   return {
     chance: (probability: number) => next() < probability,
-    /** Integers from `low` to `high`, inclusive. */
+    /** Returns an integer from `low` to `high`, both included. */
     int: (low: number, high: number) => low + Math.floor(next() * (high - low + 1)),
     between: (low: number, high: number) => low + next() * (high - low),
     pick<T>(choices: readonly [T, ...T[]]): T {

@@ -12,7 +12,7 @@ interface Moment {
 
 const lengths = { minute: 60_000, hour: 3_600_000 };
 
-/** All states of one chain. States between two entries of a page exist while the page is being written. */
+/** Returns all states of one chain. A state between two entries of a page exists while the page is being written. */
 function momentsOf(harness: Harness, walletId: string): Moment[] {
   const readsUnconfirmed = harness.plan.deployment === 'single server';
   const moments: Moment[] = [];
@@ -49,7 +49,7 @@ interface Times {
   highest: number;
 }
 
-/** Whether a charge exceeds a cap at the earliest time that a clock could have shown. */
+/** Returns whether a charge exceeds a cap at the earliest time that a clock could have shown. */
 function isFull(view: WalletView, bucket: 'minute' | 'hour', time: number): boolean {
   const { start, used } = view[bucket];
   const now = Math.max(time, view.at);
@@ -71,7 +71,8 @@ function isTrue(
 const isRefusal = ({ outcome }: Exchange) => ['insufficient', 'minute', 'hour'].includes(outcome);
 
 /**
- * The oldest state that a request can read. Just after an election, reads may return a slightly older confirmed state.
+ * Returns the time of the oldest state that a request can read. Soon after an election, a read may return an older confirmed
+ * state.
  */
 function earliest({ plan, database }: Harness, askedAt: number): number {
   if (plan.electionLag === 0) return askedAt;

@@ -10,7 +10,7 @@ export interface Actor {
   alive: boolean;
   /** The virtual time in milliseconds. */
   pausedUntil: number;
-  /** Whether its events resolve no promise, so that the next event follows at once. */
+  /** Whether events of the actor resolve no promise, so that the next event need not wait for promises. */
   passive: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Event {
 
 const before = (a: Event, b: Event) => a.time < b.time || (a.time === b.time && a.order < b.order);
 
-/** A binary heap: the earliest event first, and simultaneous ones in the order of their queueing. */
+/** Creates a binary heap: the earliest event first, and simultaneous events in the order in which they were queued. */
 function createQueue() {
   const heap: Event[] = [];
 
@@ -74,7 +74,7 @@ function createQueue() {
   };
 }
 
-/** Far more events than any schedule needs. More indicate an endless loop. */
+/** The number of events at which a run fails, because so many indicate an endless loop. */
 const largestEventCount = 200_000;
 
 /**
@@ -97,7 +97,7 @@ export function createSchedule(start: number, random: Random) {
     return event;
   }
 
-  /** The next event that is not dropped; undefined if there is none until `until`. */
+  /** Takes the next event that is not dropped; undefined if there is none until `until`. */
   function take(until: number): Event | undefined {
     for (;;) {
       const event = queue.first();
@@ -113,7 +113,7 @@ export function createSchedule(start: number, random: Random) {
 
   return {
     now: () => now,
-    /** The actor of the present event. */
+    /** Returns the actor of the present event. */
     current: () => current,
     after,
 

@@ -9,17 +9,17 @@ export interface Outcome {
   violations: readonly string[];
   /** The number of each kind of answer and failure. */
   seen: ReadonlyMap<string, number>;
-  /** The trace, one line per event; only of a traced run. */
+  /** The trace, one line for each event. Empty if the run is not traced. */
   trace: readonly string[];
 }
 
-/** The sweep leaves younger pages to the process that has written them. */
-const sweptAfter = 10_000;
+/** The age from which the sweep handles a page. A younger page is left to the process that has written it. */
+const sweptAfterMs = 10_000;
 const sweepRounds = 3;
 
-/** Every process sweeps in turn, until no page has work left. */
+/** Lets every process sweep in turn, until no page has work left. */
 async function sweepAll({ schedule, processes, plan, violate }: Harness): Promise<void> {
-  await schedule.run(schedule.now() + sweptAfter + 2 * plan.skew + 1);
+  await schedule.run(schedule.now() + sweptAfterMs + 2 * plan.skew + 1);
   for (let round = 0; round < sweepRounds; round += 1) {
     for (const process of processes) {
       process.ask(0, process.sweep).catch((error) => violate(`a sweep failed: ${error}`));
@@ -28,7 +28,7 @@ async function sweepAll({ schedule, processes, plan, violate }: Harness): Promis
   }
 }
 
-/** If money and caps suffice, every uncharged code can still be exchanged, and all others are used. */
+/** Exchanges every code again. If money and caps suffice, each uncharged code must succeed, and each charged code must be used. */
 async function exchangeAll(harness: Harness): Promise<void> {
   const { schedule, walletIds, codes, violate } = harness;
   for (const walletId of walletIds) {

@@ -28,7 +28,7 @@ const describe = ({ _id, entries }: LedgerPage) => {
   return `${_id.replace(/\/0*/, '/')} [${shown.join(' ')}${entries.length > 4 ? ` +${entries.length - 4}` : ''}]`;
 };
 
-/** The stores of one process, with the interface of `LedgerStore` and `RevocationStore`. */
+/** Creates the stores of one process, with the interface of `LedgerStore` and `RevocationStore`. */
 export function connect(
   caller: Actor,
   {

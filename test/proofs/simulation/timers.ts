@@ -3,7 +3,8 @@ import type { Schedule } from './schedule.ts';
 
 /**
  * Replaces the timers and the random numbers of the code under test. A timer belongs to the actor that sets it, and
- * ends with the actor. Returns a function that restores the originals.
+ * ends with the actor.
+ * @returns a function that restores the original timers and random numbers
  */
 export function installTimers(schedule: Schedule, random: Random): () => void {
   const { setTimeout, clearTimeout, setImmediate } = globalThis;

@@ -6,8 +6,8 @@ import { ApiError } from '../../../server/platform/errors.ts';
 import type { Command, Exchange, Harness } from './harness.ts';
 import { CallerOver, type Code, type Process } from './process.ts';
 
-/** The timeout `answerInTime` of the billable endpoints. */
-const answerWithin = 4_500;
+/** The time limit of the billable endpoints in `answerInTime`, in milliseconds. */
+const answerWithinMs = 4_500;
 
 function refusalOf(error: unknown): Exchange['outcome'] {
   if (!(error instanceof ApiError)) return isUnavailable(error) ? 'unavailable' : 'error';
@@ -20,7 +20,7 @@ function refusalOf(error: unknown): Exchange['outcome'] {
 
 const wait = ({ schedule, outside }: Harness, ms: number) => schedule.sleep(ms, outside);
 
-/** One request about `code` at any process. Its answer is added to `exchanges`. */
+/** Sends one request to exchange `code` to any process, and adds its answer to `exchanges`. */
 export async function exchange(harness: Harness, code: Code): Promise<Exchange> {
   const { plan, random, schedule, exchanges, byRequest, log, see } = harness;
   const process = harness.anyProcess();
@@ -46,7 +46,7 @@ export async function exchange(harness: Harness, code: Code): Promise<Exchange> 
   log('client', () => `sends ${request} about ${code.walletId} ${code.cause} to ${process.actor.name}`);
   try {
     const reply = await process.ask(0, () => {
-      schedule.after(answerWithin, process.actor, () => answer('late'));
+      schedule.after(answerWithinMs, process.actor, () => answer('late'));
       return process.exchange(code, request, isConnected);
     });
     if (reply === 'used' || reply === 'silence') answer(reply);
@@ -61,7 +61,7 @@ export async function exchange(harness: Harness, code: Code): Promise<Exchange> 
 
 const final: readonly Exchange['outcome'][] = ['charged', 'used', 'replayed'];
 
-/** Repeats until it is granted, sometimes with several simultaneous requests, and sometimes once more afterwards. */
+/** Repeats an exchange until it is granted, sometimes with several simultaneous requests, and sometimes once more after that. */
 async function client(harness: Harness, code: Code): Promise<void> {
   const { random, plan } = harness;
   await wait(harness, random.between(0, plan.span));
@@ -82,7 +82,7 @@ const codeOf: Partial<Record<string, Command['outcome']>> = {
 
 type Run = (process: Process) => Promise<Moved | undefined>;
 
-/** One command at any process. Its answer is added to `commands`. */
+/** Sends one command to any process, and adds its answer to `commands`. */
 export async function command(
   harness: Harness,
   about: Pick<Command, 'walletId' | 'kind' | 'amount'>,
@@ -123,7 +123,7 @@ export const auditOf = (harness: Harness, target: string) => ({
   target,
 });
 
-/** The commands of operators for one wallet. */
+/** Draws a command of an operator for one wallet. */
 function drawCommand(
   harness: Harness,
   walletId: string,
@@ -161,7 +161,7 @@ function drawCommand(
   }
 }
 
-/** An operator's command, repeated until it is answered, and sometimes sent twice simultaneously. */
+/** Sends an operator's command, sometimes twice simultaneously, and repeats it until it is answered. */
 async function operator(harness: Harness): Promise<void> {
   const { random, plan } = harness;
   await wait(harness, random.between(0, plan.span * 1.3));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP load balancer on a free port, for the ports that `ports` returns at each connection. */
+/** Starts a TCP load balancer on a free port. It asks `ports` at each connection for the ports of the servers. */
 export async function startBalancer(ports: () => readonly number[]) {
   const sockets = new Set<Socket>();
   let turn = 0;

@@ -8,14 +8,14 @@ import { type Member, startDatabase, startMember, until } from './members.ts';
 import { buildPrevious } from './previous.ts';
 
 /**
- * An upgrade from the previous release to this one, and back, under load. Two processes with one database are replaced
- * one after another. The answers, the ledgers, and a receiver that counts events are checked.
+ * Upgrades from the previous release to this one, and back, under load. Two processes with one database are replaced
+ * one after another. Then checks the answers, the ledgers, and the events that a receiver has counted.
  */
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
-/** The number of exchanges that each phase must contain. */
-const perPhase = 10;
+/** The least number of exchanges in each phase. */
+const leastExchangesPerPhase = 10;
 const faults: string[] = [];
 const expectThat = (holds: boolean, fault: string) => {
   if (!holds) faults.push(fault);
@@ -52,7 +52,11 @@ async function check(): Promise<void> {
 
     const someExchanges = (phase: string) => {
       const from = load.exchanges();
-      return until(phase, () => load.exchanges() >= from + perPhase || load.problems.length > perPhase);
+      return until(
+        phase,
+        () =>
+          load.exchanges() >= from + leastExchangesPerPhase || load.problems.length > leastExchangesPerPhase,
+      );
     };
     /** Replaces all processes, one after another, under load. */
     async function rollOut(phase: string, build: string): Promise<void> {

@@ -16,13 +16,13 @@ export async function until(what: string, holds: () => Promise<boolean> | boolea
 export interface Member {
   port: number;
   adminUrl: string;
-  /** Its output. */
+  /** Returns the output of the process so far. */
   output(): string;
-  /** Resolves to its exit code. */
+  /** Ends the process. Resolves to its exit code. */
   end(): Promise<number | null>;
 }
 
-/** The database of the run: the present build's embedded engine, as a separate server. */
+/** Starts the database of the run: the embedded engine of the present build, as a separate server. */
 export async function startDatabase(directory: string) {
   const port = await freePort();
   const engine = join('dist', 'embedded-database', 'engine', 'mongod.js');

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 
-/** The requested revision, or else that of the last release. @throws if there is neither */
+/** Returns the commit of the requested revision, or else of the last release. @throws if there is neither */
 function commitOf(revision: string | undefined): string {
   if (revision) return git('rev-parse', '--verify', `${revision}^{commit}`);
   try {

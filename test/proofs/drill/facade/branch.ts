@@ -20,11 +20,11 @@ export type Memory = Map<string, Remembered>;
 interface Settings {
   local: State;
   committed: State;
-  /** Position of the last committed write. */
+  /** The position of the last committed write. */
   position: number;
   memory: Memory;
   random: Random;
-  /** Milliseconds between two steps of the commit point. */
+  /** The time between two steps of the commit point, in milliseconds. */
   stepEvery: readonly [number, number];
   /** Called with the changes of a step of the commit point. */
   onCommit: (footprint: Footprint) => void;
@@ -32,23 +32,23 @@ interface Settings {
 
 interface Waiter {
   position: number;
-  /** Undefined: a majority has it. */
+  /** Called with the reason why no majority has the write; with undefined if a majority has it. */
   settle: (failure: CodeName | undefined) => void;
 }
 
 /** The result of a write. */
 export interface Done {
   reply: Document;
-  /** Resolves to the reason why it is not acknowledged; undefined if a majority has it. */
+  /** Resolves to the reason why the write is not acknowledged; undefined if a majority has the write. */
   majority: () => Promise<CodeName | undefined>;
 }
 
 /** The longest time in milliseconds between a step of the commit point and its acknowledgement. */
-const acknowledgedWithin = 2;
+const acknowledgedWithinMs = 2;
 
 /**
- * The history of one primary: its own state, the committed state, and the commit point between them. Writes are
- * sequential. Each step sets the committed state to the primary's present state.
+ * Creates the history of one primary: its own state, the committed state, and the commit point between them. Writes are
+ * sequential. Each step of the commit point sets the committed state to the present state of the primary.
  */
 export function createBranch({ local, committed, position, memory, random, stepEvery, onCommit }: Settings) {
   const inTurn = createMutex();
@@ -56,7 +56,7 @@ export function createBranch({ local, committed, position, memory, random, stepE
   let dirty: Footprint = new Map();
   let applied = position;
   let commitPoint = position;
-  /** Positions of writes with changes that are not committed yet. */
+  /** The positions of writes with changes that are not committed yet. */
   let tail: number[] = [];
   let waiters: Waiter[] = [];
   let failing: CodeName | undefined;
@@ -133,12 +133,12 @@ export function createBranch({ local, committed, position, memory, random, stepE
   }
 
   async function commit(): Promise<void> {
-    // Both change while this waits.
+    // `hasEnded` and `isPaused` may change during each wait.
     const isEnded = () => hasEnded;
     while (!isEnded()) {
       await sleep(random.int(...stepEvery));
       if (!isPaused) await advance();
-      if (random.chance(0.5)) await sleep(random.int(1, acknowledgedWithin));
+      if (random.chance(0.5)) await sleep(random.int(1, acknowledgedWithinMs));
       if (!isPaused && !isEnded()) acknowledge();
     }
   }
@@ -157,7 +157,7 @@ export function createBranch({ local, committed, position, memory, random, stepE
       isPaused = true;
       await stepping(async () => undefined);
     },
-    /** From then on, every wait for a majority fails. */
+    /** Makes every wait for a majority fail from now on. */
     failWriteConcern(codeName: CodeName): void {
       failing = codeName;
       fail(codeName);
@@ -176,7 +176,7 @@ export function createBranch({ local, committed, position, memory, random, stepE
     /** The number of uncommitted writes. */
     uncommitted: () => tail.length,
     dirty: () => dirty,
-    /** Replies to committed writes, which are all that a successor knows. */
+    /** Returns the replies to committed writes. A successor knows no others. */
     committedMemory: (): Memory => new Map([...memory].filter(([, { position: at }]) => at <= commitPoint)),
   };
 }

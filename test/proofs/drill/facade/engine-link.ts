@@ -3,11 +3,11 @@ import type { Document } from 'mongodb';
 import { createMessageReader } from '../../../../embedded-database/engine/wire.ts';
 import { bodyOf, decode, encode, frameMessage } from './wire.ts';
 
-/** Connections to one engine. */
+/** The connections to one engine. */
 export interface EngineLink {
-  /** The reply in its raw form. @throws if the engine has ended */
+  /** Runs a command. @returns the reply in its raw form @throws if the engine has ended */
   send(command: Document): Promise<Buffer>;
-  /** The parsed reply. @throws if it is an error of the engine */
+  /** Runs a command. @returns the parsed reply @throws if the reply is an error */
   run(command: Document): Promise<Document>;
   close(): void;
 }
@@ -17,7 +17,7 @@ interface Channel {
   pending?: { resolve: (reply: Buffer) => void; reject: (error: Error) => void };
 }
 
-/** A channel carries one command at a time, so channels are added as needed. */
+/** Connects to an engine. A channel carries one command at a time, so a channel is added when all are in use. */
 export function createEngineLink(port: number): EngineLink {
   const channels = new Set<Channel>();
   const idle: Channel[] = [];

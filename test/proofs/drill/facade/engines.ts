@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../../harness/temporary-folder.ts';
 import { createEngineLink } from './engine-link.ts';
 import type { State } from './states.ts';
 
-/** Embedded engines, each with an empty database of its own. */
+/** Starts embedded engines, each with an empty database. */
 export async function startEngines(count: number) {
   const dataDir = temporaryFolder('drill');
   const processes = await Promise.all(

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-/** Errors of a member that is not, or no longer, the primary, and of a write without a majority. */
+/** The error codes of a member that is not, or no longer, the primary, and of a write that no majority has. */
 const codes = {
   CommandNotFound: 59,
   WriteConcernTimeout: 64,
@@ -14,7 +14,7 @@ const codes = {
 } as const;
 export type CodeName = keyof typeof codes;
 
-/** The error of a write concern that failed in an election, after which a driver sends a retryable write again. */
+/** The errors after which a driver sends a retryable write again. */
 const retryable = new Set<CodeName>([
   'ShutdownInProgress',
   'PrimarySteppedDown',
@@ -34,25 +34,25 @@ export class MemberError extends Error {
   }
 }
 
-const described = (codeName: CodeName, errmsg: string): Document => ({
+const errorFields = (codeName: CodeName, errmsg: string): Document => ({
   errmsg,
   code: codes[codeName],
   codeName,
 });
 
-/** The server labels retryable writes, so that their driver can send them again. */
+/** Returns the error label of a retryable write, by which its driver knows that it can send the write again. */
 export const labelsOf = (codeName: CodeName, { txnNumber }: Document): Document =>
   txnNumber !== undefined && retryable.has(codeName) ? { errorLabels: ['RetryableWriteError'] } : {};
 
 export const errorReply = ({ codeName, message }: MemberError, command: Document): Document => ({
   ok: 0,
-  ...described(codeName, message),
+  ...errorFields(codeName, message),
   ...labelsOf(codeName, command),
 });
 
-/** The reply to a write that was applied here, but may not reach a majority. */
+/** Returns the reply to a write that this member has applied, but that may not reach a majority. */
 export const unacknowledged = (reply: Document, codeName: CodeName, command: Document): Document => ({
   ...reply,
-  writeConcernError: described(codeName, 'the write may be rolled back'),
+  writeConcernError: errorFields(codeName, 'the write may be rolled back'),
   ...labelsOf(codeName, command),
 });

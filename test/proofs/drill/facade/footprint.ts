@@ -3,8 +3,8 @@ import type { EngineLink } from './engine-link.ts';
 import { encode, numberOf } from './wire.ts';
 
 /**
- * Documents by `database.collection` and `_id`. Extra ids do no harm, because such documents are the same on both
- * sides.
+ * The ids of changed documents, by `database.collection`. It may have ids of unchanged documents, because a copy of an
+ * unchanged document changes nothing.
  */
 export type Footprint = Map<string, Map<string, unknown>>;
 
@@ -25,18 +25,18 @@ export const namespaceOf = (command: Document, name: string): string => `${comma
 const isPlain = (value: unknown): value is Document =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The ids in a filter; undefined if the filter uses other fields. */
-function idsNamed(filter: Document): readonly unknown[] | undefined {
+/** Returns the ids in a filter; undefined if the filter uses other fields. */
+function idsInFilter(filter: Document): readonly unknown[] | undefined {
   const id: unknown = filter['_id'];
   if (id === undefined) return undefined;
   if (!isPlain(id)) return [id];
   return Object.keys(id).length === 1 && Array.isArray(id['$in']) ? id['$in'] : undefined;
 }
 
-const most = 100_000;
+const mostMatches = 100_000;
 
-/** Ids of the documents that match a filter now. */
-async function idsMatched(
+/** Reads the ids of the documents that match a filter now. */
+async function readMatchingIds(
   engine: EngineLink,
   command: Document,
   filter: Document,
@@ -46,14 +46,17 @@ async function idsMatched(
     find: command[name],
     filter,
     projection: { _id: 1 },
-    batchSize: most,
+    batchSize: mostMatches,
     singleBatch: true,
     $db: command['$db'],
   });
   return (cursor['firstBatch'] as Document[]).map(({ _id }) => _id);
 }
 
-/** The ids of all documents that a command may change, found before it runs. Ids of new documents are in its reply. */
+/**
+ * Returns the ids of all documents that a command may change. Called before the command runs. The ids of new documents are in
+ * the reply.
+ */
 export async function footprintOf(engine: EngineLink, command: Document): Promise<unknown[]> {
   const [name] = Object.keys(command);
   if (name === 'insert') return (command['documents'] as Document[]).map(({ _id }) => _id);
@@ -61,13 +64,13 @@ export async function footprintOf(engine: EngineLink, command: Document): Promis
     command['deletes'] ?? [{ q: command['query'] ?? {} }]) as Document[];
   const found = await Promise.all(
     statements.map(
-      async ({ q }) => idsNamed(q as Document) ?? (await idsMatched(engine, command, q as Document)),
+      async ({ q }) => idsInFilter(q as Document) ?? (await readMatchingIds(engine, command, q as Document)),
     ),
   );
   return found.flat();
 }
 
-/** Ids of the documents that an upsert has inserted. */
+/** Returns the ids of the documents that an upsert has inserted. */
 export function upsertedIn(reply: Document): unknown[] {
   const upserted = (reply['upserted'] ?? []) as Document[];
   const single: unknown = reply['lastErrorObject']?.upserted;

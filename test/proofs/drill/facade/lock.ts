@@ -1,4 +1,4 @@
-/** Runs calls sequentially. */
+/** Creates a lock that runs calls one after another. */
 export function createMutex() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(call: () => Promise<T>): Promise<T> => {
@@ -8,7 +8,7 @@ export function createMutex() {
   };
 }
 
-/** Allows concurrent readers or one writer. Later readers wait for a waiting writer. */
+/** Creates a lock for concurrent readers or one writer. If a writer waits, later readers wait until the writer has ended. */
 export function createReadWriteLock() {
   const inTurn = createMutex();
   const readers = new Set<Promise<unknown>>();

@@ -8,17 +8,17 @@ import { encode, frameMessage, frameReply, numberOf, type Request, readRequest }
 
 export const setName = 'drill';
 
-/** The state that a member reports. A deposed primary does not know its change yet. */
+/** The role that a member reports. A deposed primary still reports the old role, because it does not know of the election. */
 export type Role = { primary: true; branch: Branch; term: number } | { primary: false };
 
 interface Settings {
-  /** Addresses of all members. */
+  /** Returns the addresses of all members. */
   hosts: () => readonly string[];
-  /** The address of the present primary, if there is one. */
+  /** Returns the address of the present primary; undefined if there is none. */
   leader: () => string | undefined;
   define: Serving['define'];
   stepDown: Serving['stepDown'];
-  /** Milliseconds until one connection learns of a change. */
+  /** Returns the time until one connection learns of a change, in milliseconds. */
   newsDelay: () => number;
   /** Called if a command could not run at all. */
   onFault: (error: unknown) => void;
@@ -37,7 +37,7 @@ const hellos = new Set(['hello', 'isMaster', 'ismaster']);
 /** The election number. A driver uses the primary with the highest one. */
 const electionIdOf = (term: number) => new ObjectId(`7fffffff${term.toString(16).padStart(16, '0')}`);
 
-/** One member: a port, a role, and the connections that wait for its next role. */
+/** Creates a member: a port, a role, and the connections that wait for its next role. */
 export function createMember({ hosts, leader, define, stepDown, newsDelay, onFault }: Settings) {
   const connections = new Set<Socket>();
   const cursors: Serving['cursors'] = new Map();
@@ -84,7 +84,7 @@ export function createMember({ hosts, leader, define, stepDown, newsDelay, onFau
     });
   }
 
-  /** Answers at the next change, and at each later one if the driver allows it. */
+  /** Answers when the role changes. If the driver allows it, answers at each later change too. */
   async function stream(socket: Socket, { id, body, exhaustAllowed }: Request): Promise<void> {
     const known = body['topologyVersion'] as Document;
     let seen = String(known['processId']) === String(processId) ? numberOf(known['counter']) : -1;
@@ -133,7 +133,7 @@ export function createMember({ hosts, leader, define, stepDown, newsDelay, onFau
   return {
     address,
     role: () => role,
-    /** Listens, always on the same port. A restarted process has no memory of the previous one. */
+    /** Listens, always on the same port. A restarted member has lost the memory of its earlier process. */
     async start(): Promise<void> {
       processId = new ObjectId();
       counter = 0;

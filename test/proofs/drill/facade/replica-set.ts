@@ -18,10 +18,10 @@ export interface Election {
   /** The number of writes that were made and rolled back. */
   rolledBack: number;
   /** Whether there were committed writes with a lost acknowledgement. */
-  committedSilently: boolean;
+  hasSilentCommits: boolean;
 }
 
-/** A random time, in milliseconds. */
+/** The range of a random time, in milliseconds. */
 type Range = readonly [number, number];
 const times = {
   /** The time without a primary. */
@@ -43,7 +43,7 @@ export interface Plan {
   lag: Range;
   /** The share of elections with a long time without a primary. */
   longGaps: number;
-  /** Pages are fenced after 1.5 s, and a server waits 3 s for a primary. */
+  /** A long time without a primary. It is around two limits: pages are fenced after 1.5 s, and a server waits 3 s for a primary. */
   longGap: Range;
   /** The time between two steps of the commit point. */
   stepEvery: Range;
@@ -56,7 +56,7 @@ const usualPlan: Plan = {
   stepEvery: [1, 6],
 };
 
-/** A primary that stays one times out. The others are errors of a primary that is about to end. */
+/** The errors of failed write concerns. A primary that stays primary times out. The others are of a primary that is about to end. */
 const failedWriteConcerns: readonly [CodeName, ...CodeName[]] = [
   'WriteConcernTimeout',
   'WriteConcernTimeout',
@@ -67,12 +67,12 @@ const failedWriteConcerns: readonly [CodeName, ...CodeName[]] = [
 
 interface Settings {
   random: Random;
-  /** Called if the facade itself fails, because the drill then proves nothing. */
+  /** Called if the simulated replica set itself fails. The drill then proves nothing. */
   onFault: (error: unknown) => void;
   plan?: Partial<Plan>;
 }
 
-/** Embedded engines as a replica set of three: one primary and two members that follow. */
+/** Starts embedded engines as a replica set of three: one primary and two secondaries. */
 export async function startReplicaSet({ random, onFault, plan }: Settings) {
   const { lag, longGaps, longGap, stepEvery } = { ...usualPlan, ...plan };
   // Two engines for a primary, and two for its elected successor while the old one still answers.
@@ -129,7 +129,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return spare;
   }
 
-  /** The first history of a new primary: the committed state. The old primary's own state becomes a spare one. */
+  /** Creates the branch of a new primary, from the committed state. The engine with the state of the old primary becomes free. */
   async function succeed(old: Branch): Promise<Branch> {
     const local = takeSpare();
     await align(local, old.committed);
@@ -156,17 +156,17 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return branch.commitPoint() > before;
   }
 
-  /** The primary ends by `leave`, and after a while another member takes its place. */
+  /** Ends the primary by `leave`. After a time without a primary, makes another member the primary. */
   async function replace(leave: (member: Member, branch: Branch) => Promise<void>) {
     const { member, branch } = current();
-    const committedSilently = await gatherTail(branch);
+    const hasSilentCommits = await gatherTail(branch);
     await leave(member, branch);
     const rolledBack = branch.uncommitted();
     const successor = await succeed(branch);
     await during(random.chance(longGaps) ? longGap : times.gap);
     newsDelay = () => 0;
     elect(successor, member);
-    return { member, rolledBack, committedSilently };
+    return { member, rolledBack, hasSilentCommits };
   }
 
   async function crash() {
@@ -179,7 +179,10 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return counted;
   }
 
-  /** Writers that wait for a majority learn that the result is unknown. Connections stay, or close as in a rollback. */
+  /**
+   * Steps a primary down. Writers that wait for a majority are told that the result is unknown. Connections stay, or close as
+   * in a rollback.
+   */
   async function stepDown(member: Member, branch: Branch): Promise<void> {
     const [low, high] = times.news;
     newsDelay = () => random.int(low, high);
@@ -196,10 +199,10 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     });
   }
 
-  /** Another member is elected while the primary is disconnected. Each client learns of it at a different time. */
+  /** Elects another member while the primary is disconnected. Each client learns of the election at a different time. */
   async function depose() {
     const { member, branch } = current();
-    const committedSilently = await gatherTail(branch);
+    const hasSilentCommits = await gatherTail(branch);
     const [low, high] = times.deposed;
     const answersFor = random.int(low, high);
     newsDelay = () => random.int(0, answersFor);
@@ -212,7 +215,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     await stepDown(member, branch);
     newsDelay = () => 0;
     merge(own.behind, branch.dirty());
-    return { rolledBack: branch.uncommitted(), committedSilently };
+    return { rolledBack: branch.uncommitted(), hasSilentCommits };
   }
 
   const elections: Record<ElectionKind, () => Promise<Omit<Election, 'kind'>>> = {
@@ -224,14 +227,14 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
 
   const addresses = members.map(({ address }) => address());
   return {
-    /** The connection string of a database on it. */
+    /** Returns the connection string of a database on the replica set. */
     uri: (database: string) => `mongodb://${addresses.join(',')}/${database}?replicaSet=${setName}`,
-    /** Resolves when there is a new primary and every member answers correctly. */
+    /** Holds an election. Resolves when there is a new primary and every member answers correctly. */
     async elect(kind: ElectionKind): Promise<Election> {
-      const { rolledBack, committedSilently } = await elections[kind]();
-      return { kind, rolledBack, committedSilently };
+      const { rolledBack, hasSilentCommits } = await elections[kind]();
+      return { kind, rolledBack, hasSilentCommits };
     },
-    /** For tests of the facade: the writes between two steps of the commit point. */
+    /** Returns the branch of the present primary, for tests of this replica set. */
     current: () => current().branch,
     async close(): Promise<void> {
       await Promise.all(

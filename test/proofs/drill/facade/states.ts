@@ -9,7 +9,7 @@ export interface State {
   behind: Footprint;
 }
 
-/** The documents of a footprint in one state. Missing ones have only an id. */
+/** The documents of a footprint in one state. A missing document has an id in `ids` only. */
 type Contents = { database: string; collection: string; ids: unknown[]; documents: Document[] }[];
 
 const enough = 100_000;
@@ -34,8 +34,8 @@ export async function readContents({ engine }: State, footprint: Footprint): Pro
 }
 
 /**
- * Sets these documents to their values in another state. All are deleted first, because a unique index may have the
- * old values.
+ * Sets documents of a state to their values in another state. Deletes all of them first, because a unique index may still
+ * contain the old values.
  */
 export async function writeContents({ engine }: State, contents: Contents): Promise<void> {
   const writeConcern = { w: 1, j: false };

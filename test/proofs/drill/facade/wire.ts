@@ -3,7 +3,7 @@ import { BSON, type Document, Long } from 'mongodb';
 /** A command from a driver. Document sequences become arrays of its body. */
 export interface Request {
   id: number;
-  /** OP_QUERY, with which drivers begin a connection. */
+  /** Whether the command came as OP_QUERY, with which drivers begin a connection. */
   legacy: boolean;
   /** Whether the driver accepts several replies to one request. */
   exhaustAllowed: boolean;
@@ -19,7 +19,7 @@ const exact = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } 
 export const decode = (bytes: Buffer): Document => BSON.deserialize(bytes, exact);
 export const encode = (document: Document): Buffer => Buffer.from(BSON.serialize(document));
 
-/** The number in a decoded document, for any type on the wire. */
+/** Converts a number of a decoded document, which has one of several types on the wire. */
 export const numberOf = (value: unknown): number =>
   Long.isLong(value) ? value.toNumber() : Number(value ?? 0);
 
@@ -62,7 +62,7 @@ function readQuery(message: Buffer): Omit<Request, 'id'> {
   return { legacy: true, exhaustAllowed: false, body: { ...document, $db: database } };
 }
 
-/** @throws on any other opcode; compression is never negotiated */
+/** Reads a command. @throws on an opcode other than OP_MSG and OP_QUERY, because compression is never negotiated */
 export function readRequest(message: Buffer): Request {
   const opcode = message.readInt32LE(12);
   const id = message.readInt32LE(4);
@@ -83,19 +83,19 @@ function framed(opcode: number, responseTo: number, parts: readonly Buffer[]): {
   return { id: lastId, bytes: Buffer.concat([header, ...parts]) };
 }
 
-/** An OP_MSG with one body. */
+/** Returns an OP_MSG with one body. */
 export function frameMessage(body: Buffer, responseTo = 0, moreToCome = false) {
   const preamble = Buffer.alloc(5);
   preamble.writeUInt32LE(moreToCome ? flags.moreToCome : 0, 0);
   return framed(opcodes.message, responseTo, [preamble, body]);
 }
 
-/** An OP_REPLY with one document: the answer to OP_QUERY. */
+/** Returns an OP_REPLY with one document, which answers an OP_QUERY. */
 export function frameReply(body: Buffer, responseTo: number) {
   const preamble = Buffer.alloc(20);
   preamble.writeInt32LE(1, 16);
   return framed(opcodes.reply, responseTo, [preamble, body]);
 }
 
-/** The body of a reply of an engine. */
+/** Returns the body of a reply of an engine. */
 export const bodyOf = (message: Buffer): Buffer => message.subarray(headerLength + 5);
