@@ -1,7 +1,7 @@
 import { type Command, Flags } from '@oclif/core';
 import { isInteractive } from '../output/terminal.ts';
 import { AdminCommand } from '../program/base-command.ts';
-import { confirmation, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
+import { chooseStep, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
 
 /** A command with serious effects: it says what it will do and asks for confirmation. */
 export abstract class CarefulCommand<T extends typeof Command> extends AdminCommand<T> {
@@ -19,31 +19,30 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
   };
 
   protected get isDryRun(): boolean {
-    return this.safety['dry-run'] === true;
+    return this.safetyFlags['dry-run'] === true;
   }
 
-  private get safety(): { yes?: boolean; 'dry-run'?: boolean } {
+  private get safetyFlags(): { yes?: boolean; 'dry-run'?: boolean } {
     return this.flags as { yes?: boolean; 'dry-run'?: boolean };
   }
 
   /**
-   * Runs `act` after confirmation. With --dry-run nothing is done, and the returned value says what would have been done.
+   * Runs `act` after confirmation. With --dry-run, runs nothing, and returns what would have changed.
    * @throws CommandError exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
    */
-  protected async confirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
-    const { id, consequence, live, where = id, care = 'always' } = intent;
+  protected async runConfirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
+    const { id, consequence, isLive, affected = id, care = 'always' } = intent;
     if (this.isDryRun) {
       this.log(`Would do: ${consequence}`);
       return { dryRun: true, id, would: consequence };
     }
-    const production = (await this.environment()) === 'production';
-    if (live) this.warnLive(where);
-    const interactive = isInteractive();
-    const yes = this.safety.yes === true;
-    const step = confirmation({ care, live, yes, interactive, production });
+    const isProduction = (await this.readEnvironment()) === 'production';
+    if (isLive) this.warnLive(affected);
+    const hasYes = this.safetyFlags.yes === true;
+    const step = chooseStep({ care, isLive, hasYes, isInteractive: isInteractive(), isProduction });
     if (step === 'refuse') refuseUnattended(intent);
     if (step === 'ask') await confirmById(intent);
-    else if (!this.jsonEnabled()) this.notice(consequence);
+    else if (!this.jsonEnabled()) this.writeNotice(consequence);
     return act();
   }
 }

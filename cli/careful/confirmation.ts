@@ -4,42 +4,46 @@ import { CommandError, exits, usageError } from '../errors/failure.ts';
 export interface Intent {
   /** The text that the person types to confirm. */
   id: string;
-  /** What changes, for how many, and when. */
+  /** A sentence that says what changes, for how many, and when. */
   consequence: string;
-  /** Whether money or traffic of live users is affected. */
-  live: boolean;
-  /** The subject that the LIVE line names. The default is the id. */
-  where?: string;
+  /** Whether the action affects money or traffic of live users. */
+  isLive: boolean;
+  /** What the LIVE line names as affected. The default is the id. */
+  affected?: string;
   /** When to ask. The default is `always`. */
   care?: Care;
 }
 
 /**
- * When a command asks for confirmation. With `always`, a script without --yes is refused. With the other values, it is
- * refused only for live actions on a production server, because these commands had no question in 0.8.0.
- * - `always`: a person is asked, and a script needs --yes
- * - `attended`: a person at a terminal is asked
- * - `live`: a person is asked if live users or money are affected
+ * When a command asks for confirmation.
+ * - `always`: the command asks a person at a terminal. A script needs --yes.
+ * - `attended`: the command asks a person at a terminal.
+ * - `live`: the command asks a person at a terminal if live users or money are affected.
+ *
+ * Commands with `attended` or `live` had no question in 0.8.0. They refuse a script without --yes only for live actions on a
+ * production server, so that other scripts still work.
  */
 export type Care = 'always' | 'attended' | 'live';
 
 interface Situation {
   care: Care;
-  live: boolean;
-  yes: boolean;
-  interactive: boolean;
-  production: boolean;
+  isLive: boolean;
+  /** Whether --yes is given. */
+  hasYes: boolean;
+  /** Whether there is a terminal at which a person can be asked. */
+  isInteractive: boolean;
+  isProduction: boolean;
 }
 
 /** Decides whether to act, to ask first, or to refuse because there is no terminal. */
-export function confirmation(situation: Situation): 'act' | 'ask' | 'refuse' {
-  const { care, live, yes, interactive, production } = situation;
-  if (yes || (care === 'live' && !live)) return 'act';
-  if (interactive) return 'ask';
-  return care === 'always' || (live && production) ? 'refuse' : 'act';
+export function chooseStep(situation: Situation): 'act' | 'ask' | 'refuse' {
+  const { care, isLive, hasYes, isInteractive, isProduction } = situation;
+  if (hasYes || (care === 'live' && !isLive)) return 'act';
+  if (isInteractive) return 'ask';
+  return care === 'always' || (isLive && isProduction) ? 'refuse' : 'act';
 }
 
-/** @throws CommandError exit 2, because there is no terminal to ask at */
+/** Refuses an action, because there is no terminal at which a person could confirm it. @throws CommandError exit 2, always */
 export function refuseUnattended({ consequence }: Pick<Intent, 'consequence'>): never {
   throw usageError('This needs --yes without a terminal; nothing was done', consequence);
 }
@@ -48,7 +52,7 @@ export function refuseUnattended({ consequence }: Pick<Intent, 'consequence'>): 
 export async function confirmById({ id, consequence }: Intent): Promise<void> {
   process.stderr.write(`${consequence}\n`);
   const { input } = await import('@inquirer/prompts');
-  const typed = await answer(input({ message: `Type ${id} to go on:` }, { output: process.stderr }));
+  const typed = await readAnswer(input({ message: `Type ${id} to go on:` }, { output: process.stderr }));
   if (typed.trim() === id) return;
   throw new CommandError({
     code: 'not_confirmed',
@@ -57,8 +61,8 @@ export async function confirmById({ id, consequence }: Intent): Promise<void> {
   });
 }
 
-/** Returns a person's answer to a question. @throws CommandError exit 130 on Ctrl-C or Ctrl-D */
-export async function answer(question: Promise<string>): Promise<string> {
+/** Returns what a person types as the answer to a question. @throws CommandError exit 130 on Ctrl-C or Ctrl-D */
+export async function readAnswer(question: Promise<string>): Promise<string> {
   try {
     return await question;
   } catch (error) {

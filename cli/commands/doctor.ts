@@ -8,15 +8,15 @@ import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
-/** How much the clocks may differ, in milliseconds, before signatures and limits look wrong. */
-const toleratedSkewMs = 2_000;
+/** The most that the clocks may differ, in milliseconds. If they differ more, signatures and limits look wrong. */
+const mostSkewMs = 2_000;
 
 export default class Doctor extends AdminCommand<typeof Doctor> {
   static override summary = 'Find problems between you and the server, each with its remedy.';
   static override examples = ['<%= config.bin %> doctor'];
 
   async run() {
-    const findings = [this.#profiles(), ...(await this.#server())];
+    const findings = [this.#checkProfiles(), ...(await this.#checkServer())];
     if (findings.some(({ ok }) => !ok)) process.exitCode = exits.failure;
     for (const { check, ok, found, fix } of findings) {
       this.log(
@@ -26,7 +26,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     return findings;
   }
 
-  #profiles(): Finding {
+  #checkProfiles(): Finding {
     const file = join(this.config.configDir, 'profiles.json');
     const permissions = statSync(file, { throwIfNoEntry: false })?.mode;
     if (permissions === undefined) return { check: 'profiles', ok: true, found: 'none kept', fix: null };
@@ -35,16 +35,16 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     return findingOf('profiles', isPrivate, [found, `chmod 600 ${file}`]);
   }
 
-  async #server(): Promise<Finding[]> {
+  async #checkServer(): Promise<Finding[]> {
     try {
-      return await this.#checkServer(await this.api());
+      return await this.#checkWithApi(await this.api());
     } catch (error) {
       const { message, hint } = toFailure(error, this.connectionSource);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }
 
-  async #checkServer(api: AdminApi): Promise<Finding[]> {
+  async #checkWithApi(api: AdminApi): Promise<Finding[]> {
     const { url, urlFrom, tokenFrom } = this.connection;
     const sentAt = Date.now();
     const [{ name, role }, status, sources] = await Promise.all([
@@ -52,14 +52,14 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
       api.status.query(),
       api.sources.list.query(),
     ]);
-    const skew = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
+    const skewMs = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
     // The shards are the only check that needs the database.
     const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
     return [
       { check: 'server', ok: true, found: `${url} (from ${urlFrom}), ${status.environment}`, fix: null },
       { check: 'token', ok: true, found: `${name}, ${role} (from ${tokenFrom})`, fix: null },
       checkVersions(status, this.config.version),
-      checkSkew(skew),
+      checkSkew(skewMs),
       checkDatabase(status),
       findingOf("the server's clock", status.clockTrusted, [
         status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
@@ -78,10 +78,10 @@ function checkVersions({ version, contract }: StatusView, cliVersion: string): F
   ]);
 }
 
-/** @param skew how far the clock of the server is ahead of this one, in milliseconds */
-function checkSkew(skew: number): Finding {
-  return findingOf('your clock', Math.abs(skew) <= toleratedSkewMs, [
-    `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
+/** @param skewMs how far the clock of the server is ahead of this one, in milliseconds */
+function checkSkew(skewMs: number): Finding {
+  return findingOf('your clock', Math.abs(skewMs) <= mostSkewMs, [
+    `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'behind' : 'ahead of'} the server`,
     'let the machine keep time by NTP',
   ]);
 }
@@ -108,8 +108,8 @@ interface Finding {
   fix: string | null;
 }
 
-function findingOf(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
-  return { check, ok, found, fix: ok ? null : fix };
+function findingOf(check: string, isOk: boolean, [found, fix]: readonly [string, string]): Finding {
+  return { check, ok: isOk, found, fix: isOk ? null : fix };
 }
 
 /** Reports a database that is away, with the reason and the time. Servers of older builds report neither. */
@@ -118,22 +118,22 @@ function checkDatabase({ database, away }: Pick<StatusView, 'database'> & Partia
   return findingOf('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
 }
 
-/** Describes how a collection is sharded: by a key, or in other words of the server. */
-const byKey = (found: string | null) => (found?.startsWith('{') ? `sharded by ${found}` : found);
+/** Describes how a collection is sharded: `sharded by` its key, or the text of the server if it has no key. */
+const describeSharding = (found: string | null) => (found?.startsWith('{') ? `sharded by ${found}` : found);
 
 /** Reports wrong shard keys. Returns nothing if the database is not a sharded cluster. Unreadable settings are no fault. */
 export function checkShards({ sharded, differences, unread }: ShardsView): Finding[] {
   if (!sharded) return [];
   const found = differences.map(
     (each) =>
-      `${each.collection} is ${byKey(each.found) ?? 'not sharded'}, and should be ${byKey(each.expected) ?? 'unsharded'}`,
+      `${each.collection} is ${describeSharding(each.found) ?? 'not sharded'}, and should be ${describeSharding(each.expected) ?? 'unsharded'}`,
   );
-  const differing = findingOf('sharding', found.length === 0, [
+  const comparison = findingOf('sharding', found.length === 0, [
     found.join('; ') || (unread.length === 0 ? 'as declared' : 'nothing differs as far as it can be read'),
     'see "Sharded clusters" in docs/operations.md',
   ]);
-  if (unread.length === 0) return [differing];
-  const rest = `not compared, because the user of MONGODB_URI may not read them: ${unread.join(', ')}`;
+  if (unread.length === 0) return [comparison];
+  const unreadNote = `not compared, because the user of MONGODB_URI may not read them: ${unread.join(', ')}`;
   const grant = 'grant it the role clusterMonitor, or compare in mongosh with sh.status()';
-  return [differing, { check: 'sharding', ok: true, found: rest, fix: grant }];
+  return [comparison, { check: 'sharding', ok: true, found: unreadNote, fix: grant }];
 }

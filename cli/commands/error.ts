@@ -25,40 +25,48 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
 
   async run() {
     const { code } = this.args;
-    if (code === undefined) return this.many([...listedErrors], columns);
+    if (code === undefined) return this.showTable([...listedErrors], columns);
     refuseSecret(code);
     const named = listedErrors.find((error) => error.code === code);
-    if (named) return this.#explain(named);
+    if (named) return this.#showError(named);
     const status = /^(?:HTTP )?(\d{3})$/i.exec(code)?.[1];
-    if (status !== undefined) return this.#explainStatus(Number(status));
+    if (status !== undefined) return this.#showStatus(Number(status));
     // A single word is an error code, perhaps misspelled. Several words are an error message.
     const found = /\s/.test(code) ? searchErrors(code) : [];
-    if (found.length > 1) return this.many(found, columns);
+    if (found.length > 1) return this.showTable(found, columns);
     const [only] = found;
-    if (only) return this.#explain(only);
-    throw this.#unknown(code);
+    if (only) return this.#showError(only);
+    throw this.#notFound(code);
   }
 
-  #explain(error: ListedError) {
+  #showError(error: ListedError) {
     const { code, kind, meaning, advice, httpStatus, retryable } = error;
-    if (!isErrorCode(code)) return this.one({ code, meaning, advice });
-    return this.one({ code, meaning, advice, httpStatus, retryable, exit: errorTable[code].exit, kind });
+    if (!isErrorCode(code)) return this.showRecord({ code, meaning, advice });
+    return this.showRecord({
+      code,
+      meaning,
+      advice,
+      httpStatus,
+      retryable,
+      exit: errorTable[code].exit,
+      kind,
+    });
   }
 
   /** Explains a status, which is either of this service or of a webhook receiver. */
-  #explainStatus(status: number) {
-    const ours = listedErrors.filter(({ httpStatus }) => httpStatus === status);
+  #showStatus(status: number) {
+    const ownErrors = listedErrors.filter(({ httpStatus }) => httpStatus === status);
     const receiver = adviseStatus(status);
-    if (ours.length === 0 && receiver === undefined) throw this.#unknown(String(status));
-    if (ours.length > 0) this.many(ours, columns);
+    if (ownErrors.length === 0 && receiver === undefined) throw this.#notFound(String(status));
+    if (ownErrors.length > 0) this.showTable(ownErrors, columns);
     if (receiver !== undefined) {
-      if (ours.length > 0) this.log();
+      if (ownErrors.length > 0) this.log();
       this.log(`From a receiver of webhooks: ${receiver}.`);
     }
-    return { status, errors: ours, receiver: receiver ?? null };
+    return { status, errors: ownErrors, receiver: receiver ?? null };
   }
 
-  #unknown(code: string): CommandError {
+  #notFound(code: string): CommandError {
     const guess = closest(
       code,
       listedErrors.map((error) => error.code),

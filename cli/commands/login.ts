@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { createAdminApi } from '../connection/client.ts';
-import { locate } from '../connection/connection.ts';
+import { locateServer } from '../connection/connection.ts';
 import { readProfiles, withProfile, writeProfiles } from '../connection/profiles.ts';
 import { type ConnectionSource, usageError } from '../errors/failure.ts';
 import { isInteractive } from '../output/terminal.ts';
@@ -41,15 +41,15 @@ export default class Login extends AdminCommand<typeof Login> {
     const { profile: name } = this.flags;
     const { configDir } = this.config;
     const kept = readProfiles(configDir);
-    const { url, urlFrom, foundHere, ignored } = locate({
+    const { url, urlFrom, isFromFoundDirectory, ignored } = locateServer({
       flags: { url: this.serverFlag ?? kept.profiles[name]?.url },
       env: process.env,
       configDir,
       cwd: process.cwd(),
-      warn: (text) => this.notice(text),
+      warn: (text) => this.writeNotice(text),
     });
-    if (urlFrom === 'the default') for (const sentence of ignored) this.notice(sentence);
-    if (foundHere)
+    if (urlFrom === 'the default') for (const sentence of ignored) this.writeNotice(sentence);
+    if (isFromFoundDirectory)
       throw usageError(
         `${url} was found in ${urlFrom}, and needs no sign-in from here`,
         `To send a token to it all the same: svcadmin login --url ${url}`,
@@ -69,6 +69,6 @@ export default class Login extends AdminCommand<typeof Login> {
     this.learnEnvironment(environment);
     const profile = { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) };
     writeProfiles(configDir, withProfile(kept, name, profile));
-    return this.one({ profile: name, url, environment, ...identity });
+    return this.showRecord({ profile: name, url, environment, ...identity });
   }
 }

@@ -14,6 +14,6 @@ export default class Logout extends AdminCommand<typeof Logout> {
     if (name === undefined || !kept.profiles[name])
       throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
     writeProfiles(configDir, withoutProfile(kept, name));
-    return this.one({ forgotten: name });
+    return this.showRecord({ forgotten: name });
   }
 }

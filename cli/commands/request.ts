@@ -12,10 +12,10 @@ export default class Request extends AdminCommand<typeof Request> {
 
   async run() {
     const api = await this.api();
-    const story = await api.requests.show.query({ requestId: this.args.request });
-    if (story.request) this.one(story.request);
-    for (const { at, operatorName, action, target } of story.changes)
-      this.one({ at, operator: operatorName, action, target });
-    return story;
+    const record = await api.requests.show.query({ requestId: this.args.request });
+    if (record.request) this.showRecord(record.request);
+    for (const { at, operatorName, action, target } of record.changes)
+      this.showRecord({ at, operator: operatorName, action, target });
+    return record;
   }
 }

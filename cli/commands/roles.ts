@@ -20,8 +20,8 @@ export default class Roles extends AdminCommand<typeof Roles> {
       api.operators.roles.query(),
     ]);
     const rows = rolesOfCommands(procedures).filter((row) => role === undefined || row[role] !== 'no');
-    this.many(rows, ['command', 'support', 'ops', 'owner']);
-    if (!this.jsonEnabled()) this.notice(`You are ${identity.name}: ${identity.role}.`);
+    this.showTable(rows, ['command', 'support', 'ops', 'owner']);
+    if (!this.jsonEnabled()) this.writeNotice(`You are ${identity.name}: ${identity.role}.`);
     return rows;
   }
 }

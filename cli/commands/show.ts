@@ -27,15 +27,16 @@ export default class Show extends AdminCommand<typeof Show> {
     if (!identified) throw usageError(`${text} holds no id that is known`, this.#advice(text));
     const { kind, id } = identified;
     const api = await this.api();
-    const shown = await this.reading((given) => loaders[kind](api, id, given));
+    const shown = await this.readPersonalData((given) => loaders[kind](api, id, given));
     const { record, related, next } = shown;
-    this.one(shown.fields ?? record);
+    this.showRecord(shown.fields ?? record);
     for (const line of shown.lines ?? []) this.log(line);
     if (related.length > 0) {
       this.log('');
-      this.many(related, ['kind', 'id', 'note']);
+      this.showTable(related, ['kind', 'id', 'note']);
     }
-    if (!this.jsonEnabled()) for (const command of next) this.notice(`Next: ${this.config.bin} ${command}`);
+    if (!this.jsonEnabled())
+      for (const command of next) this.writeNotice(`Next: ${this.config.bin} ${command}`);
     return { kind, id, record, related, next };
   }
 

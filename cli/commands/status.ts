@@ -15,14 +15,14 @@ export default class Status extends AdminCommand<typeof Status> {
     // Servers of older builds do not send `away`.
     const { last, ...fault } = status.away ?? { last: null };
     const { processes: _processes, away: _away, ...fields } = shown;
-    this.one(status.away ? { ...fields, away: fault, queue: last?.queue ?? null } : fields);
+    this.showRecord(status.away ? { ...fields, away: fault, queue: last?.queue ?? null } : fields);
     const processes = status.processes ?? last?.processes ?? [];
     if (last && !this.jsonEnabled())
-      this.notice(`The database is away: queue and processes are of ${localTime(last.at)}.`);
+      this.writeNotice(`The database is away: queue and processes are of ${localTime(last.at)}.`);
     if (processes.length > 0) {
       this.log();
       const columns = ['host', 'pid', 'build', 'roles', 'schema', 'startedAt', 'lastSeenAt'] as const;
-      this.many(processes, columns);
+      this.showTable(processes, columns);
     }
     return shown;
   }

@@ -10,11 +10,11 @@ type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'
 
 /** The time between two polls of the server, in milliseconds. */
 const pollEveryMs = 1_000;
-/** After this time a request is surely listed, in milliseconds. It is recorded when it ends, and stored within a second. */
+/** How far each poll reads back, in milliseconds. A request is listed late, because it is stored up to a second after its end. */
 const overlapMs = 30_000;
-const perPage = 500;
-/** The most pages that are read at a time. More cannot be printed in a second. */
-const mostPages = 4;
+const mostPerPage = 500;
+/** The most pages that one poll reads. More requests cannot be printed in a second. */
+const mostPagesPerPoll = 4;
 
 export default class Tail extends AdminCommand<typeof Tail> {
   static override summary = 'Follow requests of partners and their users as they happen, until interrupted.';
@@ -40,11 +40,11 @@ export default class Tail extends AdminCommand<typeof Tail> {
     const { time } = await api.status.query();
     const begin = this.flags.since ?? time;
     const serverAheadMs = Date.parse(time) - Date.now();
-    this.notice('Following requests; Ctrl-C ends.');
+    this.writeNotice('Following requests; Ctrl-C ends.');
     let since = begin;
     while (!interrupted.signal.aborted) {
       const now = Date.now() + serverAheadMs;
-      this.#printNew(await this.#read(api, since), now);
+      this.#printNew(await this.#readSince(api, since), now);
       const overlapBegin = new Date(now - overlapMs).toISOString();
       since = overlapBegin > begin ? overlapBegin : begin;
       await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
@@ -54,41 +54,41 @@ export default class Tail extends AdminCommand<typeof Tail> {
   /** Prints the requests that were not printed before, and forgets those that are too old to be read again. */
   #printNew(requests: readonly Request[], now: number): void {
     for (const request of requests) {
-      if (!this.#printedAt.has(request.id)) this.#report(request);
+      if (!this.#printedAt.has(request.id)) this.#printRequest(request);
       this.#printedAt.set(request.id, this.#printedAt.get(request.id) ?? now);
     }
     for (const [id, printedAt] of this.#printedAt)
       if (now - printedAt > 2 * overlapMs) this.#printedAt.delete(id);
   }
 
-  /** Reads requests, the oldest first. If the server cannot be reached, the next poll reads them. */
-  async #read(api: AdminApi, since: string): Promise<Request[]> {
+  /** Reads requests, the oldest first. If the server cannot be reached, writes a note, and the next poll reads them. */
+  async #readSince(api: AdminApi, since: string): Promise<Request[]> {
     const { partner, client, status, path, error } = this.flags;
     const filter = given({ partnerId: partner, clientId: client, status, path, error });
     const found: Request[] = [];
     try {
-      for (let page = 0; page < mostPages; page += 1) {
+      for (let page = 0; page < mostPagesPerPoll; page += 1) {
         const last = found.at(-1)?.id;
         const { rows } = await api.requests.list.query({
           ...filter,
           since,
-          limit: perPage,
+          limit: mostPerPage,
           ...given({ after: last }),
         });
         found.push(...rows);
-        if (rows.length < perPage) return found.toReversed();
+        if (rows.length < mostPerPage) return found.toReversed();
       }
-      this.notice('More requests than are shown: narrow it, for instance by --partner.');
+      this.writeNotice('More requests than are shown: narrow it, for instance by --partner.');
     } catch (thrown) {
       const { code, message } = toFailure(thrown, this.connectionSource);
       if (code !== 'unreachable' && code !== 'service_unavailable') throw thrown;
-      this.notice(`${message}; asking again`);
+      this.writeNotice(`${message}; asking again`);
     }
     return found.toReversed();
   }
 
   /** Prints a request on one line, or as one line of JSON for programs. */
-  #report(request: Request): void {
+  #printRequest(request: Request): void {
     const { at, status, method, route, durationMs, error, partnerId, id } = request;
     const cells = [localTime(at), status, method, route, `${durationMs} ms`, error, partnerId, id];
     const line = this.jsonEnabled()

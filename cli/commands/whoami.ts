@@ -7,6 +7,6 @@ export default class Whoami extends AdminCommand<typeof Whoami> {
   async run() {
     const { url, urlFrom, tokenFrom } = this.connection;
     const identity = await (await this.api()).operators.whoami.query();
-    return this.one({ ...identity, url, urlFrom, tokenFrom });
+    return this.showRecord({ ...identity, url, urlFrom, tokenFrom });
   }
 }

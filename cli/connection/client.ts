@@ -7,14 +7,14 @@ import type { Connection } from './connection.ts';
 
 export type AdminApi = TRPCClient<AdminRouter>;
 
-/** How long to wait for a response, in milliseconds. The audit of a big ledger takes a while. */
+/** The time limit of a response, in milliseconds. It is long, because the audit of a big ledger is slow. */
 const timeoutMs = 120_000;
 
-interface Watch {
+interface Observers {
   /** Called with the environment that each response names. Older servers name none. */
-  learn?: (environment: string) => void;
+  onEnvironment?: (environment: string) => void;
   /** Called with the expiry of the token in its last week. */
-  tokenExpires?: (at: string) => void;
+  onTokenExpiry?: (at: string) => void;
   showWaiting?: ShowWaiting;
 }
 
@@ -29,7 +29,11 @@ export function createAdminApi(
     ca,
     apiPath = '/trpc',
   }: Pick<Connection, 'url' | 'token' | 'ca'> & Partial<Pick<Connection, 'apiPath'>>,
-  { learn = () => undefined, tokenExpires = () => undefined, showWaiting = (work) => work }: Watch = {},
+  {
+    onEnvironment = () => undefined,
+    onTokenExpiry = () => undefined,
+    showWaiting = (work) => work,
+  }: Observers = {},
 ): AdminApi {
   const send = fetchTrusting(ca);
   return createTRPCClient<AdminRouter>({
@@ -39,12 +43,12 @@ export function createAdminApi(
         headers: { authorization: `Bearer ${token}` },
         fetch: async (input, init) => {
           const signal = AbortSignal.timeout(timeoutMs);
-          const asked = send(input, { ...(init as RequestInit), redirect: 'error', signal });
-          const response = await showWaiting(asked);
+          const responsePromise = send(input, { ...(init as RequestInit), redirect: 'error', signal });
+          const response = await showWaiting(responsePromise);
           const environment = response.headers.get(environmentHeader);
-          if (environment !== null) learn(environment);
+          if (environment !== null) onEnvironment(environment);
           const expiresAt = response.headers.get(tokenExpiryHeader);
-          if (expiresAt !== null) tokenExpires(expiresAt);
+          if (expiresAt !== null) onTokenExpiry(expiresAt);
           return response;
         },
       }),

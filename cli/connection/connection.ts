@@ -37,7 +37,7 @@ interface Sources {
 
 const defaultUrl = 'http://127.0.0.1:8081';
 
-/** A value, and the place where it was set. */
+/** A value, and where it was set, such as `--url`. */
 interface Setting<Value = string | undefined> {
   value: Value;
   from: string;
@@ -57,18 +57,18 @@ export function requireAddress({ value, from }: Setting<string>): void {
 /** Removes the slashes at the end of an address. */
 export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
-function chosenProfile({ flags, env }: Sources, { current, profiles }: Profiles) {
-  const named = flags.profile ?? (env['SVCADMIN_PROFILE'] || undefined);
-  const name = named ?? current;
+function chooseProfile({ flags, env }: Sources, { current, profiles }: Profiles) {
+  const requestedName = flags.profile ?? (env['SVCADMIN_PROFILE'] || undefined);
+  const name = requestedName ?? current;
   const profile: Profile | undefined = name === undefined ? undefined : profiles[name];
-  if (named !== undefined && !profile) {
+  if (requestedName !== undefined && !profile) {
     const known = Object.keys(profiles).join(', ') || 'none';
     throw usageError(
-      `No profile ${named}; known: ${known}`,
+      `No profile ${requestedName}; known: ${known}`,
       'Make one with `svcadmin login --profile NAME --url URL`.',
     );
   }
-  return { name, profile, named: named !== undefined };
+  return { name, profile, isRequested: requestedName !== undefined };
 }
 
 function isLoopback(url: string): boolean {
@@ -80,9 +80,9 @@ function isLoopback(url: string): boolean {
 }
 
 /** Finds the address of the server, from the flag, the environment, the profile, the local data directory or the default. */
-export function locate(sources: Sources) {
+export function locateServer(sources: Sources) {
   const { flags, env, configDir, cwd, uid = process.getuid?.() } = sources;
-  const chosen = chosenProfile(sources, readProfiles(configDir));
+  const chosen = chooseProfile(sources, readProfiles(configDir));
   const { local, ignored } = findLocalServer({ env, cwd, uid });
   const explicit = firstSet([
     { value: flags.url, from: '--url' },
@@ -90,32 +90,35 @@ export function locate(sources: Sources) {
     { value: chosen.profile?.url, from: `profile ${chosen.name ?? ''}` },
   ]);
   const fromDirectory = firstSet([{ value: local?.url, from: join(local?.dataDir ?? '', 'admin-url') }]);
-  const found = explicit ?? fromDirectory ?? { value: defaultUrl, from: 'the default' };
-  const url = withoutSlash(found.value);
-  requireAddress({ value: url, from: found.from });
-  // True only for a directory that was found, not for one that SVC_DATA_DIR names.
-  const foundHere = found === fromDirectory && local?.named === false;
-  return { url, urlFrom: found.from, chosen, local, ignored, foundHere };
+  const address = explicit ?? fromDirectory ?? { value: defaultUrl, from: 'the default' };
+  const url = withoutSlash(address.value);
+  requireAddress({ value: url, from: address.from });
+  // False for a directory that SVC_DATA_DIR names, because the person chose it.
+  const isFromFoundDirectory = address === fromDirectory && local?.isFromVariable === false;
+  return { url, urlFrom: address.from, chosen, local, ignored, isFromFoundDirectory };
 }
 
-type Location = ReturnType<typeof locate>;
+type Location = ReturnType<typeof locateServer>;
 
 /**
  * Chooses the token for an address. The token of a profile is sent only to the profile's server, or to an address that was given
  * together with the profile. The token of a data directory is sent only to this machine. An address from a data directory
  * gets only the token of that directory.
  */
-function chooseToken({ url, chosen, local, foundHere }: Location, env: Sources['env']) {
-  const { name, profile, named } = chosen;
+function chooseToken({ url, chosen, local, isFromFoundDirectory }: Location, env: Sources['env']) {
+  const { name, profile, isRequested } = chosen;
   const isLocal = isLoopback(url) || url === local?.url;
   const tokenOfDirectory = {
     value: isLocal ? local?.token : undefined,
     from: join(local?.dataDir ?? '', 'admin-token'),
   };
-  if (foundHere) return { token: firstSet([tokenOfDirectory]), isOfDirectory: true };
+  if (isFromFoundDirectory) return { token: firstSet([tokenOfDirectory]), isOfDirectory: true };
   const token = firstSet([
     { value: env['SVCADMIN_TOKEN'] || undefined, from: 'SVCADMIN_TOKEN' },
-    { value: named || profile?.url === url ? profile?.token : undefined, from: `profile ${name ?? ''}` },
+    {
+      value: isRequested || profile?.url === url ? profile?.token : undefined,
+      from: `profile ${name ?? ''}`,
+    },
     tokenOfDirectory,
   ]);
   return { token, isOfDirectory: token === tokenOfDirectory };
@@ -124,12 +127,12 @@ function chooseToken({ url, chosen, local, foundHere }: Location, env: Sources['
 /** Finds the address and the token. @throws CommandError if there is no token, or if the address cannot be used */
 export function connect(sources: Sources): Connection {
   const { flags, warn, env } = sources;
-  const location = locate(sources);
-  const { url, urlFrom, chosen, ignored, foundHere } = location;
+  const location = locateServer(sources);
+  const { url, urlFrom, chosen, ignored, isFromFoundDirectory } = location;
   const { token, isOfDirectory } = chooseToken(location, env);
-  // A person who expects a local server is told why its directory is ignored.
+  // A person may expect a local server, so the command says why its directory is ignored.
   if (isOfDirectory || urlFrom === 'the default' || !token) for (const sentence of ignored) warn(sentence);
-  if (foundHere && env['SVCADMIN_TOKEN'])
+  if (isFromFoundDirectory && env['SVCADMIN_TOKEN'])
     warn(
       `SVCADMIN_TOKEN is not sent to ${url} (from ${urlFrom}), which gets its own token only. To send it: --url ${url}`,
     );

@@ -7,7 +7,7 @@ export interface LocalServer {
   token: string | undefined;
   url: string | undefined;
   /** Whether SVC_DATA_DIR names the directory. Otherwise it was found in the working directory or a parent of it. */
-  named: boolean;
+  isFromVariable: boolean;
 }
 
 interface Place {
@@ -17,18 +17,19 @@ interface Place {
   uid: number | undefined;
 }
 
-/** The error for files and directories that other users could have written. */
+/** The error for a file or directory that another user may have written. */
 class Distrusted extends Error {}
 
 const writableByOthers = 0o022;
 
-function requireOwn({ uid: owner, mode }: Stats, uid: number | undefined): void {
+/** @throws Distrusted if another user owns the file, or others can write to it */
+function requireOwnedBy({ uid: owner, mode }: Stats, uid: number | undefined): void {
   if (uid === undefined) return;
   if (owner !== uid) throw new Distrusted('it belongs to another user');
   if ((mode & writableByOthers) !== 0) throw new Distrusted('others can write to it');
 }
 
-/** Returns the only line of a file; undefined if the file does not exist. `check` is called with the state of the opened file. */
+/** Returns the only line of a file; undefined if the file does not exist. Calls `check` with the state of the opened file. */
 function readLine(path: string, check: (file: Stats) => void): string | undefined {
   let descriptor: number;
   try {
@@ -54,7 +55,7 @@ function readDirectory(dataDir: string, check: (file: Stats) => void) {
 
 /**
  * Finds the data directory of a local server: SVC_DATA_DIR, or the nearest `.svc` with a token in the working directory or its
- * parents. A `.svc` that other users own or can write is ignored, because it could send requests to a false address.
+ * parents. A `.svc` that other users own or can write is ignored, because another user could put a false address into it.
  * @returns the server, and a sentence for each ignored directory
  */
 export function findLocalServer({ env, cwd, uid }: Place): {
@@ -64,17 +65,17 @@ export function findLocalServer({ env, cwd, uid }: Place): {
   const ignored: string[] = [];
   if (env['SVC_DATA_DIR']) {
     const dataDir = resolve(cwd, env['SVC_DATA_DIR']);
-    return { local: { ...readDirectory(dataDir, () => undefined), named: true }, ignored };
+    return { local: { ...readDirectory(dataDir, () => undefined), isFromVariable: true }, ignored };
   }
   for (let directory = cwd; ; directory = dirname(directory)) {
     const dataDir = join(directory, '.svc');
     try {
-      const found = statSync(dataDir, { throwIfNoEntry: false });
-      if (found?.isDirectory()) {
-        const check = (file: Stats) => requireOwn(file, uid);
-        check(found);
+      const directoryState = statSync(dataDir, { throwIfNoEntry: false });
+      if (directoryState?.isDirectory()) {
+        const check = (file: Stats) => requireOwnedBy(file, uid);
+        check(directoryState);
         const local = readDirectory(dataDir, check);
-        if (local.token !== undefined) return { local: { ...local, named: false }, ignored };
+        if (local.token !== undefined) return { local: { ...local, isFromVariable: false }, ignored };
       }
     } catch (error) {
       const reason = error instanceof Distrusted ? error.message : 'it cannot be read';

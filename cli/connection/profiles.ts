@@ -31,12 +31,12 @@ export function readProfiles(configDir: string): Profiles {
   }
 }
 
-/** Returns the profiles with one more or one replaced. It becomes the current one. */
+/** Returns the profiles with a new or replaced profile, which becomes the current one. */
 export function withProfile({ profiles }: Profiles, name: string, profile: Profile): Profiles {
   return { current: name, profiles: { ...profiles, [name]: profile } };
 }
 
-/** Returns the profiles without one of them. */
+/** Returns the profiles without the named one. If that was the current one, there is no current one. */
 export function withoutProfile({ current, profiles }: Profiles, name: string): Profiles {
   const { [name]: _removed, ...others } = profiles;
   return current === undefined || current === name ? { profiles: others } : { current, profiles: others };

@@ -6,7 +6,7 @@ import { CarefulCommand } from '../careful/careful-command.ts';
 import { count, nounFor } from '../careful/previews.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
-import { given, requireOrder } from '../flags/flags.ts';
+import { given, requireFromBeforeTo } from '../flags/flags.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 /** The fields of a bulk job that are shown. */
@@ -25,15 +25,15 @@ export const bulkFields = [
   'endedAt',
 ] as const satisfies readonly (keyof BulkView)[];
 
-/** How often the progress is asked for, in milliseconds. */
+/** The time between two reads of the progress, in milliseconds. */
 const pollEveryMs = 1_000;
 
 /** A flag for a rate, such as `20/s` or `20`. */
 export const rate = Flags.custom<number>({
   helpValue: '20/s',
   async parse(text) {
-    const [, number] = /^(\d{1,3})(?:\/s)?$/.exec(text) ?? [];
-    const perSecond = Number(number);
+    const [, digits] = /^(\d{1,3})(?:\/s)?$/.exec(text) ?? [];
+    const perSecond = Number(digits);
     if (perSecond >= 1 && perSecond <= fastestRate) return perSecond;
     throw usageError(`${text} is not a rate from 1/s to ${fastestRate}/s`);
   },
@@ -44,30 +44,30 @@ export const bulkFlags = {
   detach: Flags.boolean({ description: 'with a filter: do not wait for the end of the job' }),
 };
 
-const verbs = {
+const effects = {
   resend: 'is sent again',
   replay: 'is sent again, also what arrived',
   cancel: 'is cancelled, and ends as skipped',
   reschedule: 'gets another time',
 } as const satisfies Record<BulkView['action'], string>;
 
-/** Follows a job until it ends or the person interrupts. @returns the last state of the job */
-export async function follow(api: AdminApi, job: BulkView, progress: Progress): Promise<BulkView> {
+/** Shows the progress of a job until it ends or the person interrupts. @returns the last state of the job */
+export async function followJob(api: AdminApi, job: BulkView, progress: Progress): Promise<BulkView> {
   const interrupted = new AbortController();
-  const end = () => interrupted.abort();
+  const interrupt = () => interrupted.abort();
   const isInterrupted = (): boolean => interrupted.signal.aborted;
-  process.once('SIGINT', end);
-  let last = job;
+  process.once('SIGINT', interrupt);
+  let lastState = job;
   try {
     for (;;) {
-      progress.show(last);
-      if (last.status !== 'running' || isInterrupted()) return last;
+      progress.show(lastState);
+      if (lastState.status !== 'running' || isInterrupted()) return lastState;
       await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
-      if (!isInterrupted()) last = await api.bulk.show.query({ bulkId: job.id });
+      if (!isInterrupted()) lastState = await api.bulk.show.query({ bulkId: job.id });
     }
   } finally {
-    process.off('SIGINT', end);
-    progress.end(last);
+    process.off('SIGINT', interrupt);
+    progress.end(lastState);
   }
 }
 
@@ -80,17 +80,17 @@ interface FilterFlags {
   until?: string | undefined;
 }
 
-/** Whether any flag of the filter is given. */
+/** Whether any flag that selects deliveries is given. */
 export const hasFilter = ({ partner, key, mode, event, since, until }: FilterFlags): boolean =>
   [partner, key, mode, event, since, until].some((flag) => flag !== undefined);
 
-/** Converts the flags to the filter of the contract. */
+/** Converts the flags that select deliveries to the filter of the contract. */
 export function filterOf({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] {
-  requireOrder(since, until);
+  requireFromBeforeTo(since, until);
   return given({ partnerId: partner, keyId: key, mode, event, since, until });
 }
 
-/** A command for one or many deliveries. For many, it starts a job of the server after it has shown their number. */
+/** A command for one or many deliveries. For many, it shows their number, and after confirmation starts a job of the server. */
 export abstract class BulkCommand<T extends typeof Command> extends CarefulCommand<T> {
   protected async startBulk(
     wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0],
@@ -100,43 +100,43 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
     const found = await api.bulk.start.mutate({ ...wanted, dryRun: true });
     const { filter, total, live } = found;
     if (total === 0) {
-      if (!this.jsonEnabled()) this.notice('Nothing found.');
+      if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
       return found;
     }
-    const consequence = describe(wanted, found);
+    const consequence = describeJob(wanted, found);
     const id = filter.keyId ?? filter.partnerId ?? String(total);
-    return this.confirmed({ id, consequence, live: live > 0, care }, async () => {
-      // The job gets the period that was counted, not one that ends now.
+    return this.runConfirmed({ id, consequence, isLive: live > 0, care }, async () => {
+      // The job gets the period that was counted. Without --until, a new period would include later deliveries.
       const until = wanted.filter.until === undefined ? {} : { until: filter.until };
       const started = await api.bulk.start.mutate({ ...wanted, filter: { ...wanted.filter, ...until } });
       const { job, repeated } = started;
       if (!job) return started;
-      if (repeated) this.notice(`The same command had started ${job.id}, which still runs.`);
-      else this.notice(`Bulk job ${job.id} has started.`);
-      const detach = (this.flags as { detach?: boolean }).detach === true;
-      const last = detach ? job : await follow(api, job, createProgress(process.stderr));
+      if (repeated) this.writeNotice(`The same command had started ${job.id}, which still runs.`);
+      else this.writeNotice(`Bulk job ${job.id} has started.`);
+      const isDetached = (this.flags as { detach?: boolean }).detach === true;
+      const last = isDetached ? job : await followJob(api, job, createProgress(process.stderr));
       this.showBulk(last);
       return last;
     });
   }
 
   private showBulk(job: BulkView): void {
-    this.one(job, bulkFields);
+    this.showRecord(job, bulkFields);
     if (job.status === 'running' && !this.jsonEnabled())
-      this.notice(
+      this.writeNotice(
         `It goes on without you: svcadmin bulk show ${job.id} --follow, or svcadmin bulk cancel ${job.id}`,
       );
   }
 }
 
 /** Describes a job for the person who confirms it. */
-function describe(
+function describeJob(
   { action, rate: perSecond = usualRate }: { action: BulkView['action']; rate?: number | undefined },
   found: StartedBulk,
 ) {
   const { total, exact, live, keys } = found;
   const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
-  const most = exact ? '' : 'at most ';
+  const upTo = exact ? '' : 'at most ';
   const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;
-  return `Of ${count(keys, 'API key')}, ${most}${total} ${nounFor(total, noun)} (${live} live): each ${verbs[action]}${pace}.`;
+  return `Of ${count(keys, 'API key')}, ${upTo}${total} ${nounFor(total, noun)} (${live} live): each ${effects[action]}${pace}.`;
 }

@@ -2,13 +2,13 @@ import type { BulkView } from '../../contracts/admin/bulk.ts';
 
 export interface Progress {
   show(job: BulkView): void;
-  /** Prints the last state on a separate line. */
+  /** Writes the last state of the job, and ends the line. */
   end(job: BulkView): void;
 }
 
 const clearLine = '\r\u001b[K';
 const barWidth = 30;
-/** How often a line is printed if the stream is not a terminal, in milliseconds. */
+/** The time between two lines if the stream is not a terminal, in milliseconds. */
 const lineEveryMs = 10_000;
 
 /** Describes the progress, such as `[#####-----] 250 of 500, 3 left out, about 25 s left`. */
@@ -19,9 +19,9 @@ export function describeProgress(job: BulkView, now: number): string {
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
   const parts = [`${bar} ${done} of ${job.exact ? '' : 'at most '}${total}`];
   if (leftOut > 0) parts.push(`${leftOut} left out`);
-  const waiting = keys.find(({ waits }) => waits !== null);
+  const waitingKey = keys.find(({ waits }) => waits !== null);
   const secondsLeft = expectedEndAt ? Math.max(0, Math.ceil((Date.parse(expectedEndAt) - now) / 1000)) : 0;
-  if (waiting) parts.push(`waits for the endpoint of ${waiting.keyId}`);
+  if (waitingKey) parts.push(`waits for the endpoint of ${waitingKey.keyId}`);
   else if (job.status === 'running') parts.push(`about ${secondsLeft} s left`);
   else parts.push(job.status);
   return parts.join(', ');

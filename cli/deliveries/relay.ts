@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
-import { harmless } from '../output/format.ts';
+import { escapeControls } from '../output/format.ts';
 
 type Relayed = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>;
 type Delivery = Relayed['deliveries'][number];
@@ -15,7 +15,7 @@ interface Relay {
   keyId: string;
   /** The URL of the local receiver. */
   target: string;
-  json: boolean;
+  isJson: boolean;
   /** Called with a sentence for the person. */
   notice: (text: string) => void;
   /** Called with the error of a request to the server. Throws if another request is pointless. */
@@ -28,9 +28,10 @@ export function requireTarget(target: string): void {
     throw usageError(`${target} is not an address such as http://localhost:4000/hooks`);
 }
 
-/** Relays the events of a test key to this machine, with valid signatures, until the reader of stdout has closed it. */
-export async function relayEvents({ api, keyId, target, json, notice, onError }: Relay): Promise<void> {
-  async function read(input: Parameters<typeof api.webhooks.relay.query>[0]): Promise<Relayed> {
+/** Relays the events of a test key to this machine, with valid signatures, until the reader of stdout closes the pipe. */
+export async function relayEvents({ api, keyId, target, isJson, notice, onError }: Relay): Promise<void> {
+  /** Reads relayed deliveries from the server. Tries again until `onError` throws. */
+  async function readWithRetry(input: Parameters<typeof api.webhooks.relay.query>[0]): Promise<Relayed> {
     for (;;) {
       try {
         return await api.webhooks.relay.query(input);
@@ -40,13 +41,13 @@ export async function relayEvents({ api, keyId, target, json, notice, onError }:
     }
   }
 
-  /** Prints a relayed event on one line, with the reason of a refusal. For programs, prints one line of JSON. */
-  function report({ eventId, event }: Delivery, { answer, reply }: Answer): void {
-    const line = json
+  /** Prints a relayed delivery and how the receiver answered: as one line of JSON, or as a line with the reasons of a refusal. */
+  function printDelivery({ eventId, event }: Delivery, { answer, reply }: Outcome): void {
+    const line = isJson
       ? JSON.stringify({ eventId, event, answer, ...(reply === undefined ? {} : { reply }) })
       : `${eventId}  ${event}  ${answer}`;
     process.stdout.write(`${line}\n`);
-    if (json) return;
+    if (isJson) return;
     for (const reason of explainRefusal(answer, reply)) notice(`  ${reason}`);
   }
 
@@ -54,47 +55,47 @@ export async function relayEvents({ api, keyId, target, json, notice, onError }:
 
   /** Relays the deliveries since a time. @returns the time from which the next call reads */
   async function relaySince(since: string): Promise<string> {
-    let page = await read({ keyId, since });
+    let page = await readWithRetry({ keyId, since });
     // Deliveries that are added while later pages are read are found by the next call.
     const { until } = page;
     for (;;) {
       const deliveries = page.deliveries.filter(({ deliveryId }) => !relayed.has(deliveryId));
       for (const delivery of deliveries) {
         relayed.add(delivery.deliveryId);
-        report(delivery, await forward(target, delivery));
+        printDelivery(delivery, await sendToReceiver(target, delivery));
       }
       if (page.after === null || process.stdout.errored) return until;
-      page = await read({ keyId, since, after: page.after });
+      page = await readWithRetry({ keyId, since, after: page.after });
     }
   }
 
-  const first = await read({ keyId });
+  const first = await readWithRetry({ keyId });
   let since = first.until;
   notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
   if (first.signing)
     notice(`Signed with ${first.signing.secret} (version ${first.signing.version} of its signing secret)`);
-  // The loop also ends when the reader of a pipe has closed it.
+  // A write fails after the reader of a pipe has closed it. Then the loop ends.
   while (!process.stdout.errored) {
     since = await relaySince(since);
     await sleep(pollEveryMs);
   }
 }
 
-interface Answer {
+interface Outcome {
   /** The HTTP status, or the reason why there is none. */
   answer: number | string;
   /** The beginning of the body of a refusal. */
   reply?: string;
 }
 
-const longestReply = 300;
+const mostReplyCharacters = 300;
 
-/** Sends a delivery as the server would. */
-async function forward(target: string, { headers, body }: Delivery): Promise<Answer> {
+/** Sends a delivery to the local receiver, with the headers and the body that the server would send. */
+async function sendToReceiver(target: string, { headers, body }: Delivery): Promise<Outcome> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' });
-    const reply = response.ok ? '' : (await response.text()).trim().slice(0, longestReply);
+    const reply = response.ok ? '' : (await response.text()).trim().slice(0, mostReplyCharacters);
     return { answer: response.status, ...(reply ? { reply } : {}) };
   } catch (error) {
     const { cause, message } = error as Error;
@@ -102,18 +103,18 @@ async function forward(target: string, { headers, body }: Delivery): Promise<Ans
   }
 }
 
-/** Explains a refused delivery: the receiver's answer, and what to check. */
+/** Returns lines that explain a refused delivery: what the receiver answered, and what to check. Empty if it was accepted. */
 function explainRefusal(answer: number | string, reply: string | undefined): string[] {
   if (typeof answer === 'string') return ['→ Nothing answered: does the receiver listen at this address?'];
   if (answer >= 200 && answer < 300) return [];
   const lines: string[] = [];
-  if (reply !== undefined) lines.push(`It says: ${harmless(reply)}`);
-  const advice = advices.find(({ statuses }) => statuses.test(String(answer)))?.advice;
+  if (reply !== undefined) lines.push(`It says: ${escapeControls(reply)}`);
+  const advice = adviceByStatus.find(({ statuses }) => statuses.test(String(answer)))?.advice;
   if (advice !== undefined) lines.push(`→ ${advice}`);
   return lines;
 }
 
-const advices = [
+const adviceByStatus = [
   {
     statuses: /^40[013]$/,
     advice:

@@ -2,7 +2,7 @@ import type { AttemptView, DeliveryView, ListedDelivery } from '../../contracts/
 import type { JobDetail } from '../../contracts/admin/jobs.ts';
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import { waitReasons } from '../../contracts/wait-reasons.ts';
-import { harmless } from '../output/format.ts';
+import { escapeControls } from '../output/format.ts';
 
 /** The fields of a delivery that are shown after a change. */
 export const deliveryFields = ['id', 'event', 'status', 'skipped', 'nextAttemptAt', 'keyId'] as const;
@@ -24,23 +24,23 @@ export function listedDelivery({ attempts, ...delivery }: ListedDelivery) {
 }
 
 /** Returns a sentence for each reason why deliveries of the list wait. */
-export function explainWaiting(deliveries: readonly DeliveryView[]): string[] {
+export function explainWaits(deliveries: readonly DeliveryView[]): string[] {
   const reasons = new Set(deliveries.flatMap(({ waiting }) => waiting ?? []));
   return [...reasons].map((reason) => `${reason}: ${waitReasons[reason]}.`);
 }
 
-const mostNamed = 20;
+const mostListed = 20;
 
 /** Lists up to 20 attempts, each on a line such as `attempt 2 of dlv_… (vae.resolved)`. @param count the number of all attempts */
-export function nameAttempts(attempts: JobDetail['attempts'], count: number): string {
-  const named = attempts
-    .slice(0, mostNamed)
+export function listAttempts(attempts: JobDetail['attempts'], count: number): string {
+  const lines = attempts
+    .slice(0, mostListed)
     .map(
       ({ attempt, deliveryId, event, mode }) => `  attempt ${attempt} of ${deliveryId} (${event}, ${mode})`,
     );
-  const others = count - named.length;
-  if (others > 0) named.push(`  and ${others} more`);
-  return named.join('\n');
+  const others = count - lines.length;
+  if (others > 0) lines.push(`  and ${others} more`);
+  return lines.join('\n');
 }
 
 /** The columns of a table of delivery attempts. */
@@ -54,15 +54,15 @@ export const attemptColumns = [
   'detail',
 ] as const;
 
-/** Returns the receivers' answers by attempt. An answer that is the same as the one before is not repeated. */
-export function answerLines(attempts: readonly AttemptView[]): string[] {
+/** Returns lines with the receiver's answer to each attempt. An answer that is equal to the one before is not repeated. */
+export function renderAnswers(attempts: readonly AttemptView[]): string[] {
   const lines: string[] = [];
   let previous: string | undefined;
   for (const { attempt, status, location, retryAfter, answer } of attempts) {
     const shown: string[] = [];
-    if (location !== null) shown.push(`  Location: ${harmless(location)}`);
-    if (retryAfter !== null) shown.push(`  Retry-After: ${harmless(retryAfter)}`);
-    if (answer !== null) shown.push(...answer.split('\n').map((line) => `  ${harmless(line)}`));
+    if (location !== null) shown.push(`  Location: ${escapeControls(location)}`);
+    if (retryAfter !== null) shown.push(`  Retry-After: ${escapeControls(retryAfter)}`);
+    if (answer !== null) shown.push(...answer.split('\n').map((line) => `  ${escapeControls(line)}`));
     const title = `Attempt ${attempt} was answered with HTTP ${status ?? ''}`;
     const response = [status, ...shown].join('\n');
     if (shown.length > 0 && response === previous) lines.push(`${title}, as before.`);
@@ -72,8 +72,8 @@ export function answerLines(attempts: readonly AttemptView[]): string[] {
   return lines;
 }
 
-/** Advises on a delivery that has failed or is about to fail; undefined if nothing is to be done. */
-export function adviseOn({ id, status, attempts }: DeliveryView): string | undefined {
+/** Returns advice on a delivery that has failed or is about to fail; undefined if the partner need not do anything. */
+export function adviseOnDelivery({ id, status, attempts }: DeliveryView): string | undefined {
   const advice = adviseDelivery({ status, attempts });
   if (advice === undefined) return undefined;
   return status === 'failed' ? `${advice}, then: svcadmin deliveries resend ${id}` : `${advice}.`;

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../../contracts/errors.ts';
 import { localTimes } from '../output/format.ts';
-import { inWordsOf, type ProgramName } from '../program/program.ts';
+import { type ProgramName, rewordFor } from '../program/program.ts';
 
 /** Exit codes of `svcadmin` and `svc`. */
 export const exits = {
@@ -149,7 +149,7 @@ export function toFailure(thrown: unknown, source: ConnectionSource): Failure {
   // An error of the command already has a hint.
   const memberHint = thrown instanceof CommandError ? undefined : hintsOfSvc[failure.code]?.(source.url);
   const hint = memberHint ?? failure.hint;
-  const reworded = (text: string) => inWordsOf('svc', text);
+  const reworded = (text: string) => rewordFor('svc', text);
   return { ...failure, message: reworded(failure.message), ...(hint && { hint: reworded(hint) }) };
 }
 

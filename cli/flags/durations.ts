@@ -1,47 +1,50 @@
 import { parseDuration } from '../../contracts/durations.ts';
 
-/** Parses `90s`, `30m`, `24h` or `7d` as whole seconds; undefined for any other text. */
+/** Parses `90s`, `30m`, `24h` or `7d` as whole seconds. Returns undefined for any other text. */
 export function parseSeconds(text: string): number | undefined {
   const duration = parseDuration(text, ['s', 'm', 'h', 'd']);
   return duration === undefined || duration % 1000 !== 0 ? undefined : duration / 1000;
 }
 
 /**
- * Parses a moment: `2h` means two hours ago, any other text is parsed by `parseTime`.
- * @returns RFC 3339 in UTC; undefined if the text is not a moment
+ * Parses a duration such as `2h` as the time two hours ago. Parses any other text with `parseTime`.
+ * @returns the time as RFC 3339 in UTC; undefined if the text is neither a duration nor a time
  */
 export function parseMoment(text: string, now: number): string | undefined {
-  const ago = parseSeconds(text);
-  return ago === undefined ? parseTime(text, now) : new Date(now - ago * 1000).toISOString();
+  const secondsAgo = parseSeconds(text);
+  return secondsAgo === undefined ? parseTime(text, now) : new Date(now - secondsAgo * 1000).toISOString();
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const inWords = new RegExp(
+const dayAndTime = new RegExp(
   `^(?:(today|yesterday|${weekdays.join('|')})(?:[ t]|$))?(\\d{2}:\\d{2}(?::\\d{2})?)?$`,
 );
 
-/** Returns the number of days since the last weekday of this name. Today counts as the last one of its name. */
-const daysSince = (name: string, today: Date): number =>
-  weekdays.includes(name) ? (today.getDay() - weekdays.indexOf(name) + 7) % 7 : Number(name === 'yesterday');
+/** Returns how many days ago `today`, `yesterday` or a weekday was. A weekday was 0 to 6 days ago: 0 if today is that day. */
+function countDaysBack(dayName: string, today: Date): number {
+  if (dayName === 'today') return 0;
+  if (dayName === 'yesterday') return 1;
+  return (today.getDay() - weekdays.indexOf(dayName) + 7) % 7;
+}
 
-/** Converts `14:00` (today), `yesterday` or `monday 14:00` to a date and time. Any other text is returned unchanged. */
-function dated(text: string, now: number): string {
-  const found = text === '' ? null : inWords.exec(text.toLowerCase());
+/** Converts `14:00` (today), `yesterday` or `monday 14:00` to a date and time. Returns any other text unchanged. */
+function replaceDayName(text: string, now: number): string {
+  const found = text === '' ? null : dayAndTime.exec(text.toLowerCase());
   if (!found) return text;
-  const [, name = 'today', time = '00:00'] = found;
+  const [, dayName = 'today', time = '00:00'] = found;
   const day = new Date(now);
-  day.setDate(day.getDate() - daysSince(name, day));
+  day.setDate(day.getDate() - countDaysBack(dayName, day));
   const [year, month, date] = [day.getFullYear(), day.getMonth() + 1, day.getDate()];
   return `${year}-${String(month).padStart(2, '0')}-${String(date).padStart(2, '0')}T${time}`;
 }
 
 /**
- * Parses a date, or a date and time, in local time unless a zone is given. Also parses today, yesterday or a weekday, with or
- * without a time.
- * @returns RFC 3339 in UTC; undefined for any other text
+ * Parses a date, or a date and time, in local time unless the text names a zone. Also parses `today`, `yesterday` or a weekday,
+ * with or without a time.
+ * @returns the time as RFC 3339 in UTC; undefined for any other text
  */
 export function parseTime(text: string, now: number): string | undefined {
-  const full = dated(text, now);
+  const full = replaceDayName(text, now);
   if (!/^\d{4}-\d{2}-\d{2}/.test(full)) return undefined;
   // `Date` reads a date alone as UTC, but a date with a time as local time.
   const date = new Date(full.length === 10 ? `${full}T00:00` : full);

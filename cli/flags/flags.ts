@@ -12,7 +12,7 @@ export const mode = eitherMode({ description: 'test or live', default: 'test' })
 /** The mode of a list. Without it, a list shows both modes. */
 export const modeFilter = eitherMode({ description: 'only test or only live' });
 
-/** The mode of a command that moves money. It is required, so that no default decides. */
+/** The mode of a command that moves money. It is required, so that an operator always says which wallet is meant. */
 export const modeRequired = eitherMode({ description: 'test or live', required: true });
 
 /** Flags of every list. */
@@ -49,21 +49,22 @@ export const pageFlags = {
   ...listFlags,
 };
 
-/** Returns the key of a column name. `Created at`, `created_at` and `createdAt` have the same key. */
+/** Returns the key by which column names are compared: `Created at`, `created_at` and `createdAt` have the same key. */
 const columnKey = (name: string): string => name.replace(/[\s_-]/g, '').toLowerCase();
 
 /**
- * Returns the names of the columns that a person asks for.
- * @param isKnown whether `known` has all columns. A list without rows knows only some of them
+ * Returns the names of the columns that a person asks for, such as `id,status`.
+ * @param known the names of the columns of the list
+ * @param isComplete whether `known` has all columns. If it has not, unknown names are accepted: a list without rows shows only some
  * @throws CommandError if the list does not have a column
  */
-export function requestedColumns(text: string, known: readonly string[], isKnown: boolean): string[] {
+export function requestedColumns(text: string, known: readonly string[], isComplete: boolean): string[] {
   const byKey = new Map(known.map((name) => [columnKey(name), name]));
-  const asked = text.split(',').map((name) => name.trim());
-  return asked.flatMap((name) => {
+  const askedNames = text.split(',').map((name) => name.trim());
+  return askedNames.flatMap((name) => {
     const found = byKey.get(columnKey(name));
     if (found !== undefined) return [found];
-    if (!isKnown) return [name];
+    if (!isComplete) return [name];
     throw usageError(`${name} is not a column of this list`, `Its columns: ${known.join(' ')}`);
   });
 }
@@ -81,10 +82,10 @@ export const outFile = Flags.string({
 });
 
 /** A flag for an amount in decimal dollars. Its value is in cents. */
-export const amount = Flags.custom<number, { signed?: boolean }>({
+export const amount = Flags.custom<number, { canBeNegative?: boolean }>({
   helpValue: '50.00',
-  async parse(text, _context, { signed = false }) {
-    const cents = parseDollars(text, { signed });
+  async parse(text, _context, { canBeNegative = false }) {
+    const cents = parseDollars(text, { canBeNegative });
     if (cents === undefined) throw usageError(`${text} is not an amount in dollars such as 50.00`);
     return cents;
   },
@@ -117,7 +118,7 @@ export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
 });
 
 /** @throws CommandError if a period ends before it begins */
-export function requireOrder(from: string | undefined, to: string | undefined): void {
+export function requireFromBeforeTo(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
     throw usageError(`The period ends (${to}) before it begins (${from})`);
 }
@@ -152,13 +153,13 @@ export const newTime = {
   in: duration({ description: 'delay from now; 0s for now', helpValue: '30m', ...oneTime }),
 };
 
-/** Converts the flags of `newTime` to the field of the contract. */
+/** Converts the flags of `newTime` to the fields `at` or `inSeconds` of the contract. */
 export function dueAt({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) {
   return given({ at, inSeconds });
 }
 
-/** Returns the words of one or several flags, such as `"a b"` or `a,b`. */
-export function words(values: readonly string[]): string[] {
+/** Splits the values of a flag, such as `"a b"` or `a,b`, into words. */
+export function splitWords(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
 }
 
@@ -167,6 +168,6 @@ export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Returns the time until which an old secret is accepted if it is rotated now. */
-export const untilAfter = (seconds: number): string =>
+/** Returns the local time after a number of seconds from now, for a message. */
+export const localTimeIn = (seconds: number): string =>
   localTime(new Date(Date.now() + seconds * 1000).toISOString());

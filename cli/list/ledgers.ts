@@ -6,10 +6,10 @@ interface Checked {
   findings: readonly unknown[];
 }
 
-/** Checks the ledgers of all wallets, page by page. `progress` is called after each page but the last. */
+/** Checks the ledgers of all wallets, page by page. Calls `onProgress` after each page but the last. */
 export async function checkAllLedgers<Report extends Checked>(
   checkPage: (page: { limit: number; after?: string }) => Promise<readonly Report[]>,
-  progress: (sentence: string) => void,
+  onProgress: (sentence: string) => void,
 ): Promise<Report[]> {
   const reports: Report[] = [];
   for (;;) {
@@ -17,6 +17,6 @@ export async function checkAllLedgers<Report extends Checked>(
     const page = await checkPage({ limit: pageLength, ...(after && { after }) });
     reports.push(...page);
     if (page.length < pageLength) return reports;
-    progress(`${reports.length} wallets checked…`);
+    onProgress(`${reports.length} wallets checked…`);
   }
 }

@@ -3,7 +3,7 @@ import type { Total } from '../../contracts/admin/references.ts';
 import { toFailure, usageError } from '../errors/failure.ts';
 import { pageFlags, requestedColumns } from '../flags/flags.ts';
 import { renderCsvRows } from '../output/csv.ts';
-import { percent } from '../output/format.ts';
+import { formatShare } from '../output/format.ts';
 import { renderListing } from '../output/listing.ts';
 import { AdminCommand } from '../program/base-command.ts';
 import { type Page, type ReadPage, readPages, withConditions } from './pages.ts';
@@ -44,30 +44,31 @@ interface ListFlags {
   csv?: boolean;
 }
 
-/** Returns the columns that are the same in each row of one partner. They are left out first if the terminal is narrow. */
-export const sameForOne = (partner: string | undefined): 'partnerName'[] => (partner ? ['partnerName'] : []);
+/** Returns the columns that have the same value in every row if a list is of one partner: these are left out first. */
+export const columnsSameFor = (partner: string | undefined): 'partnerName'[] =>
+  partner ? ['partnerName'] : [];
 
 /** A command that lists records. It can count them, read all pages, choose columns and write CSV. */
 export abstract class ListCommand<T extends typeof Command> extends AdminCommand<T> {
-  /** Sentences about rows that were shown. Each is shown once, however many pages there are. */
-  readonly #noted = new Set<string>();
+  /** The notes that were written. Each is written only once, although several pages may have it. */
+  readonly #writtenNotes = new Set<string>();
 
-  get #given(): ListFlags {
+  get #listFlags(): ListFlags {
     return this.flags as ListFlags;
   }
 
   /** Shows a list. @returns the rows; with --count their number; with --by the number of rows with the same values */
-  protected async list<Row extends object, Shown extends object = Row>(
+  protected async showList<Row extends object, Shown extends object = Row>(
     list: List<Row, Shown>,
   ): Promise<readonly Row[] | Total | readonly Group[]> {
-    const source = this.#sourceOf(list);
-    if (this.#given.by !== undefined) return this.#countBy(source, this.#given.by);
-    if (this.#given.count) return this.#showTotal(source);
+    const source = this.#applyConditions(list);
+    if (this.#listFlags.by !== undefined) return this.#countBy(source, this.#listFlags.by);
+    if (this.#listFlags.count) return this.#showTotal(source);
     return this.#showRows(source);
   }
 
-  #sourceOf<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
-    const { where, limit } = this.#given;
+  #applyConditions<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
+    const { where, limit } = this.#listFlags;
     const { show = (row: Row) => row as unknown as Shown, columns } = list;
     if (where === undefined) return { ...list, show };
     // The server counts without the conditions, so its count cannot be used.
@@ -79,78 +80,84 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   async #showRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
   ): Promise<readonly Row[]> {
-    const { csv } = this.#given;
+    const { csv } = this.#listFlags;
     const isStreamed = !this.jsonEnabled() && (csv === true || !process.stdout.isTTY);
     const rows: Row[] = [];
     let shown = 0;
     let last: Page<Row> | undefined;
-    for await (const page of readPages(source.page, this.#given)) {
-      if (isStreamed) this.#stream(source, page.rows, last === undefined);
+    for await (const page of readPages(source.page, this.#listFlags)) {
+      if (isStreamed) this.#writeRows(source, page.rows, last === undefined);
       else rows.push(...page.rows);
-      if (isStreamed && !csv) this.#note(source, page.rows);
+      if (isStreamed && !csv) this.#writeNotes(source, page.rows);
       shown += page.rows.length;
       last = page;
     }
     if (this.jsonEnabled()) return rows;
-    if (!isStreamed) this.#tabulate(source, rows);
-    this.notice(await this.#summary(source, { shown, next: last?.next ?? null, stopped: !!last?.stopped }));
+    if (!isStreamed) this.#writeTable(source, rows);
+    this.writeNotice(
+      await this.#describeSummary(source, { shown, next: last?.next ?? null, isStopped: !!last?.isStopped }),
+    );
     return rows;
   }
 
-  #columns<Row extends object, Shown extends object>({ columns }: List<Row, Shown>, shown: readonly Shown[]) {
+  #chooseColumns<Row extends object, Shown extends object>(
+    { columns }: List<Row, Shown>,
+    shown: readonly Shown[],
+  ) {
     const known = knownColumns(columns, shown[0]);
     const named = (text: string) =>
       requestedColumns(text, known, shown.length > 0) as (keyof Shown & string)[];
-    if (this.#given.columns !== undefined) return named(this.#given.columns);
+    if (this.#listFlags.columns !== undefined) return named(this.#listFlags.columns);
     // The columns of the conditions are shown, even if the terminal is narrow.
-    const conditional = conditionColumns(this.#given.where ?? []).flatMap(named);
+    const conditional = conditionColumns(this.#listFlags.where ?? []).flatMap(named);
     const added = conditional.filter((name) => !columns.includes(name));
     return [...new Set([...columns.slice(0, 1), ...added, ...columns])];
   }
 
-  /** Writes CSV or tab-separated lines, with the names of the columns before the first page. */
-  #stream<Row extends object, Shown extends object>(
+  /** Writes the rows of a page as CSV or as tab-separated lines. Writes the names of the columns before the first page. */
+  #writeRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
     rows: readonly Row[],
     isFirst: boolean,
   ): void {
     const shown = rows.map(source.show);
-    const columns = this.#columns(source, shown);
-    const lines = this.#given.csv
+    const columns = this.#chooseColumns(source, shown);
+    const lines = this.#listFlags.csv
       ? renderCsvRows(columns, shown)
       : renderListing(shown, { columns, drop: [], width: undefined }).lines;
     for (const line of isFirst ? lines : lines.slice(1)) this.log(line);
   }
 
-  #tabulate<Row extends object, Shown extends object>(
+  #writeTable<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
     rows: readonly Row[],
   ): void {
     const shown = rows.map(source.show);
-    const columns = this.#columns(source, shown);
-    if (shown.length > 0) this.many(shown, columns, this.#given.columns === undefined ? source.drop : []);
-    this.#note(source, rows);
+    const columns = this.#chooseColumns(source, shown);
+    if (shown.length > 0)
+      this.showTable(shown, columns, this.#listFlags.columns === undefined ? source.drop : []);
+    this.#writeNotes(source, rows);
   }
 
-  #note<Row extends object>({ notes }: Pick<List<Row, object>, 'notes'>, rows: readonly Row[]): void {
+  #writeNotes<Row extends object>({ notes }: Pick<List<Row, object>, 'notes'>, rows: readonly Row[]): void {
     for (const sentence of notes?.(rows) ?? []) {
-      if (!this.#noted.has(sentence)) this.notice(sentence);
-      this.#noted.add(sentence);
+      if (!this.#writtenNotes.has(sentence)) this.writeNotice(sentence);
+      this.#writtenNotes.add(sentence);
     }
   }
 
-  async #summary<Row extends object>(
+  async #describeSummary<Row extends object>(
     { count }: Pick<List<Row, object>, 'count'>,
-    { shown, next, stopped }: { shown: number; next: string | null; stopped: boolean },
+    { shown, next, isStopped }: { shown: number; next: string | null; isStopped: boolean },
   ): Promise<string> {
-    const { after, all } = this.#given;
-    const isWhole = next === null && after === undefined;
-    const total = isWhole ? { total: shown, exact: true } : await this.#known(count);
-    return describeShown({ shown, total, after, next, stopped, all, filters: this.#filters() });
+    const { after, all } = this.#listFlags;
+    const isComplete = next === null && after === undefined;
+    const total = isComplete ? { total: shown, exact: true } : await this.#countIfPossible(count);
+    return describeShown({ shown, total, after, next, isStopped, all, filters: this.#describeFilters() });
   }
 
   /** Returns the flags that filter the list, as they were given. */
-  #filters(): string {
+  #describeFilters(): string {
     const others = new Set([
       ...Object.keys(pageFlags).filter((name) => name !== 'where'),
       'reason',
@@ -163,8 +170,8 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     return describeFilters(given.filter(([name, value]) => !others.has(name) && value !== undefined));
   }
 
-  /** Returns the number of records. Undefined if the list has no count, or if the server is too old to count. */
-  async #known(count: (() => Promise<Total>) | undefined): Promise<Total | undefined> {
+  /** Returns the number of records. Returns undefined if the list has no count, or if the server is too old to count. */
+  async #countIfPossible(count: (() => Promise<Total>) | undefined): Promise<Total | undefined> {
     try {
       return await count?.();
     } catch (error) {
@@ -177,16 +184,16 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     count,
     page,
   }: Pick<List<Row, object>, 'count' | 'page'>): Promise<Total> {
-    if (this.#given.csv || this.#given.columns !== undefined)
+    if (this.#listFlags.csv || this.#listFlags.columns !== undefined)
       throw usageError('--count prints a number: leave out --csv and --columns');
-    const total = (await this.#known(count)) ?? (await this.#countRows(page));
+    const total = (await this.#countIfPossible(count)) ?? (await this.#countAllRows(page));
     this.log(describeTotal(total));
     return total;
   }
 
-  async #countRows<Row extends object>(page: ReadPage<Row>): Promise<Total> {
+  async #countAllRows<Row extends object>(page: ReadPage<Row>): Promise<Total> {
     let total = 0;
-    for await (const { rows } of readPages(page, { ...this.#given, all: true })) total += rows.length;
+    for await (const { rows } of readPages(page, { ...this.#listFlags, all: true })) total += rows.length;
     return { total, exact: true };
   }
 
@@ -195,27 +202,29 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     source: Source<Row, Shown>,
     by: string,
   ): Promise<readonly Group[]> {
-    const tally = await this.#tally(source, by);
+    const tally = await this.#tallyRows(source, by);
     const groups = tally.groups();
     if (this.jsonEnabled()) return groups;
     const columns = [...tally.columns, 'count', 'share'];
-    if (this.#given.csv) for (const line of renderCsvRows(columns, groups)) this.log(line);
+    if (this.#listFlags.csv) for (const line of renderCsvRows(columns, groups)) this.log(line);
     else if (groups.length > 0)
-      this.many(
-        groups.map((group): Record<string, unknown> => ({ ...group, share: percent(group.share) })),
+      this.showTable(
+        groups.map((group): Record<string, unknown> => ({ ...group, share: formatShare(group.share) })),
         columns,
       );
-    this.notice(describeCounted({ counted: tally.total(), groups: groups.length, filters: this.#filters() }));
+    this.writeNotice(
+      describeCounted({ counted: tally.total(), groups: groups.length, filters: this.#describeFilters() }),
+    );
     return groups;
   }
 
   /** Counts the records of all pages by their values, because a part of the list would give wrong counts. */
-  async #tally<Row extends object, Shown extends object>(
+  async #tallyRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
     by: string,
   ): Promise<Tally> {
     let tally = createTally(requestedColumns(by, source.columns, false));
-    for await (const { rows } of readPages(source.page, { ...this.#given, all: true })) {
+    for await (const { rows } of readPages(source.page, { ...this.#listFlags, all: true })) {
       const [first] = rows;
       // The first row shows whether the list has the columns.
       if (first && tally.total() === 0)

@@ -1,4 +1,4 @@
-/** Until when a replaced secret is still accepted; null where there is none. */
+/** Returns the time until which a replaced secret is still accepted; null if there is no replaced secret. */
 export const oldSecretUntil = (secrets: readonly { expiresAt: string | null }[]): string | null =>
   secrets
     .flatMap(({ expiresAt }) => expiresAt ?? [])

@@ -2,7 +2,7 @@ import { given } from '../flags/flags.ts';
 import { createFilter } from './where.ts';
 
 /** The most records that the server returns in one page. */
-const mostAtOnce = 500;
+const mostPerPage = 500;
 
 /** A page as the list shows it. */
 export interface Page<Row> {
@@ -10,7 +10,7 @@ export interface Page<Row> {
   /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
   /** Whether the server stopped because it had read the most records that one search may read. */
-  stopped: boolean;
+  isStopped: boolean;
 }
 
 interface PageRequest {
@@ -18,7 +18,7 @@ interface PageRequest {
   after?: string;
 }
 
-/** Reads a page from the server. A search also returns the record at which it stopped. */
+/** Reads a page from the server. A search also returns the record after which it stopped; null if it read to the end. */
 export type ReadPage<Row> = (
   request: PageRequest,
 ) => Promise<readonly Row[] | { rows: readonly Row[]; stoppedAfter: string | null }>;
@@ -34,16 +34,16 @@ function idOf(row: object | undefined): string | null {
   return row && 'id' in row && typeof row.id === 'string' ? row.id : null;
 }
 
-/** Reads one page, and finds out where the next page begins. A list without --limit has only one page. */
-async function readOne<Row extends object>(
+/** Reads one page, and finds the record after which the next page begins. A list without --limit has only one page. */
+async function readOnePage<Row extends object>(
   read: ReadPage<Row>,
   { limit, after }: { limit: number; after: string | undefined },
   isPaged: boolean,
 ): Promise<Page<Row>> {
   const response = await read({ limit, ...given({ after }) });
   const { rows, stoppedAfter } = 'rows' in response ? response : { rows: response, stoppedAfter: null };
-  if (isPaged && rows.length >= limit) return { rows, next: idOf(rows.at(-1)), stopped: false };
-  return { rows, next: stoppedAfter, stopped: stoppedAfter !== null };
+  if (isPaged && rows.length >= limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
+  return { rows, next: stoppedAfter, isStopped: stoppedAfter !== null };
 }
 
 /** Reads all pages if `all` is set, else one page. */
@@ -51,13 +51,13 @@ export async function* readPages<Row extends object>(
   read: ReadPage<Row>,
   { limit, after, all }: PageFlags,
 ): AsyncGenerator<Page<Row>> {
-  const size = all ? mostAtOnce : (limit ?? mostAtOnce);
-  let from = after;
+  const limitPerPage = all ? mostPerPage : (limit ?? mostPerPage);
+  let afterId = after;
   for (;;) {
-    const page = await readOne(read, { limit: size, after: from }, limit !== undefined);
+    const page = await readOnePage(read, { limit: limitPerPage, after: afterId }, limit !== undefined);
     yield page;
     if (!all || page.next === null) return;
-    from = page.next;
+    afterId = page.next;
   }
 }
 
@@ -78,12 +78,12 @@ export function withConditions<Row extends object, Shown extends object>(
   const isWanted = createFilter(where, columns);
   return async ({ limit, after }) => {
     const found: Row[] = [];
-    let from = after;
+    let afterId = after;
     for (;;) {
-      const { rows, next } = await readOne(read, { limit: mostAtOnce, after: from }, isPaged);
+      const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId }, isPaged);
       found.push(...rows.filter((row) => isWanted(show(row))));
       if (next === null || found.length >= limit) return found.slice(0, limit);
-      from = next;
+      afterId = next;
     }
   };
 }

@@ -5,26 +5,26 @@ export type Group = Record<string, unknown> & { count: number; share: number };
 
 const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 
-/** Returns the value to count by. A time is replaced by its day in UTC, because hardly any two records have the same time. */
-const countedAs = (value: unknown): unknown =>
+/** Returns the value by which a record is grouped. Replaces a time by its day in UTC, because few records have the same time. */
+const groupingValue = (value: unknown): unknown =>
   typeof value === 'string' && time.test(value) ? value.slice(0, 10) : (value ?? null);
 
 /**
  * Counts records by the values of some columns.
- * @param sum a column of numbers to add up
+ * @param sumColumn a column of numbers to add up for each group
  */
-export function createTally(columns: readonly string[], sum?: string) {
+export function createTally(columns: readonly string[], sumColumn?: string) {
   const groups = new Map<string, Group>();
   let total = 0;
 
   function newGroup(values: readonly unknown[]): Group {
     const fields = Object.fromEntries(columns.map((name, index) => [name, values[index]]));
     const group: Group = { ...fields, count: 0, share: 0 };
-    if (sum !== undefined) group[sum] = 0;
+    if (sumColumn !== undefined) group[sumColumn] = 0;
     return group;
   }
 
-  function compare(one: Group, other: Group): number {
+  function compareGroups(one: Group, other: Group): number {
     const textOf = (group: Group) => columns.map((name) => formatValue(name, group[name])).join('\t');
     return other.count - one.count || textOf(one).localeCompare(textOf(other), 'en');
   }
@@ -35,20 +35,20 @@ export function createTally(columns: readonly string[], sum?: string) {
     /** @param weight the number of records that the row stands for */
     add(row: object, weight = 1): void {
       const fields = row as Record<string, unknown>;
-      const values = columns.map((name) => countedAs(fields[name]));
+      const values = columns.map((name) => groupingValue(fields[name]));
       const key = JSON.stringify(values);
       const group = groups.get(key) ?? newGroup(values);
       group.count += weight;
-      if (sum !== undefined) group[sum] = Number(group[sum]) + Number(fields[sum]);
+      if (sumColumn !== undefined) group[sumColumn] = Number(group[sumColumn]) + Number(fields[sumColumn]);
       groups.set(key, group);
       total += weight;
     },
-    /** Sorted by count, the largest first. Groups of the same count are sorted by their values. */
+    /** Returns the groups, the largest count first. Sorts groups of the same count by their values. */
     groups(): Group[] {
       const shareOf = (count: number) => Math.round((count / total) * 1e6) / 1e6;
       return [...groups.values()]
         .map((group) => ({ ...group, share: shareOf(group.count) }))
-        .toSorted(compare);
+        .toSorted(compareGroups);
     },
   };
 }

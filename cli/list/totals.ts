@@ -1,11 +1,11 @@
 import type { Total } from '../../contracts/admin/references.ts';
 import { formatValue } from '../output/format.ts';
 
-/** Returns the hint how to continue a search that stopped at the limit of records that it may read. */
+/** Returns a hint for a search that stopped because it had read as many records as one search may: how to continue it. */
 const continueHint = (stoppedAfter: string): string =>
   `There may be more: this looked through as many as one search may. Go on with --after ${stoppedAfter}, or narrow it.`;
 
-const grouped = (number: number): string => number.toLocaleString('en-US');
+const withThousands = (count: number): string => count.toLocaleString('en-US');
 
 /** Writes a total, such as `1903`, or `more than 100000` if the count stopped at its limit. */
 export const describeTotal = ({ total, exact }: Total): string => `${exact ? '' : 'more than '}${total}`;
@@ -27,27 +27,27 @@ interface Shown {
   /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
   /** Whether the server stopped because it had read the most records that one search may read. */
-  stopped: boolean;
+  isStopped: boolean;
   all: boolean | undefined;
   filters: string;
 }
 
 /** Describes how many records are shown, such as `50 of 1,903 shown`. */
-function describeNumber({ shown, total, after, next }: Shown): string {
+function describeCount({ shown, total, after, next }: Shown): string {
   const isEnd = next === null;
   if (shown === 0 && after === undefined && isEnd) return 'Nothing found';
-  if (!total) return `${grouped(shown)} shown${isEnd ? ', the last ones' : '; there may be more'}`;
-  const all = `${total.exact ? '' : 'more than '}${grouped(total.total)}`;
-  return `${grouped(shown)} of ${all} shown${isEnd && after !== undefined ? ', the last ones' : ''}`;
+  if (!total) return `${withThousands(shown)} shown${isEnd ? ', the last ones' : '; there may be more'}`;
+  const all = `${total.exact ? '' : 'more than '}${withThousands(total.total)}`;
+  return `${withThousands(shown)} of ${all} shown${isEnd && after !== undefined ? ', the last ones' : ''}`;
 }
 
 /** Describes how much of a list is shown, its filter, and how to see the rest. */
 export function describeShown(list: Shown): string {
-  const { shown, total, after, next, stopped, filters } = list;
-  const sentence = `${describeNumber(list)}${filters === '' ? '' : `, only ${filters}`}.`;
+  const { shown, total, after, next, isStopped, filters } = list;
+  const sentence = `${describeCount(list)}${filters === '' ? '' : `, only ${filters}`}.`;
   const isEnd = next === null || (after === undefined && total?.exact === true && total.total <= shown);
   if (isEnd) return sentence;
-  if (stopped) return `${sentence} ${continueHint(next)}`;
+  if (isStopped) return `${sentence} ${continueHint(next)}`;
   return `${sentence} --all shows all; --after ${next} goes on.`;
 }
 
@@ -59,8 +59,8 @@ interface Counted {
 
 /** Describes the records that the groups of --by count. */
 export function describeCounted({ counted, groups, filters }: Counted): string {
-  const narrowed = filters === '' ? '' : `, only ${filters}`;
-  if (counted === 0) return `Nothing found${narrowed}.`;
-  const records = counted === 1 ? '1 record' : `${grouped(counted)} records`;
-  return `${records} in ${groups === 1 ? '1 group' : `${grouped(groups)} groups`}${narrowed}.`;
+  const filterText = filters === '' ? '' : `, only ${filters}`;
+  if (counted === 0) return `Nothing found${filterText}.`;
+  const records = counted === 1 ? '1 record' : `${withThousands(counted)} records`;
+  return `${records} in ${groups === 1 ? '1 group' : `${withThousands(groups)} groups`}${filterText}.`;
 }

@@ -7,7 +7,7 @@ import { formatValue, isMoney } from '../output/format.ts';
 const operators = ['!=', '=', '~', '<', '>'] as const;
 type Operator = (typeof operators)[number];
 
-/** `lastStatus=301`: what a row needs to have in one column. */
+/** A condition such as `lastStatus=301`: the value that a row must have in one column. */
 interface Condition {
   column: string;
   operator: Operator;
@@ -15,10 +15,10 @@ interface Condition {
   operand: string;
 }
 
-const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
-const day = /^\d{4}-\d{2}-\d{2}$/;
+const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
+const dayForm = /^\d{4}-\d{2}-\d{2}$/;
 
-/** @throws CommandError for a text that is no condition */
+/** Parses a condition. @throws CommandError if the text is not a condition */
 function parseCondition(text: string): Condition {
   const [, column = '', operator = '', operand = ''] = /^([^!=~<>]+)(!=|[=~<>])(.*)$/s.exec(text) ?? [];
   const found = operators.find((one) => one === operator);
@@ -30,21 +30,28 @@ function parseCondition(text: string): Condition {
   return { column: column.trim(), operator: found, operand: operand.trim() };
 }
 
-/** `7d` is 7 days ago, `+7d` is in 7 days. */
-function momentOf(text: string, now: number): string | undefined {
-  const ahead = text.startsWith('+') ? parseSeconds(text.slice(1)) : undefined;
-  return ahead === undefined ? parseMoment(text, now) : new Date(now + ahead * 1000).toISOString();
+/** Parses a time: `7d` is 7 days ago, `+7d` is in 7 days. Returns undefined if the text is not a time. */
+function parsePastOrFuture(text: string, now: number): string | undefined {
+  const secondsAhead = text.startsWith('+') ? parseSeconds(text.slice(1)) : undefined;
+  return secondsAhead === undefined
+    ? parseMoment(text, now)
+    : new Date(now + secondsAhead * 1000).toISOString();
 }
 
-/** @throws CommandError for an operand that cannot be compared with the column's values */
+/**
+ * Subtracts the operand of a condition from a number or a time. Returns NaN if the value is neither.
+ * @throws CommandError if the operand cannot be compared with the values of the column
+ */
 function compareBySize({ column, operand }: Condition, value: unknown): number {
   if (typeof value === 'number') {
-    const bound = isMoney(column) ? parseDollars(operand, { signed: true }) : Number(operand || Number.NaN);
+    const bound = isMoney(column)
+      ? parseDollars(operand, { canBeNegative: true })
+      : Number(operand || Number.NaN);
     if (bound === undefined || Number.isNaN(bound)) throw usageError(`${operand} is not a number`);
     return value - bound;
   }
-  if (typeof value === 'string' && time.test(value)) {
-    const bound = momentOf(operand, Date.now());
+  if (typeof value === 'string' && timeForm.test(value)) {
+    const bound = parsePastOrFuture(operand, Date.now());
     if (bound === undefined)
       throw usageError(`${operand} is not a time such as 2026-07-01, 7d (ago) or +7d (from now)`);
     return Date.parse(value) - Date.parse(bound);
@@ -54,34 +61,36 @@ function compareBySize({ column, operand }: Condition, value: unknown): number {
   throw usageError(`${column} has neither numbers nor times, so that < and > cannot compare it`);
 }
 
-/** A time is equal to its day, as `--by` counts it. */
-function isEqual({ column, operand }: Condition, value: unknown): boolean {
-  if (typeof value === 'string' && time.test(value) && day.test(operand)) return value.startsWith(operand);
-  if (typeof value === 'number' && isMoney(column)) return value === parseDollars(operand, { signed: true });
+/** Compares a value with the operand of a condition. A time is equal to its day, as `--by` counts it. */
+function equalsOperand({ column, operand }: Condition, value: unknown): boolean {
+  if (typeof value === 'string' && timeForm.test(value) && dayForm.test(operand))
+    return value.startsWith(operand);
+  if (typeof value === 'number' && isMoney(column))
+    return value === parseDollars(operand, { canBeNegative: true });
   const texts = [String(value), formatValue(column, value)].map((text) => text.toLowerCase());
   return texts.includes(operand.toLowerCase());
 }
 
-function meets(condition: Condition, value: unknown): boolean {
+function meetsCondition(condition: Condition, value: unknown): boolean {
   const { column, operator, operand } = condition;
-  if (operator === '!=') return !meets({ ...condition, operator: '=' }, value);
-  if (Array.isArray(value) && value.length > 0) return value.some((item) => meets(condition, item));
+  if (operator === '!=') return !meetsCondition({ ...condition, operator: '=' }, value);
+  if (Array.isArray(value) && value.length > 0) return value.some((item) => meetsCondition(condition, item));
   const isAbsent = value === null || value === undefined || value === '' || Array.isArray(value);
   if (isAbsent || operand === '') return operator === '=' && isAbsent && operand === '';
-  if (operator === '=') return isEqual(condition, value);
+  if (operator === '=') return equalsOperand(condition, value);
   if (operator === '~') return formatValue(column, value).toLowerCase().includes(operand.toLowerCase());
   const difference = compareBySize(condition, value);
   return operator === '<' ? difference < 0 : difference > 0;
 }
 
-/** The columns that conditions name, as they are called there. */
+/** Returns the columns that conditions name, in the spelling of the conditions. */
 export const conditionColumns = (where: readonly string[]): string[] =>
   where.map((text) => parseCondition(text).column);
 
 /**
- * A check whether a row, as tables show it, meets all conditions of `--where`.
- * @param columns of the list, which a row may lack
- * @throws CommandError for a text that is no condition, and from the check for a column that the list does not have
+ * Returns a function that checks whether a row, as tables show it, meets all conditions of `--where`.
+ * @param columns the columns of the list. A row may have others, or only some of them
+ * @throws CommandError if a text is not a condition. The returned function throws it if the list lacks a column
  */
 export function createFilter(where: readonly string[], columns: readonly string[]) {
   const conditions = where.map(parseCondition);
@@ -93,7 +102,7 @@ export function createFilter(where: readonly string[], columns: readonly string[
       return { ...condition, column };
     });
     return resolved.every((condition) =>
-      meets(condition, (row as Record<string, unknown>)[condition.column]),
+      meetsCondition(condition, (row as Record<string, unknown>)[condition.column]),
     );
   };
 }

@@ -3,7 +3,7 @@ import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, toFailure, usageError } from '../errors/failure.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
-/** A row of the file. Amounts in the file are decimal dollars. */
+/** A valid row of the file. `line` is its number, counted from 1. */
 interface Row {
   line: number;
   plan: Plan;
@@ -32,11 +32,8 @@ function readRows(path: string): unknown[] {
   throw usageError(`${path} is not a JSON array of partners`);
 }
 
-/**
- * Reads the rows of a file and checks them: each row, duplicates among the rows, and with the server. Nothing is written.
- * @throws CommandError usage, with every faulty row
- */
-export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
+/** Returns the schema of a row. Amounts in a file are decimal dollars; the schema converts them to cents. */
+async function loadRowSchema() {
   const [{ PlannedPartner }, { z }, { parseDollars }] = await Promise.all([
     import('../../contracts/admin/partners.ts'),
     import('zod'),
@@ -46,40 +43,76 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
     .string()
     .default('50.00')
     .transform((text) => parseDollars(text) ?? Number.NaN);
-  const FileRow = z.strictObject({
+  return z.strictObject({
     ...PlannedPartner.shape,
     amount: Dollars.pipe(PlannedPartner.shape.amount),
   });
-  const faults: string[] = [];
+}
+
+interface Fault {
+  line: number;
+  text: string;
+}
+
+/** Checks each row against the schema. @returns the valid rows, and the faults of the others */
+async function parseRows(values: readonly unknown[]): Promise<{ rows: Row[]; faults: Fault[] }> {
+  const RowSchema = await loadRowSchema();
+  const faults: Fault[] = [];
   const rows: Row[] = [];
-  const names = new Map<string, number>();
-  for (const [index, value] of readRows(path).entries()) {
+  for (const [index, value] of values.entries()) {
     const line = index + 1;
-    const { success, data, error } = FileRow.safeParse(value);
-    const issues = success
-      ? []
-      : error.issues.map(({ path: at, message }) => `${at.join('.') || 'row'}: ${message}`);
-    const twin = success ? names.get(data.name) : undefined;
-    if (twin !== undefined) issues.push(`name: ${data?.name} is row ${twin} already`);
-    if (success) names.set(data.name, twin ?? line);
-    faults.push(...issues.map((issue) => `row ${line}: ${issue}`));
+    const { success, data, error } = RowSchema.safeParse(value);
     if (success) rows.push({ line, plan: data });
+    else
+      for (const { path, message } of error.issues)
+        faults.push({ line, text: `${path.join('.') || 'row'}: ${message}` });
   }
+  return { rows, faults };
+}
+
+/** Returns a fault for each row that has the name of an earlier row. */
+function findDuplicates(rows: readonly Row[]): Fault[] {
+  const lineOfName = new Map<string, number>();
+  return rows.flatMap(({ line, plan: { name } }) => {
+    const earlierLine = lineOfName.get(name);
+    lineOfName.set(name, earlierLine ?? line);
+    return earlierLine === undefined ? [] : [{ line, text: `name: ${name} is row ${earlierLine} already` }];
+  });
+}
+
+/** Checks each row with the server. @returns a fault for each row that the server would refuse */
+async function checkWithServer(api: AdminApi, rows: readonly Row[]): Promise<Fault[]> {
+  const faults: Fault[] = [];
   for (const { line, plan } of rows)
     await api.partners.check.query(plan).catch((error: unknown) => {
       const { code, message } = toFailure(error, { url: 'the server' });
       if (code === 'unreachable') throw error;
-      faults.push(`row ${line}: ${message}`);
+      faults.push({ line, text: message });
     });
-  if (faults.length > 0)
-    throw usageError(`${path}: ${faults.length} faults; nothing was done`, faults.join('\n'));
+  return faults;
+}
+
+/**
+ * Reads the rows of a file and checks them: each row, duplicates among the rows, and with the server. Nothing is written.
+ * @throws CommandError usage, with every faulty row
+ */
+export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
+  const { rows, faults: schemaFaults } = await parseRows(readRows(path));
+  const ownFaults = [...schemaFaults, ...findDuplicates(rows)].toSorted(
+    (one, other) => one.line - other.line,
+  );
+  const faults = [...ownFaults, ...(await checkWithServer(api, rows))];
+  if (faults.length > 0) {
+    const sentences = faults.map(({ line, text }) => `row ${line}: ${text}`);
+    throw usageError(`${path}: ${faults.length} faults; nothing was done`, sentences.join('\n'));
+  }
   if (rows.length === 0) throw usageError(`${path} has no partners`);
   return rows;
 }
 
-/** Returns the existing partners by name. If several have the same name, the newest is returned. */
-async function partnersByName(api: AdminApi) {
-  const known = new Map<string, { id: string; status: string }>();
+/** Reads all existing partners, by name. Keeps the newest of those with the same name. */
+async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
+  const known = new Map<string, ExistingPartner>();
   for (let after: string | undefined; ; ) {
     const page = await api.partners.list.query({ limit: pageLength, ...(after && { after }) });
     for (const { id, name, status } of page) if (!known.has(name)) known.set(name, { id, status });
@@ -92,7 +125,7 @@ interface Callbacks {
   /** Called before a row is onboarded. */
   begin: (row: Row) => void;
   /** Called with each partner as soon as it is created, because its secrets are shown only then. */
-  keep: (made: Onboarded) => void;
+  saveSecrets: (made: Onboarded) => void;
   source: ConnectionSource;
 }
 
@@ -100,37 +133,67 @@ interface Callbacks {
 export async function onboardRows(
   api: AdminApi,
   rows: readonly Row[],
-  { begin, keep, source }: Callbacks,
+  callbacks: Callbacks,
 ): Promise<RowResult[]> {
-  const known = await partnersByName(api);
+  const partners = await readPartnersByName(api);
   const results: RowResult[] = [];
-  let gone: string | undefined;
+  let unreachable: string | undefined;
   for (const row of rows) {
-    const { name } = row.plan;
-    const found = known.get(name);
-    const about = { row: row.line, name, partnerId: found?.id ?? null, detail: null };
-    if (gone !== undefined) results.push({ ...about, result: 'not tried', detail: gone });
-    else if (found?.status === 'pending')
-      results.push({ ...about, result: 'unfinished', detail: 'pending: an earlier run did not finish it' });
-    else if (found) results.push({ ...about, result: 'exists' });
+    const partner = partners.get(row.plan.name);
+    if (unreachable !== undefined)
+      results.push({ ...resultOf(row, partner), result: 'not tried', detail: unreachable });
+    else if (partner) results.push(describeExisting(row, partner));
     else {
-      try {
-        begin(row);
-        const made = await onboardPartner(api, row.plan);
-        keep(made);
-        results.push({ ...about, result: 'onboarded', partnerId: made.partnerId, made });
-      } catch (error) {
-        const { code, message } = toFailure(error, source);
-        if (code === 'unreachable') gone = message;
-        results.push({ ...about, result: 'failed', detail: message });
-      }
+      const { result, isUnreachable } = await onboardRow(api, row, callbacks);
+      results.push(result);
+      if (isUnreachable) unreachable = result.detail ?? '';
     }
   }
   return results;
 }
 
+interface ExistingPartner {
+  id: string;
+  status: string;
+}
+
+/** Returns the fields that all results of a row have. */
+const resultOf = ({ line, plan }: Row, partner?: ExistingPartner) => ({
+  row: line,
+  name: plan.name,
+  partnerId: partner?.id ?? null,
+  detail: null,
+});
+
+function describeExisting(row: Row, partner: ExistingPartner): RowResult {
+  const base = resultOf(row, partner);
+  return partner.status === 'pending'
+    ? { ...base, result: 'unfinished', detail: 'pending: an earlier run did not finish it' }
+    : { ...base, result: 'exists' };
+}
+
+/** Onboards the partner of one row. @returns the result, and whether it failed because the server cannot be reached */
+async function onboardRow(
+  api: AdminApi,
+  row: Row,
+  { begin, saveSecrets, source }: Callbacks,
+): Promise<{ result: RowResult; isUnreachable: boolean }> {
+  const base = resultOf(row);
+  try {
+    begin(row);
+    const made = await onboardPartner(api, row.plan);
+    saveSecrets(made);
+    const result = { ...base, result: 'onboarded', partnerId: made.partnerId, made } as const;
+    return { result, isUnreachable: false };
+  } catch (error) {
+    const { code, message } = toFailure(error, source);
+    const result = { ...base, result: 'failed', detail: message } as const;
+    return { result, isUnreachable: code === 'unreachable' };
+  }
+}
+
 /** Whether every partner of the file exists now, created by this run or an earlier one. */
-export function allThere(results: readonly RowResult[]): boolean {
+export function areAllOnboarded(results: readonly RowResult[]): boolean {
   return results.every(({ result }) => result === 'onboarded' || result === 'exists');
 }
 

@@ -1,19 +1,20 @@
 import { formatValue, label } from './format.ts';
 import { type Column, fitColumns, renderTable } from './table.ts';
 
-/** Identifiers such as `ptr_…`, also with a mode, ids of jobs, and subjects. They are never shortened, so that they can be copied. */
-const identifier = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}(:\w+)?$|^[0-9a-f]{24}$|^[\w-]{43}$/;
-/** Names of columns that contain identifiers. */
-const named = /^(id|sub|target|lastRequest)$|Id$/;
-const time = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{2}:\d{2}$/;
-const number = /^-?[\d,]+(\.\d+)?$/;
-const dottedName = /^[a-z]\w*(\.\w+)+(: \w+)?$/i;
+/** Matches ids, such as `ptr_…`, a wallet, a job or a subject. They are never shortened, so that a person can copy them. */
+const idForm = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}(:\w+)?$|^[0-9a-f]{24}$|^[\w-]{43}$/;
+const timeForm = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{2}:\d{2}$/;
+const numberForm = /^-?[\d,]+(\.\d+)?$/;
+const dottedNameForm = /^[a-z]\w*(\.\w+)+(: \w+)?$/i;
+/** Matches the names of columns that contain ids. */
+const idColumn = /^(id|sub|target|lastRequest)$|Id$/;
 
-function columnOf(name: string, cells: readonly string[]): Omit<Column, 'heading'> {
+function columnOf(name: string, heading: string, cells: readonly string[]): Column {
+  const isNeverCut = (cell: string) => [idForm, timeForm, numberForm].some((form) => form.test(cell));
   return {
-    whole:
-      named.test(name) || cells.some((cell) => identifier.test(cell) || time.test(cell) || number.test(cell)),
-    dotted: cells.some((cell) => dottedName.test(cell)),
+    heading,
+    isWhole: idColumn.test(name) || cells.some(isNeverCut),
+    hasDottedNames: cells.some((cell) => dottedNameForm.test(cell)),
   };
 }
 
@@ -34,26 +35,31 @@ interface Shape<V> {
 /** Renders a list as a table with the columns that fit. */
 export function renderListing<V extends object>(
   values: readonly V[],
-  { columns, drop, width }: Shape<V>,
+  { columns: names, drop, width }: Shape<V>,
 ): Listing {
-  const cells = values.map((value) => columns.map((name) => formatValue(name, value[name])));
-  const all = columns.map((name, index) => ({
+  const rows = values.map((value) => names.map((name) => formatValue(name, value[name])));
+  const columns = names.map((name, index) => {
     // A program gets the column names that --columns accepts.
-    heading: width === undefined ? name : label(name),
-    ...columnOf(
-      name,
-      cells.map((row) => row[index] ?? ''),
-    ),
-  }));
-  if (width === undefined) return { lines: renderTable(all, cells), leftOut: [] };
-  const isEmpty = (index: number): boolean => cells.every((row) => row[index] === '-');
-  const empty = columns.flatMap((_, index) => (index > 0 && isEmpty(index) ? [index] : []));
-  // Columns that are empty in every row are left out first.
-  const order = [...new Set([...empty, ...drop.map((name) => columns.indexOf(name))])];
-  const shown = fitColumns(all, cells, { width, drop: order }) ?? all.map((_, index) => index);
-  const only = <X>(row: readonly X[]): X[] => row.filter((_, index) => shown.includes(index));
+    const heading = width === undefined ? name : label(name);
+    return columnOf(name, heading, cellsOf(rows, index));
+  });
+  if (width === undefined) return { lines: renderTable(columns, rows), leftOut: [] };
+  const dropOrder = [
+    ...new Set([...emptyColumns(columns, rows), ...drop.map((name) => names.indexOf(name))]),
+  ];
+  const shown = fitColumns(columns, rows, { width, drop: dropOrder }) ?? columns.map((_, index) => index);
+  const onlyShown = <X>(row: readonly X[]): X[] => row.filter((_, index) => shown.includes(index));
   return {
-    lines: renderTable(only(all), cells.map(only), width),
-    leftOut: all.flatMap(({ heading }, index) => (shown.includes(index) ? [] : [heading])),
+    lines: renderTable(onlyShown(columns), rows.map(onlyShown), width),
+    leftOut: columns.flatMap(({ heading }, index) => (shown.includes(index) ? [] : [heading])),
   };
 }
+
+const cellsOf = (rows: readonly (readonly string[])[], index: number): string[] =>
+  rows.map((row) => row[index] ?? '');
+
+/** Returns the indexes of the columns that are empty in every row. The first column always stays. */
+const emptyColumns = (columns: readonly Column[], rows: readonly (readonly string[])[]): number[] =>
+  columns.flatMap((_, index) =>
+    index > 0 && cellsOf(rows, index).every((cell) => cell === '-') ? [index] : [],
+  );

@@ -1,19 +1,20 @@
 export interface Column {
   heading: string;
   /** Whether values are never shortened. Identifiers, times and numbers are shown in full or not at all. */
-  whole?: boolean;
+  isWhole?: boolean;
   /** Whether values are dotted names, which are shortened at the beginning because their end is more important. */
-  dotted?: boolean;
+  hasDottedNames?: boolean;
 }
 
 const gap = 2;
-/** The smallest width at which a column is readable. Dotted names get it if there is room. */
-const readable = 14;
-const readableName = 18;
+/** The smallest width to which a column is narrowed, in characters. */
+const leastWidth = 14;
+/** The smallest width of a column of dotted names, if the other columns leave room for it: enough for two words of a name. */
+const leastNameWidth = 18;
 /** If fewer columns than this fit, each row is shown as a block of lines. */
-const fewest = 3;
+const fewestColumns = 3;
 
-/** Shortens a dotted name to the longest end that fits, from a dot on if possible: `…session.failed`. */
+/** Shortens a dotted name to its longest end that fits. The end begins after a dot if possible, such as `…session.failed`. */
 function cutFront(text: string, width: number): string {
   const room = width - 1;
   const starts = [...text.matchAll(/\./g)].map(({ index }) => index + 1);
@@ -21,41 +22,49 @@ function cutFront(text: string, width: number): string {
   return `…${text.slice(start)}`;
 }
 
-function cut(text: string, width: number, { dotted = false }: Column): string {
+function cut(text: string, width: number, { hasDottedNames = false }: Column): string {
   if (text.length <= width) return text;
-  return dotted ? cutFront(text, width) : `${text.slice(0, width - 1)}…`;
+  return hasDottedNames ? cutFront(text, width) : `${text.slice(0, width - 1)}…`;
 }
 
 type Rows = readonly (readonly string[])[];
 
-function naturalWidths(columns: readonly Column[], rows: Rows): number[] {
+/** Returns the width of each column in which no cell is shortened. */
+function naturalWidthsOf(columns: readonly Column[], rows: Rows): number[] {
   return columns.map(({ heading }, index) =>
     Math.max(heading.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
 }
 
-/** Returns the smallest width of a column. With `names`, dotted names keep two of their words. */
-const least = ({ whole = false, dotted = false }: Column, natural: number, names: boolean): number =>
-  whole ? natural : Math.min(natural, dotted && names ? readableName : readable);
+/** Returns the smallest width to which a column may be narrowed from its natural width. `leastForNames` is for dotted names. */
+function floorOf(column: Column, naturalWidth: number, leastForNames: number): number {
+  if (column.isWhole) return naturalWidth;
+  return Math.min(naturalWidth, column.hasDottedNames ? leastForNames : leastWidth);
+}
 
-const total = (widths: readonly number[]): number =>
+/** Returns the width of a table with columns of these widths. */
+const tableWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 
-/** Narrows the widest columns until all fit into `available` characters; undefined if they cannot fit. */
-function narrow(
+/**
+ * Chooses the widths of columns in a table of `available` characters. Narrows the widest column by one character until all fit.
+ * @returns the widths; undefined if the columns cannot fit
+ */
+function fitWidths(
   columns: readonly Column[],
-  natural: readonly number[],
+  naturalWidths: readonly number[],
   available: number,
 ): number[] | undefined {
-  const floors = [true, false].map((names) =>
-    columns.map((column, index) => least(column, natural[index] ?? 0, names)),
-  );
-  const floor = floors.find((widths) => total(widths) <= available);
-  if (!floor) return undefined;
-  const widths = [...natural];
-  while (total(widths) > available) {
-    const slack = widths.map((width, index) => (width > (floor[index] ?? 0) ? width : 0));
-    const widest = slack.indexOf(Math.max(...slack));
+  const floorsFor = (leastForNames: number): number[] =>
+    columns.map((column, index) => floorOf(column, naturalWidths[index] ?? 0, leastForNames));
+  const candidates = [floorsFor(leastNameWidth), floorsFor(leastWidth)];
+  const floors = candidates.find((widths) => tableWidth(widths) <= available);
+  if (!floors) return undefined;
+  const widths = [...naturalWidths];
+  while (tableWidth(widths) > available) {
+    // A column at its smallest width counts as 0, so that it is not narrowed.
+    const canNarrow = widths.map((width, index) => (width > (floors[index] ?? 0) ? width : 0));
+    const widest = canNarrow.indexOf(Math.max(...canNarrow));
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
@@ -65,8 +74,8 @@ const pick = <V>(values: readonly V[], chosen: readonly number[]): V[] =>
   chosen.flatMap((index) => values.slice(index, index + 1));
 
 /**
- * Chooses the columns of a table of `width` characters. Columns in `drop` are left out first, in that order, then columns from
- * the right.
+ * Chooses the columns of a table of `width` characters. Leaves out the columns in `drop` first, in the order of `drop`, then the
+ * other columns from right to left. The first column always stays.
  * @returns the indexes of the columns; undefined if too few fit
  */
 export function fitColumns(
@@ -74,23 +83,23 @@ export function fitColumns(
   rows: Rows,
   { width, drop }: { width: number; drop: readonly number[] },
 ): number[] | undefined {
-  const natural = naturalWidths(columns, rows);
+  const naturalWidths = naturalWidthsOf(columns, rows);
   const all = columns.map((_, index) => index);
   const fits = (shown: readonly number[]): boolean =>
-    narrow(pick(columns, shown), pick(natural, shown), width) !== undefined;
-  const order = [...drop, ...all.toReversed().filter((index) => index > 0 && !drop.includes(index))];
+    fitWidths(pick(columns, shown), pick(naturalWidths, shown), width) !== undefined;
+  const dropOrder = [...drop, ...all.toReversed().filter((index) => index > 0 && !drop.includes(index))];
   let shown = all;
   const dropped: number[] = [];
   while (!fits(shown)) {
-    const next = order[dropped.length];
-    if (next === undefined || shown.length <= Math.min(fewest, columns.length)) return undefined;
+    const next = dropOrder[dropped.length];
+    if (next === undefined || shown.length <= Math.min(fewestColumns, columns.length)) return undefined;
     dropped.push(next);
     shown = shown.filter((index) => index !== next);
   }
   // A column that was left out before a wider one may fit now.
   for (const index of dropped.toReversed()) {
-    const more = all.filter((one) => one === index || shown.includes(one));
-    if (fits(more)) shown = more;
+    const withIndex = all.filter((other) => other === index || shown.includes(other));
+    if (fits(withIndex)) shown = withIndex;
   }
   return shown;
 }
@@ -108,7 +117,7 @@ export function renderFields(fields: readonly (readonly [string, string])[]): st
 export function renderTable(columns: readonly Column[], rows: Rows, width?: number): string[] {
   const headings = columns.map(({ heading }) => heading);
   if (width === undefined) return [headings, ...rows].map((row) => row.join('\t'));
-  const widths = narrow(columns, naturalWidths(columns, rows), width);
+  const widths = fitWidths(columns, naturalWidthsOf(columns, rows), width);
   if (!widths) {
     const blocks = rows.map((row) =>
       renderFields(headings.map((heading, index) => [heading, row[index] ?? ''])),

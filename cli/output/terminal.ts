@@ -1,9 +1,9 @@
-/** Whether to write colours to stderr: only if it is a terminal, and NO_COLOR is not set (no-color.org). */
-function showsColour(): boolean {
+/** Whether stderr may get colours: it is a terminal, and NO_COLOR is not set (no-color.org). */
+function canShowColours(): boolean {
   return process.stderr.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 }
 
-const red = (text: string): string => (showsColour() ? `\u001b[1;31m${text}\u001b[0m` : text);
+const red = (text: string): string => (canShowColours() ? `\u001b[1;31m${text}\u001b[0m` : text);
 
 /** Returns the line above the output of each command that affects live partners. */
 export function liveNotice(where: string): string {

@@ -9,9 +9,9 @@ export type ShowWaiting = <V>(work: Promise<V>) => Promise<V>;
 
 const clearLine = '\r\u001b[K';
 
-/** Makes an indicator: a line that is shown while a call takes longer than a second, until the last call ends. */
+/** Makes an indicator. While calls take longer than a second, it shows a line with the seconds, until the last call ends. */
 export function createWaiting({ write, everySecond }: Indicator): ShowWaiting {
-  let underWay = 0;
+  let pendingCalls = 0;
   let seconds = 0;
   let stop: () => void = () => undefined;
 
@@ -21,13 +21,13 @@ export function createWaiting({ write, everySecond }: Indicator): ShowWaiting {
   };
 
   function begin(): void {
-    underWay += 1;
-    if (underWay === 1) stop = everySecond(tick);
+    pendingCalls += 1;
+    if (pendingCalls === 1) stop = everySecond(tick);
   }
 
   function end(): void {
-    underWay -= 1;
-    if (underWay > 0) return;
+    pendingCalls -= 1;
+    if (pendingCalls > 0) return;
     stop();
     if (seconds > 0) write(clearLine);
     seconds = 0;

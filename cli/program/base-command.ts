@@ -1,5 +1,5 @@
 import { Command, Flags, type Interfaces } from '@oclif/core';
-import { answer } from '../careful/confirmation.ts';
+import { readAnswer } from '../careful/confirmation.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { type Connection, connect } from '../connection/connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from '../errors/failure.ts';
@@ -8,9 +8,9 @@ import { renderListing } from '../output/listing.ts';
 import { renderFields } from '../output/table.ts';
 import { isInteractive, liveNotice } from '../output/terminal.ts';
 import { waitingOn } from '../output/waiting.ts';
-import { makeInto } from '../secrets/file.ts';
+import { makeWithSecretFile } from '../secrets/file.ts';
 import { connectAsMember } from '../svc/connection.ts';
-import { inWordsOf, type ProgramName, programOf } from './program.ts';
+import { type ProgramName, programOf, rewordFor } from './program.ts';
 import { suggestFlags, usageHint } from './usage.ts';
 
 /** The flags of a command. A flag of the command replaces a shared flag with the same name. */
@@ -44,10 +44,10 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
   #connection: Connection | undefined;
-  #isLiveShown = false;
+  #hasWarnedLive = false;
   #environment: string | undefined;
   #reason: string | undefined;
-  #isExpiryShown = false;
+  #hasWarnedOfExpiry = false;
 
   override async init(): Promise<void> {
     await super.init();
@@ -89,35 +89,35 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     this.#connection ??=
       this.program === 'svc'
         ? connectAsMember({ flags, env, configDir })
-        : connect({ flags, env, configDir, cwd: process.cwd(), warn: (text) => this.notice(text) });
+        : connect({ flags, env, configDir, cwd: process.cwd(), warn: (text) => this.writeNotice(text) });
     return this.#connection;
   }
 
-  /** The address of calls and its origin, as far as known, for messages. */
+  /** The address that the command calls, and where the address was set, for error messages. */
   protected get connectionSource(): ConnectionSource {
     return this.#connection ?? { url: 'the server', program: this.program };
   }
 
-  /** Loads and returns the admin API. It is loaded here, because help and completion do not need it. */
+  /** Makes a client of the admin API. Loads its code only now, because help and completion do not need it. */
   protected async api(): Promise<AdminApi> {
     const { createAdminApi } = await import('../connection/client.ts');
     const { live, profileName } = this.connection;
     const mode = (this.flags as { mode?: string }).mode;
     if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
     return createAdminApi(this.connection, {
-      learn: (environment) => this.learnEnvironment(environment),
-      tokenExpires: (at) => this.#warnOfExpiry(at),
+      onEnvironment: (environment) => this.learnEnvironment(environment),
+      onTokenExpiry: (at) => this.#warnOfExpiry(at),
       showWaiting: waitingOn(process.stderr),
     });
   }
 
   /** Warns once that the token expires soon. */
   #warnOfExpiry(at: string): void {
-    if (!this.#isExpiryShown)
-      this.notice(
+    if (!this.#hasWarnedOfExpiry)
+      this.writeNotice(
         `Your operator token expires on ${localTime(at)}. Have an owner make another: svcadmin operators create`,
       );
-    this.#isExpiryShown = true;
+    this.#hasWarnedOfExpiry = true;
   }
 
   /** Warns if the first response says that the server is a production server. */
@@ -127,7 +127,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   }
 
   /** Returns the environment of the server, from an earlier response or by a request. */
-  protected async environment(): Promise<string> {
+  protected async readEnvironment(): Promise<string> {
     this.#environment ??= this.connection.environment;
     if (this.#environment === undefined) {
       const { environment } = await (await this.api()).status.query();
@@ -138,37 +138,37 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /** Warns once that the command affects live users or money. */
   protected warnLive(where: string): void {
-    if (!this.#isLiveShown) this.notice(liveNotice(where));
-    this.#isLiveShown = true;
+    if (!this.#hasWarnedLive) this.writeNotice(liveNotice(where));
+    this.#hasWarnedLive = true;
   }
 
   /** Writes a text for the person to stderr. */
-  protected notice(text: string): void {
-    process.stderr.write(`${inWordsOf(this.program, text)}\n`);
+  protected writeNotice(text: string): void {
+    process.stderr.write(`${rewordFor(this.program, text)}\n`);
   }
 
   /** Shows one record as lines of `name  value`. If `fields` is given, only these are shown. */
-  protected one<V extends object>(value: V, fields: readonly (keyof V & string)[] = keysOf(value)): V {
+  protected showRecord<V extends object>(value: V, fields: readonly (keyof V & string)[] = keysOf(value)): V {
     for (const line of renderFields(fields.map((name) => [label(name), formatValue(name, value[name])])))
       this.log(line);
     return value;
   }
 
   /** Shows a list as a table of `columns`. Those in `drop` are left out first if the terminal is narrow. */
-  protected many<V extends object>(
+  protected showTable<V extends object>(
     values: V[],
     columns: readonly (keyof V & string)[],
     drop: readonly (keyof V & string)[] = [],
   ): V[] {
     if (values.length === 0) {
-      if (!this.jsonEnabled()) this.notice('Nothing found.');
+      if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
       return values;
     }
     const width = process.stdout.isTTY ? process.stdout.columns : undefined;
     const { lines, leftOut } = renderListing(values, { columns, drop, width });
     for (const line of lines) this.log(line);
     if (leftOut.length > 0 && !this.jsonEnabled())
-      this.notice(`No room for: ${leftOut.join(', ')}. --json shows all.`);
+      this.writeNotice(`No room for: ${leftOut.join(', ')}. --json shows all.`);
     return values;
   }
 
@@ -176,15 +176,20 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
    * Creates a record that has a secret, and shows it. The secret is shown only once, or written only to the file of --out-file.
    * @param field the name of the field with the secret
    */
-  protected async withSecret<V extends object, F extends keyof V & string>(field: F, make: () => Promise<V>) {
+  protected async showWithSecret<V extends object, F extends keyof V & string>(
+    field: F,
+    make: () => Promise<V>,
+  ) {
     const path = (this.flags as { 'out-file'?: string })['out-file'];
     if (path !== undefined) {
-      const { [field]: _secret, ...rest } = await makeInto(path, make, (value) => String(value[field]));
-      return this.one({ ...rest, outFile: path });
+      const { [field]: _secret, ...rest } = await makeWithSecretFile(path, make, (value) =>
+        String(value[field]),
+      );
+      return this.showRecord({ ...rest, outFile: path });
     }
     const value = await make();
-    this.one(value);
-    if (!this.jsonEnabled()) this.notice(`${label(field)}: shown only now, so keep it.`);
+    this.showRecord(value);
+    if (!this.jsonEnabled()) this.writeNotice(`${label(field)}: shown only now, so keep it.`);
     return value;
   }
 
@@ -192,7 +197,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
    * Reads personal data. If the server requires a reason and none was given, asks the person at the terminal for it.
    * @param read reads the data with the reason, if there is one
    */
-  protected async reading<V>(read: (given: { reason?: string }) => Promise<V>): Promise<V> {
+  protected async readPersonalData<V>(read: (given: { reason?: string }) => Promise<V>): Promise<V> {
     const { reason = this.#reason } = this.flags as { reason?: string };
     try {
       return await read(reason === undefined ? {} : { reason });
@@ -201,7 +206,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
       if (code !== 'reason_required' || !isInteractive()) throw error;
       const { input } = await import('@inquirer/prompts');
       const message = 'These are data of a live user. Why do you read them? The audit log keeps it:';
-      this.#reason = await answer(input({ message }, { output: process.stderr }));
+      this.#reason = await readAnswer(input({ message }, { output: process.stderr }));
       return read({ reason: this.#reason });
     }
   }

@@ -1,4 +1,4 @@
-/** Returns the most edits that still count as a typing error: at most three, and at most half of the word. */
+/** Returns how many edits still count as a typing error: at most 3, and at most half of the letters. */
 const mostEdits = (typed: string): number => Math.min(3, Math.floor(typed.length / 2));
 
 /** Returns the number of letters to insert, delete or replace between two words (Levenshtein distance). */

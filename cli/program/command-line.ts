@@ -16,17 +16,20 @@ function commandWords(argv: readonly string[]): string[] {
   return argv.slice(0, end === -1 ? undefined : end);
 }
 
-function closestInTopic(topic: string, verb: string, names: readonly string[]): string | undefined {
-  const ofTopic = names.filter((name) => name.startsWith(`${topic} `));
+function closestInTopic(topic: string, typedVerb: string, names: readonly string[]): string | undefined {
+  const namesInTopic = names.filter((name) => name.startsWith(`${topic} `));
   const guess = closest(
-    verb,
-    ofTopic.map((name) => name.slice(topic.length + 1)),
+    typedVerb,
+    namesInTopic.map((name) => name.slice(topic.length + 1)),
   );
   return guess && `${topic} ${guess}`;
 }
 
-/** Returns the failure for an unknown command, with the command that was probably meant. */
-function unknownCommand(argv: readonly string[], { commandIDs, bin, topics }: Config): Failure | undefined {
+/** Returns the failure of a command line that names no command. Its message suggests the command that was probably meant. */
+function findUnknownCommand(
+  argv: readonly string[],
+  { commandIDs, bin, topics }: Config,
+): Failure | undefined {
   const words = commandWords(argv);
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
   const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
@@ -48,7 +51,7 @@ function unknownCommand(argv: readonly string[], { commandIDs, bin, topics }: Co
   };
 }
 
-/** The flag for an id, by the prefix of the id. */
+/** The name of the flag that takes an id, by the prefix of the id. */
 const flagsOfIds: Readonly<Record<string, string>> = {
   ptr: 'partner',
   cli: 'client',
@@ -57,20 +60,20 @@ const flagsOfIds: Readonly<Record<string, string>> = {
   enr: 'enrollment',
 };
 
-/** Finds the command that the first words name. The longest match wins. */
-function commandOf(argv: readonly string[], config: Config) {
+/** Finds the command that the first words name. If several match, returns the one with the most words, and their number. */
+function findCommand(argv: readonly string[], config: Config) {
   const words = commandWords(argv);
   const lengths = words.map((_, index) => words.length - index);
-  const length = lengths.find((count) => config.findCommand(words.slice(0, count).join(':'))) ?? 0;
-  return { words, length, command: config.findCommand(words.slice(0, length).join(':')) };
+  const wordCount = lengths.find((count) => config.findCommand(words.slice(0, count).join(':'))) ?? 0;
+  return { words, wordCount, command: config.findCommand(words.slice(0, wordCount).join(':')) };
 }
 
 /** Matches a subject (43 characters of base64url) that begins with a dash. */
 const dashedSubject = /^-[\w-]{42}$/;
 
 /** Moves subjects that begin with a dash behind a `--`, because oclif would take them for flags. */
-function withSubjectsLast(argv: readonly string[], config: Config): string[] {
-  const flags = commandOf(argv, config).command?.flags ?? {};
+function moveSubjectsLast(argv: readonly string[], config: Config): string[] {
+  const flags = findCommand(argv, config).command?.flags ?? {};
   const isFlagValue = (index: number) => flags[argv[index - 1]?.slice(2) ?? '']?.type === 'option';
   const isSubject = (word: string, index: number) => dashedSubject.test(word) && !isFlagValue(index);
   if (argv.includes('--') || !argv.some(isSubject)) return [...argv];
@@ -78,12 +81,12 @@ function withSubjectsLast(argv: readonly string[], config: Config): string[] {
   return [...others, '--', ...argv.filter(isSubject)];
 }
 
-/** Returns the failure for an argument of a command without arguments. oclif would look for a command of that name. */
-function unknownArgument(argv: readonly string[], config: Config): Failure | undefined {
-  const { words, length, command } = commandOf(argv, config);
-  const extra = words[length];
+/** Returns the failure of an argument of a command without arguments. Without it, oclif would look for a command of that name. */
+function findUnknownArgument(argv: readonly string[], config: Config): Failure | undefined {
+  const { words, wordCount, command } = findCommand(argv, config);
+  const extra = words[wordCount];
   if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
-  const name = words.slice(0, length).join(' ');
+  const name = words.slice(0, wordCount).join(' ');
   const [, prefix = ''] = /^([a-z]{3})_/.exec(extra) ?? [];
   const flag = flagsOfIds[prefix];
   const suggestion = flag && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
@@ -96,7 +99,7 @@ function unknownArgument(argv: readonly string[], config: Config): Failure | und
 }
 
 /** Replaces `-h` by `--help`, and `-v` without a command by `--version`. */
-function withLongNames(argv: readonly string[]): string[] {
+function expandShortFlags(argv: readonly string[]): string[] {
   if (argv[0] === '-v') return ['--version'];
   const end = argv.indexOf('--');
   return argv.map((word, index) => (word === '-h' && (end === -1 || index < end) ? '--help' : word));
@@ -104,8 +107,8 @@ function withLongNames(argv: readonly string[]): string[] {
 
 async function runCommand(typed: readonly string[], program: ProgramName): Promise<number> {
   const config = await loadConfig(program);
-  const argv = withSubjectsLast(withLongNames(typed), config);
-  const failure = unknownCommand(argv, config) ?? unknownArgument(argv, config);
+  const argv = moveSubjectsLast(expandShortFlags(typed), config);
+  const failure = findUnknownCommand(argv, config) ?? findUnknownArgument(argv, config);
   if (failure) return report(failure, argv);
   try {
     await run(argv, config);
@@ -124,7 +127,7 @@ function report(failure: Failure, argv: readonly string[]): number {
 }
 
 /** Resolves when the reader of a pipe closes it early, as `| head` does. This is not a failure. */
-function untilReaderGone(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
+function waitForClosedReader(stream: NodeJS.WriteStream, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const onError = ({ code }: NodeJS.ErrnoException) => {
       if (code === 'EPIPE') resolve();
@@ -134,8 +137,8 @@ function untilReaderGone(stream: NodeJS.WriteStream, signal: AbortSignal): Promi
   });
 }
 
-/** Resolves when all output has left this process, however slow its reader is. */
-const flushed = (stream: NodeJS.WriteStream) =>
+/** Resolves when this process has written all its output, even if the reader is slow. */
+const waitForFlush = (stream: NodeJS.WriteStream) =>
   new Promise<void>((resolve) => void stream.write('', () => resolve()));
 
 /**
@@ -146,9 +149,9 @@ export async function runCommandLine(argv: string[], program: ProgramName = 'svc
   // The commands are already compiled, so oclif must not transpile them, whatever NODE_ENV is.
   settings.enableAutoTranspile = false;
   const finished = new AbortController();
-  const readerGone = untilReaderGone(process.stdout, finished.signal);
+  const readerClosed = waitForClosedReader(process.stdout, finished.signal);
   const exit = await runCommand(argv, program);
-  await Promise.race([flushed(process.stdout), readerGone]);
+  await Promise.race([waitForFlush(process.stdout), readerClosed]);
   finished.abort();
   return exit;
 }

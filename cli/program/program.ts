@@ -4,5 +4,5 @@ export type ProgramName = 'svcadmin' | 'svc';
 export const programOf = (bin: string): ProgramName => (bin === 'svc' ? 'svc' : 'svcadmin');
 
 /** Replaces `svcadmin` by `svc` in a sentence for members. The commands have the same names in both programs. */
-export const inWordsOf = (program: ProgramName, text: string): string =>
+export const rewordFor = (program: ProgramName, text: string): string =>
   program === 'svc' ? text.replaceAll(/\bsvcadmin\b/g, 'svc') : text;

@@ -11,7 +11,7 @@ interface SecretFile {
  * Creates a record, and writes its secret to a new file. If the record cannot be created, the file is deleted.
  * @throws CommandError if the file exists or cannot be created
  */
-export async function makeInto<V>(
+export async function makeWithSecretFile<V>(
   path: string,
   make: () => Promise<V>,
   secretOf: (value: V) => string,

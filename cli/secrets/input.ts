@@ -1,9 +1,9 @@
-import { answer } from '../careful/confirmation.ts';
+import { readAnswer } from '../careful/confirmation.ts';
 import { CommandError, exits, usageError } from '../errors/failure.ts';
 import { findSecret } from '../show/identify.ts';
 
-/** The most characters that are read. A secret, or a line of a log with a secret, is shorter. */
-const longestInput = 65_536;
+/** The most bytes that are read from stdin. A secret, or a line of a log with a secret, is shorter. */
+const mostInputBytes = 65_536;
 
 /** Reads all of stdin. @throws CommandError if it is longer than 64 KiB */
 export async function readStdin(): Promise<string> {
@@ -12,7 +12,7 @@ export async function readStdin(): Promise<string> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     length += (chunk as Buffer).length;
-    if (length > longestInput) throw usageError('More than 64 KiB were given on stdin');
+    if (length > mostInputBytes) throw usageError('More than 64 KiB were given on stdin');
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -20,10 +20,10 @@ export async function readStdin(): Promise<string> {
 /** Reads a text that a person types, without showing it. */
 export async function typeHidden(message: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
-  return answer(password({ message }, { output: process.stderr }));
+  return readAnswer(password({ message }, { output: process.stderr }));
 }
 
-/** Prevents that a secret is sent. @throws CommandError if the text contains a secret */
+/** Refuses a text that contains a secret, so that the secret is not sent. @throws CommandError if there is a secret */
 export function refuseSecret(text: string): void {
   const secret = findSecret(text);
   if (!secret) return;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { identifierPrefixes, type SecretKind, secretPrefixes } from '../../contracts/identifiers.ts';
 
-/** A pasted secret: its kind, its hash and advice for support, but not the secret itself. */
-export interface GivenSecret {
+/** A secret that was found in a text: its kind, its hash and advice for support, but not the secret itself. */
+export interface FoundSecret {
   /** The kind and the hash by which the server finds the secret. Undefined for an access token. */
   known?: { kind: SecretKind; hash: string };
   name: string;
@@ -10,48 +10,48 @@ export interface GivenSecret {
   advice: string;
 }
 
-interface SecretRow {
+interface SecretKindRow {
   name: string;
-  /** How many characters of its end may be shown. */
-  shown: number;
+  /** How many characters of the end of the secret may be shown. */
+  shownCharacters: number;
   advice: (last: string) => string;
 }
 
-const byLastFour = (last: string) =>
+const adviseByLastFour = (last: string) =>
   `\`svcadmin partners list --search ${last}\` finds the key by its last four characters; where others have seen it: \`svcadmin keys rotate key_…\`.`;
-const byHash = () =>
+const adviseByHash = () =>
   'Where others have seen it: `svcadmin secrets find` asks for it, and says whose it is and which command ends it.';
 
-const secrets: Readonly<Record<SecretKind, SecretRow>> = {
-  testKey: { name: 'a test API key', shown: 4, advice: byLastFour },
-  liveKey: { name: 'a live API key', shown: 4, advice: byLastFour },
-  clientSecret: { name: 'a client secret', shown: 0, advice: byHash },
+const secrets: Readonly<Record<SecretKind, SecretKindRow>> = {
+  testKey: { name: 'a test API key', shownCharacters: 4, advice: adviseByLastFour },
+  liveKey: { name: 'a live API key', shownCharacters: 4, advice: adviseByLastFour },
+  clientSecret: { name: 'a client secret', shownCharacters: 0, advice: adviseByHash },
   code: {
     name: 'an authorization code',
-    shown: 0,
+    shownCharacters: 0,
     advice: () => '`svcadmin requests list --partner ptr_… --path /api/oauth` finds its exchange.',
   },
-  webhookSecret: { name: 'a webhook signing secret', shown: 0, advice: byHash },
-  integrationSecret: { name: 'an integration secret', shown: 0, advice: byHash },
-  operatorToken: { name: 'an operator token', shown: 0, advice: byHash },
+  webhookSecret: { name: 'a webhook signing secret', shownCharacters: 0, advice: adviseByHash },
+  integrationSecret: { name: 'an integration secret', shownCharacters: 0, advice: adviseByHash },
+  operatorToken: { name: 'an operator token', shownCharacters: 0, advice: adviseByHash },
   invitation: {
     name: 'the invitation of a member',
-    shown: 0,
+    shownCharacters: 0,
     advice: () => '`svcadmin members invite` for the same address makes another, and ends this one.',
   },
   memberSession: {
     name: 'the session of a member',
-    shown: 0,
+    shownCharacters: 0,
     advice: () => '`svcadmin members remove` ends all sessions of a member.',
   },
   deviceCode: {
     name: 'a device code of `svc login`',
-    shown: 0,
+    shownCharacters: 0,
     advice: () => 'It ends 10 minutes after `svc login` began.',
   },
   deviceToken: {
     name: 'a token of `svc login`',
-    shown: 0,
+    shownCharacters: 0,
     advice: () =>
       'Its member ends it at /portal/devices, or by `svc logout`; `svcadmin members role` with another role ends all of a member.',
   },
@@ -65,13 +65,13 @@ const accessToken = {
   advice: 'Ask for the X-Request-Id of the call, or for the session.',
 };
 
-/** Finds a secret anywhere in a text. */
-export function findSecret(text: string): GivenSecret | undefined {
+/** Finds the first secret in a text: one with a prefix of this service, else an access token. */
+export function findSecret(text: string): FoundSecret | undefined {
   for (const [kind, prefix] of Object.entries(secretPrefixes) as [SecretKind, string][]) {
     const [secret, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
     if (secret === undefined || body === undefined) continue;
-    const { name, shown, advice } = secrets[kind];
-    const last = shown > 0 ? body.slice(-shown) : '';
+    const { name, shownCharacters, advice } = secrets[kind];
+    const last = shownCharacters > 0 ? body.slice(-shownCharacters) : '';
     return { known: { kind, hash: sha256(secret) }, name, masked: `${prefix}…${last}`, advice: advice(last) };
   }
   return /eyJ[\w-]{8,}\.[\w-]+/.test(text) ? { ...accessToken, masked: 'eyJ…' } : undefined;
@@ -91,20 +91,20 @@ export interface Identified {
   id: string;
 }
 
-const body = '[0-9A-Za-z]{22}';
+const idBody = '[0-9A-Za-z]{22}';
 /** The forms of ids. The most specific comes first, because the id of a wallet begins with the id of a partner. */
 const forms: readonly (readonly [Kind, RegExp])[] = [
-  ['wallet', new RegExp(`ptr_${body}:(test|live)\\b`)],
-  ['entry', new RegExp(`\\b(rev_)?${identifierPrefixes.entry}${body}\\b`)],
-  ['request', new RegExp(`\\breq_${body}\\b`)],
+  ['wallet', new RegExp(`ptr_${idBody}:(test|live)\\b`)],
+  ['entry', new RegExp(`\\b(rev_)?${identifierPrefixes.entry}${idBody}\\b`)],
+  ['request', new RegExp(`\\breq_${idBody}\\b`)],
   ...(Object.entries(identifierPrefixes) as [Kind, string][]).map(
-    ([kind, prefix]) => [kind, new RegExp(`\\b${prefix}${body}\\b`)] as const,
+    ([kind, prefix]) => [kind, new RegExp(`\\b${prefix}${idBody}\\b`)] as const,
   ),
   ['job', /^[0-9a-f]{24}$/],
   ['subject', /^[\w-]{43}$/],
 ];
 
-/** Finds the kind of the record that a text names. The text may be a URL or a sentence that contains the id. */
+/** Finds an id in a text, and the kind of its record. The text may be a URL or a sentence that contains the id. */
 export function identify(text: string): Identified | undefined {
   for (const [kind, form] of forms) {
     const [id] = form.exec(text) ?? [];

@@ -1,11 +1,11 @@
 import type { AdminApi } from '../connection/client.ts';
 import { daysLeftNote, formatCents } from '../flags/amounts.ts';
-import { mostNamed, related, type Shown } from './related.ts';
+import { mostRowsPerList, related, type Shown } from './related.ts';
 
 const modes = ['test', 'live'] as const;
 
 export async function showPartner(api: AdminApi, partnerId: string): Promise<Shown> {
-  const page = { partnerId, limit: mostNamed };
+  const page = { partnerId, limit: mostRowsPerList };
   const [record, keys, clients, integrations, ...wallets] = await Promise.all([
     api.partners.show.query({ partnerId }),
     api.keys.list.query(page),
@@ -44,7 +44,7 @@ export async function showPartner(api: AdminApi, partnerId: string): Promise<Sho
 export async function showClient(api: AdminApi, clientId: string): Promise<Shown> {
   const [record, integrations] = await Promise.all([
     api.clients.show.query({ clientId }),
-    api.integrations.list.query({ clientId, limit: mostNamed }),
+    api.integrations.list.query({ clientId, limit: mostRowsPerList }),
   ]);
   return {
     record,
@@ -63,7 +63,7 @@ export async function showClient(api: AdminApi, clientId: string): Promise<Shown
 export async function showKey(api: AdminApi, keyId: string): Promise<Shown> {
   const [record, clients] = await Promise.all([
     api.keys.show.query({ keyId }),
-    api.clients.list.query({ keyId, limit: mostNamed }),
+    api.clients.list.query({ keyId, limit: mostRowsPerList }),
   ]);
   return {
     record,

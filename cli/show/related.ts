@@ -10,7 +10,7 @@ export interface ReadReason {
   reason?: string;
 }
 
-/** A record with the related records and the next commands. */
+/** A record as `show` displays it, with the related records and the commands to run next. */
 export interface Shown {
   record: object;
   /** The fields that people see. Without it, all fields are shown. */
@@ -21,16 +21,16 @@ export interface Shown {
 }
 
 /** The most rows of one list that are shown. */
-export const mostNamed = 20;
+export const mostRowsPerList = 20;
 
-/** Returns one row, or none if there is no id. */
+/** Returns a row for a related record, in an array; an empty array if there is no id. */
 export function related(kind: string, id: string | null | undefined, note = ''): Related[] {
   // A masked id cannot be looked up.
   return id && !id.startsWith('(') ? [{ kind, id, note }] : [];
 }
 
-/** Removes repeated rows. */
-export function distinct(rows: readonly Related[]): Related[] {
+/** Returns the rows without later rows of the same id. */
+export function withoutRepeats(rows: readonly Related[]): Related[] {
   const seen = new Set<string>();
   return rows.filter(({ id }) => {
     const isNew = !seen.has(id);

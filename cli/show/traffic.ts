@@ -1,5 +1,5 @@
 import type { AdminApi } from '../connection/client.ts';
-import { distinct, mostNamed, type ReadReason, related, type Shown } from './related.ts';
+import { mostRowsPerList, type ReadReason, related, type Shown, withoutRepeats } from './related.ts';
 
 export async function showEvent(api: AdminApi, eventId: string, given: ReadReason): Promise<Shown> {
   const { attempts, ...record } = await api.events.show.query({ eventId, ...given });
@@ -37,10 +37,10 @@ export async function showBulkJob(api: AdminApi, bulkId: string): Promise<Shown>
   const { keys, ...record } = await api.bulk.show.query({ bulkId });
   return {
     record: { ...record, keys: keys.length },
-    related: distinct([
+    related: withoutRepeats([
       ...related('operator', record.operatorId, 'started it'),
       ...keys
-        .slice(0, mostNamed)
+        .slice(0, mostRowsPerList)
         .flatMap(({ keyId, done, total }) => related('API key', keyId, `${done} of ${total}`)),
     ]),
     next: [`bulk show ${bulkId}`],
@@ -71,7 +71,7 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
   const { request, changes } = record;
   return {
     record: request ?? { id: requestId, changes: changes.map(({ action }) => action) },
-    related: distinct([
+    related: withoutRepeats([
       ...related('partner', request?.partnerId),
       ...related('API key', request?.keyId),
       // Identifiers as the caller wrote them. They need not exist.

@@ -1,6 +1,13 @@
 import type { AdminApi } from '../connection/client.ts';
-import { distinct, mostNamed, type ReadReason, type Related, related, type Shown } from './related.ts';
-import { sessionFields, sessionLines } from './sessions.ts';
+import {
+  mostRowsPerList,
+  type ReadReason,
+  type Related,
+  related,
+  type Shown,
+  withoutRepeats,
+} from './related.ts';
+import { otherSessionFields, renderSession } from './sessions.ts';
 
 type Event = Awaited<ReturnType<AdminApi['events']['list']['query']>>[number];
 
@@ -11,7 +18,7 @@ const eventRows = (events: readonly Event[]): Related[] =>
   ]);
 
 export async function showSession(api: AdminApi, sessionId: string): Promise<Shown> {
-  const page = { sessionId, limit: mostNamed };
+  const page = { sessionId, limit: mostRowsPerList };
   const [record, events, requests] = await Promise.all([
     api.sessions.show.query({ sessionId }),
     api.events.list.query(page),
@@ -20,8 +27,8 @@ export async function showSession(api: AdminApi, sessionId: string): Promise<Sho
   const { partnerId, clientId, keyId, enrollmentId, sub, code } = record;
   return {
     record,
-    fields: sessionFields(record),
-    lines: sessionLines(record),
+    fields: otherSessionFields(record),
+    lines: renderSession(record),
     related: [
       ...related('partner', partnerId),
       ...related('client', clientId),
@@ -42,12 +49,12 @@ export async function showEnrollment(api: AdminApi, enrollmentId: string, given:
   const record = await api.enrollments.show.query({ enrollmentId, ...given });
   const { partnerId, clientId, sub, firstSession } = record;
   const [events, sessions] = await Promise.all([
-    api.events.list.query({ enrollmentId, limit: mostNamed }),
-    api.sessions.list.query({ enrollmentId, limit: mostNamed }),
+    api.events.list.query({ enrollmentId, limit: mostRowsPerList }),
+    api.sessions.list.query({ enrollmentId, limit: mostRowsPerList }),
   ]);
   return {
     record,
-    related: distinct([
+    related: withoutRepeats([
       ...related('partner', partnerId),
       ...related('client', clientId),
       ...related('subject', sub, 'what the partner knows the user by'),
@@ -66,7 +73,7 @@ export async function showUser(api: AdminApi, user: string, given: ReadReason): 
   return {
     record,
     fields,
-    related: distinct([
+    related: withoutRepeats([
       ...record.enrollments.flatMap(({ id, partnerId, clientId, sub, status }) => [
         ...related('enrollment', id, status),
         ...related('partner', partnerId),

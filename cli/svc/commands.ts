@@ -72,7 +72,7 @@ import Login from './commands/login.ts';
 import Logout from './commands/logout.ts';
 import Trigger from './commands/trigger.ts';
 import Whoami from './commands/whoami.ts';
-import { forPartner } from './for-partner.ts';
+import { makeMemberCommand } from './for-partner.ts';
 
 /** Commands of `svcadmin` that members have too, with the same words. */
 const shared: Readonly<Record<string, Command.Class>> = {
@@ -139,7 +139,7 @@ const shared: Readonly<Record<string, Command.Class>> = {
 };
 
 /** Commands of `svcadmin` that members have under other names. */
-const renamed: readonly [was: string, is: string, command: Command.Class][] = [
+const renamed: readonly [inSvcadmin: string, inSvc: string, command: Command.Class][] = [
   ['partners remove-logo', 'logo remove', PartnersRemoveLogo],
   ['partners set-logo', 'logo set', PartnersSetLogo],
   ['prices show', 'prices', PricesShow],
@@ -163,9 +163,9 @@ const rows = [
   ...renamed,
 ];
 
-/** The commands of `svc` that are commands of `svcadmin`, each with its name there. */
+/** The commands of `svc` that are also commands of `svcadmin`: the name in `svcadmin` by the name in `svc`. */
 export const origins: Readonly<Record<string, string>> = Object.fromEntries(
-  rows.flatMap(([was, is]) => (is in own ? [] : [[is, was]])),
+  rows.flatMap(([inSvcadmin, inSvc]) => (inSvc in own ? [] : [[inSvc, inSvcadmin]])),
 );
 
 /** Summaries of commands whose summary in `svcadmin` describes the part for operators. */
@@ -187,8 +187,8 @@ const summaries: Readonly<Record<string, string>> = {
 
 /** Every command of `svc`, by its id. All procedures that they call are open to members. */
 export const commands: Readonly<Record<string, Command.Class>> = Object.fromEntries(
-  rows.map(([was, is, command]) => [
-    is.replaceAll(' ', ':'),
-    forPartner(command, { was, is, summary: summaries[is] }),
+  rows.map(([inSvcadmin, inSvc, command]) => [
+    inSvc.replaceAll(' ', ':'),
+    makeMemberCommand(command, { inSvcadmin, inSvc, summary: summaries[inSvc] }),
   ]),
 );

@@ -19,16 +19,16 @@ function profileFor(url: string, { current, profiles }: Profiles): string | unde
 
 /** Finds the address of the service, from the flag, the named profile, the environment, the current profile or the default. */
 export function locateService({ flags, env, configDir }: Sources) {
-  const kept = readProfiles(configDir);
-  const named = flags.profile === undefined ? undefined : kept.profiles[flags.profile];
+  const stored = readProfiles(configDir);
+  const requestedProfile = flags.profile === undefined ? undefined : stored.profiles[flags.profile];
   const explicit = firstSet([
     { value: flags.url, from: '--url' },
-    { value: named?.url, from: `profile ${flags.profile ?? ''}` },
+    { value: requestedProfile?.url, from: `profile ${flags.profile ?? ''}` },
     { value: env['SVC_BASE_URL'] || undefined, from: 'SVC_BASE_URL' },
   ]);
-  const nameForAddress = explicit ? profileFor(withoutSlash(explicit.value), kept) : kept.current;
+  const nameForAddress = explicit ? profileFor(withoutSlash(explicit.value), stored) : stored.current;
   const name = flags.profile ?? nameForAddress;
-  const profile: Profile | undefined = name === undefined ? undefined : kept.profiles[name];
+  const profile: Profile | undefined = name === undefined ? undefined : stored.profiles[name];
   const found = explicit ??
     firstSet([{ value: profile?.url, from: `profile ${name ?? ''}` }]) ?? {
       value: defaultUrl,
@@ -39,7 +39,10 @@ export function locateService({ flags, env, configDir }: Sources) {
   return { url, urlFrom: found.from, name, profile };
 }
 
-/** Finds the address and the token. A token is sent only to its server. @throws CommandError without a login or a usable address */
+/**
+ * Finds the address and the token. A token is sent only to the server that issued it.
+ * @throws CommandError if there is no login, or if the address cannot be used
+ */
 export function connectAsMember(sources: Sources): Connection {
   const { url, urlFrom, name, profile } = locateService(sources);
   if (profile?.url !== url)

@@ -8,7 +8,7 @@ const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
 const timeoutMs = 20_000;
 /** How much each `slow_down` adds to the interval, in seconds (RFC 8628 3.5). */
 const slowerBySeconds = 5;
-const longestWaitSeconds = 60;
+const mostWaitSeconds = 60;
 
 interface Service {
   url: string;
@@ -21,7 +21,7 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Makes the calls by which programs sign a member in. */
+/** Returns the calls by which a program signs a member in (RFC 8628), shows the login and ends it. */
 export function createDeviceEndpoints({ url, ca }: Service) {
   const send = fetchTrusting(ca);
 
@@ -30,7 +30,7 @@ export function createDeviceEndpoints({ url, ca }: Service) {
     const response = await send(`${url}/portal/device/${path}`, { ...init, redirect: 'error', signal });
     const text = await response.text();
     const retryAfter = Number(response.headers.get('retry-after') ?? 0);
-    return { status: response.status, retryAfter, body: parse(text) };
+    return { status: response.status, retryAfter, body: parseBody(text) };
   }
 
   const post = (path: string, form: Record<string, string>) =>
@@ -39,7 +39,7 @@ export function createDeviceEndpoints({ url, ca }: Service) {
     call('login', { method, headers: { authorization: `Bearer ${token}` } });
 
   /** Returns the body of a success. @throws CommandError for any other response, and if there is none */
-  async function success(answer: Promise<Answer>): Promise<Record<string, unknown>> {
+  async function requireSuccess(answer: Promise<Answer>): Promise<Record<string, unknown>> {
     const { status, body } = await answer.catch((error: unknown) => {
       throw unreachable(url, error);
     });
@@ -49,16 +49,18 @@ export function createDeviceEndpoints({ url, ca }: Service) {
 
   return {
     start: async (clientName: string) =>
-      (await success(post('authorization', { client_name: clientName }))) as unknown as DeviceAuthorization,
+      (await requireSuccess(
+        post('authorization', { client_name: clientName }),
+      )) as unknown as DeviceAuthorization,
     poll: (deviceCode: string) => post('token', { grant_type: grantType, device_code: deviceCode }),
-    show: async (token: string) => (await success(withToken(token, 'GET'))) as unknown as DeviceLogin,
+    show: async (token: string) => (await requireSuccess(withToken(token, 'GET'))) as unknown as DeviceLogin,
     /** Ends the login. @throws CommandError with the code `unauthorized` if the login has ended already */
-    end: async (token: string): Promise<void> => void (await success(withToken(token, 'DELETE'))),
+    end: async (token: string): Promise<void> => void (await requireSuccess(withToken(token, 'DELETE'))),
   };
 }
 export type DeviceEndpoints = ReturnType<typeof createDeviceEndpoints>;
 
-function parse(text: string): Record<string, unknown> {
+function parseBody(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
@@ -86,7 +88,7 @@ function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'
   return { code: 'failure', message, exit: exits.failure };
 }
 
-const expired: Failure = {
+const expiredFailure: Failure = {
   code: 'expired_token',
   message: 'No member confirmed the code within its time',
   exit: exits.failure,
@@ -103,7 +105,7 @@ const finalErrors: ReadonlyMap<string, Failure> = new Map<string, Failure>([
       exit: exits.notAuthorised,
     },
   ],
-  ['expired_token', expired],
+  ['expired_token', expiredFailure],
   [
     'invalid_grant',
     {
@@ -115,7 +117,7 @@ const finalErrors: ReadonlyMap<string, Failure> = new Map<string, Failure>([
   ],
 ]);
 
-interface Waiting {
+interface Clock {
   wait?: (seconds: number) => Promise<unknown>;
   now?: () => number;
 }
@@ -128,13 +130,13 @@ interface Waiting {
 export async function awaitToken(
   endpoints: Pick<DeviceEndpoints, 'poll'>,
   { device_code: code, interval, expires_in: lifetime }: DeviceAuthorization,
-  { wait = (seconds) => sleep(seconds * 1000), now = () => performance.now() }: Waiting = {},
+  { wait = (seconds) => sleep(seconds * 1000), now = () => performance.now() }: Clock = {},
 ): Promise<string> {
   const deadline = now() + lifetime * 1000;
-  let seconds = interval;
+  let intervalSeconds = interval;
   let lostResponses = 0;
   while (now() < deadline) {
-    await wait(Math.min(longestWaitSeconds, seconds * 2 ** lostResponses));
+    await wait(Math.min(mostWaitSeconds, intervalSeconds * 2 ** lostResponses));
     const answer = await endpoints.poll(code).catch(() => undefined);
     if (!answer || answer.status >= 500) {
       lostResponses += 1;
@@ -145,8 +147,8 @@ export async function awaitToken(
     const error = String(answer.body['error']);
     const failure = finalErrors.get(error);
     if (failure) throw new CommandError(failure);
-    if (error === 'slow_down') seconds += slowerBySeconds;
+    if (error === 'slow_down') intervalSeconds += slowerBySeconds;
     if (error === 'rate_limited') await wait(answer.retryAfter);
   }
-  throw new CommandError(expired);
+  throw new CommandError(expiredFailure);
 }

@@ -1,9 +1,9 @@
 import { type Command, Flags, type Interfaces } from '@oclif/core';
 import type { AdminCommand } from '../program/base-command.ts';
-import { inWordsOf } from '../program/program.ts';
+import { rewordFor } from '../program/program.ts';
 
-/** Flags that members do not have: they are for operators, or their value follows from the login. */
-const notOffered = new Set([
+/** Arguments and flags that members do not have, because they are for operators, or because the login determines them. */
+const operatorFields = new Set([
   ...['partner', 'reason', 'source', 'token-requests-per-minute', 'userinfo-requests-per-minute'],
 ]);
 
@@ -20,22 +20,22 @@ const baseFlags = {
   }),
 };
 
-function offered<V>(fields: Readonly<Record<string, V>>): Record<string, V> {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !notOffered.has(name)));
+function omitOperatorFields<V>(fields: Readonly<Record<string, V>>): Record<string, V> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !operatorFields.has(name)));
 }
 
 interface Names {
   /** The name of the command in `svcadmin`. */
-  was: string;
+  inSvcadmin: string;
   /** The name of the command in `svc`. */
-  is: string;
+  inSvc: string;
   /** The summary. The default is the summary of `svcadmin`, reworded. */
   summary?: string | undefined;
 }
 
 /** Rewords a text about a command of `svcadmin` for a member. */
-function reword(text: string, { was, is }: Names): string {
-  return inWordsOf('svc', text.replaceAll(`<%= config.bin %> ${was}`, `<%= config.bin %> ${is}`))
+function reword(text: string, { inSvcadmin, inSvc }: Names): string {
+  return rewordFor('svc', text.replaceAll(`<%= config.bin %> ${inSvcadmin}`, `<%= config.bin %> ${inSvc}`))
     .replaceAll(/ (--partner )?ptr_…/g, '')
     .replaceAll(/ of (a|the) partner\b(?! to)/g, '')
     .replaceAll(', as operators see it', '')
@@ -56,19 +56,19 @@ function rewordAll<V extends { description?: string | undefined }>(
 }
 
 /** Returns whether a command requires the partner as an argument or as a flag; undefined if it does not. */
-function impliedIn({ args, flags }: Pick<Command.Class, 'args' | 'flags'>): 'args' | 'flags' | undefined {
+function partnerPlace({ args, flags }: Pick<Command.Class, 'args' | 'flags'>): 'args' | 'flags' | undefined {
   if (args['partner']) return 'args';
   return flags['partner']?.required ? 'flags' : undefined;
 }
 
-/** Makes a command of `svc` from a command of `svcadmin`. It is always about the partner of the login. */
-export function forPartner(Base: Command.Class, names: Names): Command.Class {
+/** Makes a command of `svc` from a command of `svcadmin`. The command is always about the partner of the login. */
+export function makeMemberCommand(Base: Command.Class, names: Names): Command.Class {
   // These fields are undefined if a class does not declare them, although oclif's types do not say so.
   const { args = {}, flags = {}, examples = [] } = Base as Partial<Command.Class>;
   abstract class PartnerCommand extends (Base as unknown as typeof AdminCommand)<typeof Command> {
-    static override impliesPartner = impliedIn({ args, flags });
-    static override args = offered(args) as Interfaces.ArgInput;
-    static override flags = rewordAll(offered(flags) as Interfaces.FlagInput, names);
+    static override impliesPartner = partnerPlace({ args, flags });
+    static override args = omitOperatorFields(args) as Interfaces.ArgInput;
+    static override flags = rewordAll(omitOperatorFields(flags) as Interfaces.FlagInput, names);
     static override baseFlags = { ...Base.baseFlags, ...baseFlags } as typeof AdminCommand.baseFlags;
     static override summary = names.summary ?? reword(Base.summary ?? '', names);
     static override examples = [...new Set(examples.map((example) => reword(String(example), names)))];

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { given, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { given, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 
@@ -25,11 +25,11 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
 
   async run() {
     const { target, user, actor, action, since, until } = this.flags;
-    requireOrder(since, until);
+    requireFromBeforeTo(since, until);
     const api = await this.api();
     const wanted = given({ target, user, actor, action, since, until });
     const isRestricted = (await api.operators.whoami.query()).role === 'support';
-    return this.list({
+    return this.showList({
       notes: () => (isRestricted ? [restriction] : []),
       page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
       count: () => api.auditLog.count.query(wanted),

@@ -12,9 +12,9 @@ export default class BulkCancel extends CarefulCommand<typeof BulkCancel> {
     const api = await this.api();
     const { id, action, done, total, keys } = await api.bulk.show.query({ bulkId: this.args.job });
     const consequence = `The bulk job ${id} (${action}) ends after ${done} of ${total}.`;
-    const live = keys.some(({ mode }) => mode === 'live');
-    return this.confirmed({ id, consequence, live }, async () =>
-      this.one(await api.bulk.cancel.mutate({ bulkId: id }), bulkFields),
+    const isLive = keys.some(({ mode }) => mode === 'live');
+    return this.runConfirmed({ id, consequence, isLive }, async () =>
+      this.showRecord(await api.bulk.cancel.mutate({ bulkId: id }), bulkFields),
     );
   }
 }

@@ -15,7 +15,7 @@ export default class BulkList extends ListCommand<typeof BulkList> {
   async run() {
     const wanted = given({ status: this.flags.status });
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: (page) => api.bulk.list.query({ ...wanted, ...page }),
       columns: ['id', 'action', 'status', 'total', 'done', 'leftOut', 'operatorName', 'createdAt'],
       drop: ['operatorName', 'leftOut'],

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { bulkFields, follow } from '../../deliveries/bulk.ts';
+import { bulkFields, followJob } from '../../deliveries/bulk.ts';
 import { createProgress } from '../../deliveries/progress.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -7,19 +7,19 @@ export default class BulkShow extends AdminCommand<typeof BulkShow> {
   static override summary = 'Show a bulk job, and how far it is with each API key.';
   static override examples = [
     '<%= config.bin %> bulk show blk_…',
-    '<%= config.bin %> bulk show blk_… --follow',
+    '<%= config.bin %> bulk show blk_… --followJob',
   ];
   static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
   static override flags = {
-    follow: Flags.boolean({ description: 'wait for its end; Ctrl-C ends the waiting, and not the job' }),
+    followJob: Flags.boolean({ description: 'wait for its end; Ctrl-C ends the waiting, and not the job' }),
   };
 
   async run() {
     const api = await this.api();
     const found = await api.bulk.show.query({ bulkId: this.args.job });
-    const job = this.flags.follow ? await follow(api, found, createProgress(process.stderr)) : found;
-    this.one(job, bulkFields);
-    this.many(
+    const job = this.flags.followJob ? await followJob(api, found, createProgress(process.stderr)) : found;
+    this.showRecord(job, bulkFields);
+    this.showTable(
       job.keys,
       ['keyId', 'partnerId', 'mode', 'total', 'done', 'leftOut', 'finished', 'waits'],
       ['partnerId'],

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { duration, given, outFile, passkeys, words } from '../../flags/flags.ts';
+import { duration, given, outFile, passkeys, splitWords } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
@@ -59,9 +59,9 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       kind,
       redirectUris: this.flags['redirect-uri'],
       // The server checks the names of the claims.
-      claims: words(this.flags.claims) as never[],
+      claims: splitWords(this.flags.claims) as never[],
       ...given({
-        sources: source && words(source),
+        sources: source && splitWords(source),
         brandName: this.flags['brand-name'],
         brandColor: this.flags['brand-color'],
         purpose: this.flags.purpose,
@@ -73,6 +73,6 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       }),
     };
     const api = await this.api();
-    return this.withSecret('clientSecret', () => api.clients.create.mutate(wanted));
+    return this.showWithSecret('clientSecret', () => api.clients.create.mutate(wanted));
   }
 }

@@ -8,6 +8,6 @@ export default class ClientsEnable extends AdminCommand<typeof ClientsEnable> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.clients.enable.mutate({ clientId: this.args.client }));
+    return this.showRecord(await api.clients.enable.mutate({ clientId: this.args.client }));
   }
 }

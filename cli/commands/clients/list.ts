@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
-import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
 export default class ClientsList extends ListCommand<typeof ClientsList> {
@@ -24,13 +24,13 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
     const { partner, key, mode, kind, status } = this.flags;
     const wanted = given({ partnerId: partner, keyId: key, mode, kind, status });
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: (page) => api.clients.list.query({ ...wanted, ...page }),
       count: () => api.clients.count.query(wanted),
       show: (client) => ({ ...client, oldSecretUntil: oldSecretUntil(client.secrets) }),
       columns: ['id', 'name', 'partnerName', 'mode', 'kind', 'status', 'keyId', 'claims'],
       // In the list of one partner, its name is the same in every row.
-      drop: [...sameForOne(partner), 'keyId', 'kind', 'claims'],
+      drop: [...columnsSameFor(partner), 'keyId', 'kind', 'claims'],
     });
   }
 }

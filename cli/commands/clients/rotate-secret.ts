@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { duration, outFile, untilAfter } from '../../flags/flags.ts';
+import { duration, localTimeIn, outFile } from '../../flags/flags.ts';
 
 export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
   static override summary =
@@ -18,12 +18,12 @@ export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRo
     const { id, mode } = await api.clients.show.query({ clientId: this.args.client });
     const oldOne =
       keepOldSeconds > 0
-        ? `The present one is accepted until ${untilAfter(keepOldSeconds)}.`
+        ? `The present one is accepted until ${localTimeIn(keepOldSeconds)}.`
         : 'Exchanges with the present one get 401 within 2 seconds.';
-    return this.confirmed(
-      { id, consequence: `${id} gets a new secret. ${oldOne}`, live: mode === 'live' },
+    return this.runConfirmed(
+      { id, consequence: `${id} gets a new secret. ${oldOne}`, isLive: mode === 'live' },
       () =>
-        this.withSecret('clientSecret', () =>
+        this.showWithSecret('clientSecret', () =>
           api.clients.rotateSecret.mutate({ clientId: id, keepOldSeconds }),
         ),
     );

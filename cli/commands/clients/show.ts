@@ -17,7 +17,7 @@ export default class ClientsShow extends AdminCommand<typeof ClientsShow> {
         lastUsedAt === null ? 'no use is known' : `last used ${localTime(lastUsedAt)}`,
       ].join(', '),
     );
-    this.one({ ...client, secrets: secrets.join('; ') });
+    this.showRecord({ ...client, secrets: secrets.join('; ') });
     return client;
   }
 }

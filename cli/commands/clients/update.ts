@@ -1,12 +1,13 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { changeOfList, changes } from '../../careful/previews.ts';
+import { describeChanges, describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
-import { durationOrDefault, given, passkeys, words } from '../../flags/flags.ts';
+import { durationOrDefault, given, passkeys, splitWords } from '../../flags/flags.ts';
 
 /** Returns a limit for the server. The flag value 0 restores the default, which the server expects as null. */
-const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
-const unlessDefault = (text: string | undefined): string | null | undefined =>
+const limitOrDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
+/** Returns a text for the server. The flag value `default` restores the default, which the server expects as null. */
+const textOrDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;
 
 export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> {
@@ -75,30 +76,31 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       redirectUris: this.flags['redirect-uri'],
       addRedirectUris: this.flags['add-redirect-uri'],
       removeRedirectUris: this.flags['remove-redirect-uri'],
-      claims: claims && (words(claims) as never[]),
-      sources: source && (source[0] === 'default' ? null : words(source)),
-      brandName: unlessDefault(this.flags['brand-name']),
-      brandColor: unlessDefault(this.flags['brand-color']),
-      purpose: unlessDefault(this.flags.purpose),
-      privacyUrl: unlessDefault(this.flags['privacy-url']),
+      claims: claims && (splitWords(claims) as never[]),
+      sources: source && (source[0] === 'default' ? null : splitWords(source)),
+      brandName: textOrDefault(this.flags['brand-name']),
+      brandColor: textOrDefault(this.flags['brand-color']),
+      purpose: textOrDefault(this.flags.purpose),
+      privacyUrl: textOrDefault(this.flags['privacy-url']),
       passkeys: this.flags.passkeys && this.flags.passkeys === 'on',
       maxVerificationAgeSeconds: this.flags['max-verification-age'],
-      tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
-      userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
+      tokenRequestsPerMinute: limitOrDefault(this.flags['token-requests-per-minute']),
+      userinfoRequestsPerMinute: limitOrDefault(this.flags['userinfo-requests-per-minute']),
     });
     if (Object.keys(wanted).length === 0) throw usageError('Nothing to change was given');
     const api = await this.api();
     const client = await api.clients.show.query({ clientId: this.args.client });
     const { id, name: called, mode } = client;
     const { addRedirectUris: add, removeRedirectUris: remove, ...fields } = wanted;
-    const uris = add || remove ? [`redirect uris ${changeOfList(client.redirectUris, add, remove)}`] : [];
+    const uris =
+      add || remove ? [`redirect uris ${describeListChange(client.redirectUris, add, remove)}`] : [];
     const change = [
-      ...(Object.keys(fields).length > 0 ? [changes<object>(client, fields)] : []),
+      ...(Object.keys(fields).length > 0 ? [describeChanges<object>(client, fields)] : []),
       ...uris,
     ].join(', ');
     const consequence = `The ${mode} client ${called} (${id}) changes: ${change}.`;
-    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
-      this.one(await api.clients.update.mutate({ clientId: id, ...wanted })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () =>
+      this.showRecord(await api.clients.update.mutate({ clientId: id, ...wanted })),
     );
   }
 }

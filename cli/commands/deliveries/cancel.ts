@@ -29,9 +29,9 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
     const delivery = await api.deliveries.show.query({ deliveryId });
     const { id, event, eventId, keyId, mode, attempts } = delivery;
     const consequence = `The ${mode} event ${event} (${eventId}) is not sent to ${keyId} any more, after ${count(attempts.length, 'attempt')}: ${id} ends as skipped.`;
-    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () => {
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () => {
       const cancelled = await api.deliveries.cancel.mutate({ deliveryId: id });
-      this.one(cancelled, deliveryFields);
+      this.showRecord(cancelled, deliveryFields);
       return cancelled;
     });
   }

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
-import { explainWaiting, listedDelivery } from '../../deliveries/views.ts';
+import { explainWaits, listedDelivery } from '../../deliveries/views.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { given, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
@@ -24,10 +24,10 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
   async run() {
     const { partner, key, mode, event, status, since, until } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
-    requireOrder(since, until);
+    requireFromBeforeTo(since, until);
     const api = await this.api();
     const wanted = { ...ids, ...given({ mode, event, status, since, until }) };
-    return this.list({
+    return this.showList({
       page: (page) => api.deliveries.list.query({ ...wanted, ...page }),
       count: () => api.deliveries.count.query(wanted),
       show: listedDelivery,
@@ -36,7 +36,7 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
         ...['keyId', 'nextAttemptAt', 'createdAt'],
       ] as const,
       drop: ['keyId', 'createdAt', 'nextAttemptAt', 'attempts'],
-      notes: explainWaiting,
+      notes: explainWaits,
     });
   }
 }

@@ -43,7 +43,7 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
       return { dryRun: true, id, would };
     }
     const delivery = await api.deliveries.reschedule.mutate({ deliveryId, ...given({ inSeconds, at }) });
-    this.one(delivery, deliveryFields);
+    this.showRecord(delivery, deliveryFields);
     return delivery;
   }
 }

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { waitReasons } from '../../../contracts/wait-reasons.ts';
-import { adviseOn, answerLines, attemptColumns } from '../../deliveries/views.ts';
+import { adviseOnDelivery, attemptColumns, renderAnswers } from '../../deliveries/views.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {
@@ -14,11 +14,11 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const api = await this.api();
     const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
     const { attempts, ...rest } = delivery;
-    this.one({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
-    this.many(attempts, attemptColumns, ['trigger', 'durationMs']);
-    for (const line of answerLines(attempts)) this.log(line);
-    const advice = adviseOn(delivery);
-    if (advice !== undefined && !this.jsonEnabled()) this.notice(advice);
+    this.showRecord({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
+    this.showTable(attempts, attemptColumns, ['trigger', 'durationMs']);
+    for (const line of renderAnswers(attempts)) this.log(line);
+    const advice = adviseOnDelivery(delivery);
+    if (advice !== undefined && !this.jsonEnabled()) this.writeNotice(advice);
     return delivery;
   }
 }

@@ -18,8 +18,9 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
     const { partner, sub } = this.flags;
     const api = await this.api();
     const wanted = { partnerId: partner, ...given({ sub }) };
-    return this.list({
-      page: (page) => this.reading((why) => api.enrollments.list.query({ ...wanted, ...page, ...why })),
+    return this.showList({
+      page: (page) =>
+        this.readPersonalData((why) => api.enrollments.list.query({ ...wanted, ...page, ...why })),
       count: () => api.enrollments.count.query(wanted),
       columns: ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
       drop: ['clientId', 'createdAt', 'blockReason'],

@@ -12,6 +12,8 @@ export default class EnrollmentsShow extends AdminCommand<typeof EnrollmentsShow
   async run() {
     const api = await this.api();
     const { enrollment: enrollmentId } = this.args;
-    return this.one(await this.reading((given) => api.enrollments.show.query({ enrollmentId, ...given })));
+    return this.showRecord(
+      await this.readPersonalData((given) => api.enrollments.show.query({ enrollmentId, ...given })),
+    );
   }
 }

@@ -8,6 +8,6 @@ export default class EnrollmentsUnblock extends AdminCommand<typeof EnrollmentsU
 
   async run() {
     const api = await this.api();
-    return this.one(await api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
+    return this.showRecord(await api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
   }
 }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { eventFilters } from '../../flags/filters.ts';
-import { given, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { given, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class EventsList extends ListCommand<typeof EventsList> {
@@ -18,9 +18,9 @@ export default class EventsList extends ListCommand<typeof EventsList> {
     const { partner, key, session, enrollment, mode, event, since, until, sub } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment });
     const wanted = { ...ids, ...given({ mode, event, since, until, sub }) };
-    requireOrder(since, until);
+    requireFromBeforeTo(since, until);
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: (page) => api.events.list.query({ ...wanted, ...page }),
       count: () => api.events.count.query(wanted),
       columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { attemptColumns } from '../../deliveries/views.ts';
 import { readReason } from '../../flags/flags.ts';
-import { harmless } from '../../output/format.ts';
+import { escapeControls } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class EventsShow extends AdminCommand<typeof EventsShow> {
@@ -14,13 +14,13 @@ export default class EventsShow extends AdminCommand<typeof EventsShow> {
 
   async run() {
     const api = await this.api();
-    const event = await this.reading((given) =>
+    const event = await this.readPersonalData((given) =>
       api.events.show.query({ eventId: this.args.event, ...given }),
     );
     const { attempts, body, ...rest } = event;
-    this.one(rest);
-    this.log(`\n${harmless(body)}\n`);
-    this.many(attempts, attemptColumns, ['trigger', 'durationMs']);
+    this.showRecord(rest);
+    this.log(`\n${escapeControls(body)}\n`);
+    this.showTable(attempts, attemptColumns, ['trigger', 'durationMs']);
     return event;
   }
 }

@@ -26,7 +26,7 @@ export default class IntegrationsCreate extends AdminCommand<typeof Integrations
   async run() {
     const { partner, client, shop } = this.flags;
     const api = await this.api();
-    return this.withSecret('integrationSecret', () =>
+    return this.showWithSecret('integrationSecret', () =>
       api.integrations.create.mutate({ partnerId: partner, clientId: client, shops: shop }),
     );
   }

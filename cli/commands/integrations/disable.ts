@@ -14,8 +14,8 @@ export default class IntegrationsDisable extends CarefulCommand<typeof Integrati
     const api = await this.api();
     const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
     const consequence = `${id} ends at once and for good: calls of ${shops.join(', ')} get 401.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.integrations.disable.mutate({ integrationId: id })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.integrations.disable.mutate({ integrationId: id })),
     );
   }
 }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
-import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
 export default class IntegrationsList extends ListCommand<typeof IntegrationsList> {
@@ -23,7 +23,7 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
     const { partner, client, mode, status } = this.flags;
     const wanted = given({ partnerId: partner, clientId: client, mode, status });
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: (page) => api.integrations.list.query({ ...wanted, ...page }),
       count: () => api.integrations.count.query(wanted),
       show: (integration) => ({
@@ -32,7 +32,7 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
       }),
       columns: ['id', 'partnerName', 'clientId', 'mode', 'status', 'shops'],
       // In the list of one partner, its name is the same in every row.
-      drop: [...sameForOne(partner), 'clientId'],
+      drop: [...columnsSameFor(partner), 'clientId'],
     });
   }
 }

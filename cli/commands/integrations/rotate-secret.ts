@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { duration, outFile, untilAfter } from '../../flags/flags.ts';
+import { duration, localTimeIn, outFile } from '../../flags/flags.ts';
 
 export default class IntegrationsRotateSecret extends CarefulCommand<typeof IntegrationsRotateSecret> {
   static override summary =
@@ -24,11 +24,11 @@ export default class IntegrationsRotateSecret extends CarefulCommand<typeof Inte
     const calls = `Calls of ${shops.join(', ')} signed with the present one`;
     const oldOne =
       keepOldSeconds > 0
-        ? `${calls} are accepted until ${untilAfter(keepOldSeconds)}.`
+        ? `${calls} are accepted until ${localTimeIn(keepOldSeconds)}.`
         : `${calls} get 401 at once.`;
     const consequence = `${id} gets a new secret. ${oldOne}`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
-      this.withSecret('integrationSecret', () =>
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, () =>
+      this.showWithSecret('integrationSecret', () =>
         api.integrations.rotateSecret.mutate({ integrationId: id, keepOldSeconds }),
       ),
     );

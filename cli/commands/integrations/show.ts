@@ -10,6 +10,6 @@ export default class IntegrationsShow extends AdminCommand<typeof IntegrationsSh
 
   async run() {
     const api = await this.api();
-    return this.one(await api.integrations.show.query({ integrationId: this.args.integration }));
+    return this.showRecord(await api.integrations.show.query({ integrationId: this.args.integration }));
   }
 }

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { changeOfList } from '../../careful/previews.ts';
+import { describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { given } from '../../flags/flags.ts';
 
@@ -24,10 +24,10 @@ export default class IntegrationsUpdate extends CarefulCommand<typeof Integratio
     if (Object.keys(wanted).length === 0) throw usageError('Give --add-shop, --remove-shop or both');
     const api = await this.api();
     const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
-    const change = changeOfList(shops, wanted.addShops, wanted.removeShops);
+    const change = describeListChange(shops, wanted.addShops, wanted.removeShops);
     const consequence = `The shops of the ${mode} integration ${id} change: ${change}.`;
-    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
-      this.one(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () =>
+      this.showRecord(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
     );
   }
 }

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { nameAttempts } from '../../deliveries/views.ts';
+import { listAttempts } from '../../deliveries/views.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
@@ -23,11 +23,11 @@ export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
     const consequence =
       wakes === 0
         ? `${what}. No attempt waits for it.`
-        : `${what}, and these deliveries end as skipped:\n${nameAttempts(attempts, wakes)}`;
-    const live = attempts.some(({ mode }) => mode === 'live');
-    const done = await this.confirmed({ id, consequence, live }, async () => {
+        : `${what}, and these deliveries end as skipped:\n${listAttempts(attempts, wakes)}`;
+    const isLive = attempts.some(({ mode }) => mode === 'live');
+    const done = await this.runConfirmed({ id, consequence, isLive }, async () => {
       const cancelled = await api.jobs.cancel.mutate({ jobId: id });
-      this.one({ id, name, cancelled: cancelled.wakes, deliveryIds: cancelled.deliveryIds });
+      this.showRecord({ id, name, cancelled: cancelled.wakes, deliveryIds: cancelled.deliveryIds });
       return cancelled;
     });
     return 'dryRun' in done ? { ...done, deliveryIds } : done;

@@ -11,7 +11,7 @@ export default class JobsList extends ListCommand<typeof JobsList> {
     const { name } = this.flags;
     const api = await this.api();
     const wanted = given({ name });
-    return this.list({
+    return this.showList({
       page: (page) => api.jobs.list.query({ ...wanted, ...page }),
       count: () => api.jobs.count.query(wanted),
       columns: ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],

@@ -14,7 +14,7 @@ export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> 
   async run() {
     const api = await this.api();
     const job = await api.jobs.reschedule.mutate({ jobId: this.args.job, ...dueAt(this.flags) });
-    this.one(job, ['id', 'name', 'state', 'nextRunAt', 'wakes', 'deliveryIds']);
+    this.showRecord(job, ['id', 'name', 'state', 'nextRunAt', 'wakes', 'deliveryIds']);
     return job;
   }
 }

@@ -11,7 +11,7 @@ export default class JobsRun extends AdminCommand<typeof JobsRun> {
   async run() {
     const api = await this.api();
     const job = await api.jobs.run.mutate({ jobId: this.args.job });
-    this.one(job, ['id', 'name', 'wakes', 'deliveryIds']);
+    this.showRecord(job, ['id', 'name', 'wakes', 'deliveryIds']);
     return job;
   }
 }

@@ -11,9 +11,9 @@ export default class JobsShow extends AdminCommand<typeof JobsShow> {
     const api = await this.api();
     const job = await api.jobs.show.query({ jobId: this.args.job });
     const { attempts, deliveryIds: _ids, ...rest } = job;
-    this.one(rest);
+    this.showRecord(rest);
     if (attempts.length > 0)
-      this.many(
+      this.showTable(
         attempts,
         ['deliveryId', 'event', 'attempt', 'keyId', 'mode', 'nextAttemptAt'],
         ['keyId', 'mode'],

@@ -11,7 +11,7 @@ export default class KeyringList extends ListCommand<typeof KeyringList> {
 
   async run() {
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: () => api.keyring.list.query(),
       columns: ['id', 'use', 'state', 'createdAt', 'activeAt', 'retirableAt', 'masterKey', 'values'],
     });

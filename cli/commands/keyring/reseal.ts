@@ -17,7 +17,7 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
     const older = masterKeys.filter(({ state, values }) => state !== 'current' && values !== 0);
     const count = older.reduce((sum, { values }) => sum + (values ?? 0), 0);
     const consequence = `${count} secrets are sealed under the master key ${id}; no secret changes.`;
-    return this.confirmed({ id, consequence, live: true, where: 'the whole service' }, () =>
+    return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, () =>
       this.resealAll(api),
     );
   }
@@ -26,8 +26,8 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
     for (let total = 0; ; ) {
       const { masterKey, resealed, left } = await api.keyring.reseal.mutate({});
       total += resealed;
-      if (left === 0) return this.one({ masterKey, resealed: total, left });
-      this.notice(`${left} secrets left…`);
+      if (left === 0) return this.showRecord({ masterKey, resealed: total, left });
+      this.writeNotice(`${left} secrets left…`);
     }
   }
 }

@@ -4,7 +4,7 @@ import { CarefulCommand } from '../../careful/careful-command.ts';
 import { given } from '../../flags/flags.ts';
 
 /** Describes what the server will do, or why it will refuse. */
-function consequenceOf(id: string, key: KeyView | undefined): string {
+function describeRetirement(id: string, key: KeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.retirableAt === null) return `${id} cannot be retired; the server refuses, and nothing changes.`;
   if (Date.parse(key.retirableAt) > Date.now())
@@ -12,8 +12,8 @@ function consequenceOf(id: string, key: KeyView | undefined): string {
   return `${id} is no longer published. No token needs it. Signed statements that it signed do not verify any more.`;
 }
 
-/** Describes the same for a compromised key. */
-function emergencyOf(id: string, key: KeyView | undefined): string {
+/** Describes what the server will do with a compromised key, or why it will refuse. */
+function describeEmergency(id: string, key: KeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.use !== 'signing') return `${id} is no signing key; the server refuses, and nothing changes.`;
   const refused = `${id} is no longer published. Every token and every signed statement that it signed is refused from now on, also those of honest users.`;
@@ -46,9 +46,9 @@ export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> 
     const api = await this.api();
     const keys = await api.keyring.list.query();
     const key = keys.find((each) => each.id === id);
-    const consequence = compromised ? emergencyOf(id, key) : consequenceOf(id, key);
-    return this.confirmed({ id, consequence, live: true, where: 'the whole service' }, async () =>
-      this.one(await api.keyring.retire.mutate({ id, ...given({ compromised }) })),
+    const consequence = compromised ? describeEmergency(id, key) : describeRetirement(id, key);
+    return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, async () =>
+      this.showRecord(await api.keyring.retire.mutate({ id, ...given({ compromised }) })),
     );
   }
 }

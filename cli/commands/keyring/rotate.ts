@@ -34,8 +34,9 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
     const { lead } = this.flags;
     const api = await this.api();
     const consequence = consequences[use](lead ?? defaultLeadSeconds[use]);
-    return this.confirmed({ id: use, consequence, live: true, where: 'the whole service' }, async () =>
-      this.one(await api.keyring.rotate.mutate({ use, ...given({ lead }) })),
+    return this.runConfirmed(
+      { id: use, consequence, isLive: true, affected: 'the whole service' },
+      async () => this.showRecord(await api.keyring.rotate.mutate({ use, ...given({ lead }) })),
     );
   }
 }

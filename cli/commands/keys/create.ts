@@ -14,6 +14,6 @@ export default class KeysCreate extends AdminCommand<typeof KeysCreate> {
   async run() {
     const { partner, mode: chosen } = this.flags;
     const api = await this.api();
-    return this.withSecret('apiKey', () => api.keys.create.mutate({ partnerId: partner, mode: chosen }));
+    return this.showWithSecret('apiKey', () => api.keys.create.mutate({ partnerId: partner, mode: chosen }));
   }
 }

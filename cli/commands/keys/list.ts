@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { given, modeFilter, moment, pageFlags } from '../../flags/flags.ts';
-import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
 export default class KeysList extends ListCommand<typeof KeysList> {
@@ -24,7 +24,7 @@ export default class KeysList extends ListCommand<typeof KeysList> {
     const { partner, mode, status, 'unused-since': unusedSince } = this.flags;
     const api = await this.api();
     const wanted = given({ partnerId: partner, mode, status, unusedSince });
-    return this.list({
+    return this.showList({
       page: (page) => api.keys.list.query({ ...wanted, ...page }),
       count: () => api.keys.count.query(wanted),
       show: (key) => ({ ...key, oldSecretUntil: oldSecretUntil(key.oldSecrets) }),
@@ -40,7 +40,7 @@ export default class KeysList extends ListCommand<typeof KeysList> {
         'createdAt',
       ],
       // In the list of one partner, the partner is the same in every row.
-      drop: [...sameForOne(partner), 'partnerId', 'createdAt'],
+      drop: [...columnsSameFor(partner), 'partnerId', 'createdAt'],
     });
   }
 }

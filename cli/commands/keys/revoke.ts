@@ -12,8 +12,8 @@ export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
     const api = await this.api();
     const { id, mode } = await api.keys.show.query({ keyId: this.args.key });
     const consequence = `${id} ends at once and for good, and its clients stop until they move to another key.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.keys.revoke.mutate({ keyId: id })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.keys.revoke.mutate({ keyId: id })),
     );
   }
 }

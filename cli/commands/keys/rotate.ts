@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { duration, outFile, untilAfter } from '../../flags/flags.ts';
+import { duration, localTimeIn, outFile } from '../../flags/flags.ts';
 
 export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
   static override summary =
@@ -22,11 +22,11 @@ export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
     const { id, mode, last4 } = await api.keys.show.query({ keyId: this.args.key });
     const oldOne =
       keepOldSeconds > 0
-        ? `The present one (…${last4}) is accepted until ${untilAfter(keepOldSeconds)}.`
+        ? `The present one (…${last4}) is accepted until ${localTimeIn(keepOldSeconds)}.`
         : `Requests with the old one (…${last4}) get 401 from that moment on.`;
     const consequence = `${id} gets a new secret. ${oldOne}`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
-      this.withSecret('apiKey', () => api.keys.rotate.mutate({ keyId: id, keepOldSeconds })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, () =>
+      this.showWithSecret('apiKey', () => api.keys.rotate.mutate({ keyId: id, keepOldSeconds })),
     );
   }
 }

@@ -8,6 +8,6 @@ export default class KeysShow extends AdminCommand<typeof KeysShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.keys.show.query({ keyId: this.args.key }));
+    return this.showRecord(await api.keys.show.query({ keyId: this.args.key }));
   }
 }

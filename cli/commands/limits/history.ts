@@ -31,7 +31,7 @@ export default class LimitsHistory extends ListCommand<typeof LimitsHistory> {
   async run() {
     const api = await this.api();
     const wanted = { target: `${this.args.partner}:${this.flags.mode}`, action: 'limits.set' };
-    return this.list({
+    return this.showList({
       page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
       count: () => api.auditLog.count.query(wanted),
       show: showChange,

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { changes } from '../../careful/previews.ts';
+import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { given, mode } from '../../flags/flags.ts';
 import { formatValue } from '../../output/format.ts';
@@ -23,8 +23,15 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
     const api = await this.api();
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
     const { used, ...limits } = await api.limits.show.query(wallet);
-    const consequence = `Spend limits of the ${wallet.mode} wallet of ${wallet.partnerId}: ${changes(limits, caps)}. Used now: ${formatValue('used', used)}.`;
-    const intent = { id: wallet.partnerId, consequence, live: wallet.mode === 'live', care: 'live' } as const;
-    return this.confirmed(intent, async () => this.one(await api.limits.set.mutate({ ...wallet, ...caps })));
+    const consequence = `Spend limits of the ${wallet.mode} wallet of ${wallet.partnerId}: ${describeChanges(limits, caps)}. Used now: ${formatValue('used', used)}.`;
+    const intent = {
+      id: wallet.partnerId,
+      consequence,
+      isLive: wallet.mode === 'live',
+      care: 'live',
+    } as const;
+    return this.runConfirmed(intent, async () =>
+      this.showRecord(await api.limits.set.mutate({ ...wallet, ...caps })),
+    );
   }
 }

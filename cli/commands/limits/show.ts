@@ -10,6 +10,8 @@ export default class LimitsShow extends AdminCommand<typeof LimitsShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }));
+    return this.showRecord(
+      await api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
+    );
   }
 }

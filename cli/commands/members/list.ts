@@ -16,7 +16,7 @@ export default class MembersList extends ListCommand<typeof MembersList> {
   async run() {
     const wanted = { partnerId: this.args.partner, ...given({ status: this.flags.status }) };
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: (page) => api.members.list.query({ ...wanted, ...page }),
       count: () => api.members.count.query(wanted),
       columns: ['id', 'email', 'role', 'status', 'lastSignInAt', 'invitedUntil', 'createdAt'],

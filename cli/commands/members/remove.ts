@@ -11,8 +11,8 @@ export default class MembersRemove extends CarefulCommand<typeof MembersRemove> 
     const api = await this.api();
     const { email, partnerId } = await api.members.show.query({ memberId: id });
     const consequence = `${email ?? id} of ${partnerId} is signed out at once, and needs a new invitation to come back.`;
-    return this.confirmed({ id, consequence, live: false }, async () =>
-      this.one(await api.members.remove.mutate({ memberId: id })),
+    return this.runConfirmed({ id, consequence, isLive: false }, async () =>
+      this.showRecord(await api.members.remove.mutate({ memberId: id })),
     );
   }
 }

@@ -22,7 +22,7 @@ export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate
 
   async run() {
     const api = await this.api();
-    return this.withSecret('token', () =>
+    return this.showWithSecret('token', () =>
       api.operators.create.mutate({
         name: this.args.name,
         role: this.flags.role,

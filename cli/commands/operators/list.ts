@@ -13,7 +13,7 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
   async run() {
     const wanted = given({ status: this.flags.status });
     const api = await this.api();
-    return this.list({
+    return this.showList({
       page: (page) => api.operators.list.query({ ...wanted, ...page }),
       count: () => api.operators.count.query(wanted),
       columns: ['id', 'name', 'role', 'status', 'last4', 'lastUsedAt', 'expiresAt', 'createdAt'],

@@ -10,8 +10,8 @@ export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevo
     const id = this.args.operator;
     const api = await this.api();
     const consequence = `The token of ${id} ends at once and for good.`;
-    return this.confirmed({ id, consequence, live: false }, async () =>
-      this.one(await api.operators.revoke.mutate({ operatorId: id })),
+    return this.runConfirmed({ id, consequence, isLive: false }, async () =>
+      this.showRecord(await api.operators.revoke.mutate({ operatorId: id })),
     );
   }
 }

@@ -8,6 +8,6 @@ export default class PartnersActivate extends AdminCommand<typeof PartnersActiva
 
   async run() {
     const api = await this.api();
-    return this.one(await api.partners.activate.mutate({ partnerId: this.args.partner }));
+    return this.showRecord(await api.partners.activate.mutate({ partnerId: this.args.partner }));
   }
 }

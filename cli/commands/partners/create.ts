@@ -10,6 +10,6 @@ export default class PartnersCreate extends AdminCommand<typeof PartnersCreate> 
 
   async run() {
     const api = await this.api();
-    return this.one(await api.partners.create.mutate({ name: this.args.name }));
+    return this.showRecord(await api.partners.create.mutate({ name: this.args.name }));
   }
 }

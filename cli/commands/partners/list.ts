@@ -26,12 +26,12 @@ export default class PartnersList extends ListCommand<typeof PartnersList> {
     const wanted = given({ status });
     const columns = ['id', 'name', 'status', 'createdAt'] as const;
     if (search !== undefined) {
-      return this.list({
+      return this.showList({
         page: (page) => api.partners.search.query({ ...wanted, ...page, text: search }),
         columns: [...columns, 'found'],
       });
     }
-    return this.list({
+    return this.showList({
       page: (page) => api.partners.list.query({ ...wanted, ...page }),
       count: () => api.partners.count.query(wanted),
       columns,

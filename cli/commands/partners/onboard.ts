@@ -2,10 +2,10 @@ import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
-import { amount, outFile, words } from '../../flags/flags.ts';
+import { amount, outFile, splitWords } from '../../flags/flags.ts';
 import { firstCalls, renderEnv } from '../../onboarding/credentials.ts';
 import {
-  allThere,
+  areAllOnboarded,
   onboardRows,
   type RowResult,
   readPlans,
@@ -13,7 +13,7 @@ import {
 } from '../../onboarding/from-file.ts';
 import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/partner.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-import { makeInto, openSecretFile } from '../../secrets/file.ts';
+import { makeWithSecretFile, openSecretFile } from '../../secrets/file.ts';
 
 const fewestCents = 5_000;
 
@@ -55,10 +55,10 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
 
   async run() {
     const { from } = this.flags;
-    return from === undefined ? this.#one() : this.#many(from);
+    return from === undefined ? this.#onboardOne() : this.#onboardMany(from);
   }
 
-  #plan(): Plan {
+  #readPlan(): Plan {
     const { name } = this.args;
     const { 'redirect-uri': redirectUris, claims, 'webhook-url': webhookUrl } = this.flags;
     if (name === undefined || redirectUris === undefined || claims === undefined)
@@ -66,32 +66,32 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const plan = {
       name,
       redirectUris,
-      claims: words(claims) as never[],
+      claims: splitWords(claims) as never[],
       amount: this.flags.amount ?? fewestCents,
     };
     return webhookUrl === undefined ? plan : { ...plan, webhookUrl };
   }
 
-  async #one() {
-    const plan = this.#plan();
+  async #onboardOne() {
+    const plan = this.#readPlan();
     const api = await this.api();
     const path = this.flags['out-file'];
     const make = async (): Promise<Onboarded> => {
       // The server checks all options before anything is created.
       await api.partners.check.query(plan);
-      return onboardPartner(api, plan, (step) => this.notice(`✓ ${step}`));
+      return onboardPartner(api, plan, (step) => this.writeNotice(`✓ ${step}`));
     };
     const envText = (made: Onboarded) => renderEnv(made.credentials).join('\n');
-    const made = path === undefined ? await make() : await makeInto(path, make, envText);
+    const made = path === undefined ? await make() : await makeWithSecretFile(path, make, envText);
     const { credentials, scope, ...rest } = made;
     const calls = firstCalls({ baseUrl: credentials.SVC_BASE_URL, scope }, credentials);
     if (path === undefined) this.log(envText(made));
-    else this.notice(`✓ ${path} written, for you alone`);
+    else this.writeNotice(`✓ ${path} written, for you alone`);
     for (const line of calls) this.log(`# ${line}`);
     return { ...rest, ...(path === undefined ? { env: credentials } : { outFile: path }), calls };
   }
 
-  async #many(path: string) {
+  async #onboardMany(path: string) {
     const { name } = this.args;
     const { 'redirect-uri': uris, claims, 'webhook-url': url, amount: cents, 'out-file': file } = this.flags;
     refusePartnerFlags({ NAME: name, '--redirect-uri': uris, '--claims': claims, '--webhook-url': url });
@@ -102,11 +102,11 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     if (directory !== undefined) requireDirectory(directory);
     const results = await onboardRows(api, rows, {
       source: this.connectionSource,
-      begin: ({ line, plan }) => this.notice(`${line} of ${rows.length}: ${plan.name}`),
-      keep: (made) => this.#keep(made, directory),
+      begin: ({ line, plan }) => this.writeNotice(`${line} of ${rows.length}: ${plan.name}`),
+      saveSecrets: (made) => this.#writeSecrets(made, directory),
     });
-    this.#summary(results);
-    if (!allThere(results)) process.exitCode = exits.failure;
+    this.#writeSummary(results);
+    if (!areAllOnboarded(results)) process.exitCode = exits.failure;
     return results.map(({ made, ...rest }) => ({
       ...rest,
       ...(made && { keyId: made.keyId, clientId: made.clientId }),
@@ -115,16 +115,18 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
   }
 
   /** Writes the secrets of one partner before the next is created, so that an interrupted run loses none. */
-  #keep({ partnerId, credentials }: Onboarded, directory: string | undefined): void {
+  #writeSecrets({ partnerId, credentials }: Onboarded, directory: string | undefined): void {
     const env = renderEnv(credentials);
     if (directory !== undefined) openSecretFile(join(directory, `${partnerId}.env`)).write(env.join('\n'));
     else for (const line of [`# ${partnerId}`, ...env, '']) this.log(line);
   }
 
   /** Writes a summary to stderr, because programs read stdout. */
-  #summary(results: readonly RowResult[]): void {
+  #writeSummary(results: readonly RowResult[]): void {
     if (this.jsonEnabled()) return;
     for (const { row, name, result, partnerId, detail } of results)
-      this.notice([row, result, partnerId ?? '-', name, ...(detail === null ? [] : [detail])].join('  '));
+      this.writeNotice(
+        [row, result, partnerId ?? '-', name, ...(detail === null ? [] : [detail])].join('  '),
+      );
   }
 }

@@ -8,6 +8,6 @@ export default class PartnersRemoveLogo extends AdminCommand<typeof PartnersRemo
 
   async run() {
     const api = await this.api();
-    return this.one(await api.partners.removeLogo.mutate({ partnerId: this.args.partner }));
+    return this.showRecord(await api.partners.removeLogo.mutate({ partnerId: this.args.partner }));
   }
 }

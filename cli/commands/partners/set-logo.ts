@@ -22,6 +22,6 @@ export default class PartnersSetLogo extends AdminCommand<typeof PartnersSetLogo
     if (content.length > largestLogoFile) throw usageError(`${file} has more than 256 KiB`);
     const api = await this.api();
     const image = content.toString('base64');
-    return this.one(await api.partners.setLogo.mutate({ partnerId: this.args.partner, image }));
+    return this.showRecord(await api.partners.setLogo.mutate({ partnerId: this.args.partner, image }));
   }
 }

@@ -8,6 +8,6 @@ export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.partners.show.query({ partnerId: this.args.partner }));
+    return this.showRecord(await api.partners.show.query({ partnerId: this.args.partner }));
   }
 }

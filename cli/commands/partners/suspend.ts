@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { servingOf } from '../../careful/previews.ts';
+import { describeServed } from '../../careful/previews.ts';
 
 export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspend> {
   static override summary = 'Suspend a partner until it is activated again.';
@@ -15,12 +15,12 @@ export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspe
   async run() {
     const api = await this.api();
     const { id, name, status } = await api.partners.show.query({ partnerId: this.args.partner });
-    const suspend = async () => this.one(await api.partners.suspend.mutate({ partnerId: id }));
+    const suspend = async () => this.showRecord(await api.partners.suspend.mutate({ partnerId: id }));
     if (status !== 'active' && !this.isDryRun) return suspend();
     const consequence =
       status === 'active'
-        ? `${name} (${id}) stops in test and live mode until it is activated again: ${await servingOf(api, id)}.`
+        ? `${name} (${id}) stops in test and live mode until it is activated again: ${await describeServed(api, id)}.`
         : `Nothing stops: ${name} (${id}) is ${status}.`;
-    return this.confirmed({ id, consequence, live: true, care: 'attended' }, suspend);
+    return this.runConfirmed({ id, consequence, isLive: true, care: 'attended' }, suspend);
   }
 }

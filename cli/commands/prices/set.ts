@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { changes } from '../../careful/previews.ts';
+import { describeChanges } from '../../careful/previews.ts';
 
 export default class PricesSet extends CarefulCommand<typeof PricesSet> {
   static override summary = 'Set the price of a billable event for a partner.';
@@ -19,9 +19,9 @@ export default class PricesSet extends CarefulCommand<typeof PricesSet> {
     const api = await this.api();
     const partnerId = this.args.partner;
     const prices = await api.prices.show.query({ partnerId });
-    const consequence = `Every charge of ${partnerId} from now on, test and live: ${changes(prices, { [kind]: cents })} USD.`;
-    return this.confirmed({ id: partnerId, consequence, live: true, care: 'attended' }, async () =>
-      this.one(await api.prices.set.mutate({ partnerId, kind, cents })),
+    const consequence = `Every charge of ${partnerId} from now on, test and live: ${describeChanges(prices, { [kind]: cents })} USD.`;
+    return this.runConfirmed({ id: partnerId, consequence, isLive: true, care: 'attended' }, async () =>
+      this.showRecord(await api.prices.set.mutate({ partnerId, kind, cents })),
     );
   }
 }

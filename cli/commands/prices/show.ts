@@ -10,6 +10,6 @@ export default class PricesShow extends AdminCommand<typeof PricesShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.prices.show.query(given({ partnerId: this.args.partner })));
+    return this.showRecord(await api.prices.show.query(given({ partnerId: this.args.partner })));
   }
 }

@@ -16,6 +16,6 @@ export default class ProfilesList extends ListCommand<typeof ProfilesList> {
       environment,
       current: name === current,
     }));
-    return this.list({ page: async () => rows, columns: ['name', 'url', 'environment', 'current'] });
+    return this.showList({ page: async () => rows, columns: ['name', 'url', 'environment', 'current'] });
   }
 }

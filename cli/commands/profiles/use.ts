@@ -16,6 +16,6 @@ export default class ProfilesUse extends AdminCommand<typeof ProfilesUse> {
     if (!profile)
       throw usageError(`No profile ${name}; known: ${Object.keys(profiles).join(', ') || 'none'}`);
     writeProfiles(configDir, { current: name, profiles });
-    return this.one({ name, url: profile.url, environment: profile.environment });
+    return this.showRecord({ name, url: profile.url, environment: profile.environment });
   }
 }

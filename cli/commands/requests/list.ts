@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { requestFilters } from '../../flags/filters.ts';
-import { given, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
+import { given, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class RequestsList extends ListCommand<typeof RequestsList> {
@@ -21,11 +21,11 @@ export default class RequestsList extends ListCommand<typeof RequestsList> {
 
   async run() {
     const { partner, client, session, status, path, error, since, until } = this.flags;
-    requireOrder(since, until);
+    requireFromBeforeTo(since, until);
     const ids = given({ partnerId: partner, clientId: client, sessionId: session });
     const api = await this.api();
     const wanted = { ...ids, ...given({ status, path, error, since, until }) };
-    return this.list({
+    return this.showList({
       page: (page) => api.requests.list.query({ ...wanted, ...page }),
       count: () => api.requests.count.query(wanted),
       columns: ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId', 'partnerName'],

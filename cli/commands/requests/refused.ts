@@ -3,8 +3,8 @@ import { given, listFlags, moment, pageFlags } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
-/** The most rows that the server gives. */
-const mostRows = 500;
+/** The most rows that one call of the server returns. */
+const mostRowsPerCall = 500;
 
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
@@ -25,15 +25,17 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
   async run() {
     const { partner, since, count, by, where } = this.flags;
     const api = await this.api();
-    const limit = count || (by ?? where) !== undefined ? mostRows : this.flags.limit;
-    const wanted = { since, limit, ...given({ partnerId: partner }) };
-    const { rows, countedSince } = await api.requests.refused.query(wanted);
-    const late = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
-    return this.list({
+    // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
+    const usesAllRows = count || by !== undefined || where !== undefined;
+    const limit = usesAllRows ? mostRowsPerCall : this.flags.limit;
+    const query = { since, limit, ...given({ partnerId: partner }) };
+    const { rows, countedSince } = await api.requests.refused.query(query);
+    const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
+    return this.showList({
       page: async () => rows,
       weigh: (row) => row.count,
       columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'firstAt', 'lastAt', 'lastRequest'],
-      notes: () => (countedSince > since ? [late] : []),
+      notes: () => (countedSince > since ? [incompleteNote] : []),
     });
   }
 }

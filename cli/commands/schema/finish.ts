@@ -17,8 +17,9 @@ export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
       version < known
         ? `The database goes from schema version ${version} to ${known}. Builds that know only ${version} cannot be started again.`
         : `The database has schema version ${version} already; nothing changes.`;
-    return this.confirmed({ id: String(known), consequence, live: true, where: 'the whole service' }, () =>
-      this.finish(api),
+    return this.runConfirmed(
+      { id: String(known), consequence, isLive: true, affected: 'the whole service' },
+      () => this.finish(api),
     );
   }
 
@@ -26,8 +27,8 @@ export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
     for (;;) {
       const finished = await api.schema.finish.mutate();
       if (finished.left === 0)
-        return this.one(finished, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
-      this.notice(`${finished.left} documents left…`);
+        return this.showRecord(finished, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
+      this.writeNotice(`${finished.left} documents left…`);
     }
   }
 }

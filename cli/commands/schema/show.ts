@@ -6,10 +6,10 @@ export default class SchemaShow extends AdminCommand<typeof SchemaShow> {
 
   async run() {
     const schema = await (await this.api()).schema.show.query();
-    this.one(schema, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
+    this.showRecord(schema, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
     if (schema.migrations.length > 0) {
       this.log();
-      this.many(schema.migrations, ['name', 'to', 'changed', 'done']);
+      this.showTable(schema.migrations, ['name', 'to', 'changed', 'done']);
     }
     return schema;
   }

@@ -20,24 +20,34 @@ export default class SecretsFind extends AdminCommand<typeof SecretsFind> {
   };
 
   async run() {
-    if (this.args.secret !== undefined) {
-      refuseSecret(this.args.secret);
-      throw usageError('A secret is typed when asked for, or read from stdin; never given as an argument');
-    }
-    const isAsked = isInteractive();
-    const text = isAsked ? await typeHidden('Leaked secret') : await readStdin();
-    const given = findSecret(text);
-    if (!given)
-      throw usageError('No secret of this service is in it: they begin with svc_, whsec_ or intsec_');
-    const { known, masked, name, advice } = given;
-    const kind = OwnedSecretKind.safeParse(known?.kind).data;
-    if (known === undefined || kind === undefined)
-      throw usageError(`${masked} is ${name}: it has no owner`, advice);
-    const { hash } = known;
+    if (this.args.secret !== undefined) refuseArgument(this.args.secret);
+    const text = isInteractive() ? await typeHidden('Leaked secret') : await readStdin();
+    const { masked, kind, hash } = requireOwnedSecret(text);
     const found = await (await this.api()).secrets.find.query({ kind, hash });
-    const { next, ...owner } = found;
-    this.one({ secret: masked, ...owner });
-    if (next !== null && !this.jsonEnabled()) this.notice(`Next: ${next}`);
+    const { next: nextCommand, ...owner } = found;
+    this.showRecord({ secret: masked, ...owner });
+    if (nextCommand !== null && !this.jsonEnabled()) this.writeNotice(`Next: ${nextCommand}`);
     return found;
   }
+}
+
+/** @throws CommandError always. If the argument contains a secret, the error says that it is now in the history of the shell. */
+function refuseArgument(argument: string): never {
+  refuseSecret(argument);
+  throw usageError('A secret is typed when asked for, or read from stdin; never given as an argument');
+}
+
+/**
+ * Finds the secret in a text, with the kind and the hash by which the server finds its owner.
+ * @throws CommandError if the text has no secret, or one of a kind without an owner
+ */
+function requireOwnedSecret(text: string) {
+  const secret = findSecret(text);
+  if (!secret)
+    throw usageError('No secret of this service is in it: they begin with svc_, whsec_ or intsec_');
+  const { known, masked, name, advice } = secret;
+  const kind = OwnedSecretKind.safeParse(known?.kind).data;
+  if (known === undefined || kind === undefined)
+    throw usageError(`${masked} is ${name}: it has no owner`, advice);
+  return { masked, kind, hash: known.hash };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
-import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags/flags.ts';
-import { ListCommand, sameForOne } from '../../list/list-command.ts';
+import { given, modeFilter, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
 /** Returns the hash of a `state` as the server stores it. The `state` itself is not sent, because it may contain anything. */
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('base64url').slice(0, 22);
@@ -33,7 +33,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
 
   async run() {
     const { partner, client, enrollment, state, reference, mode, status, since, until } = this.flags;
-    requireOrder(since, until);
+    requireFromBeforeTo(since, until);
     const ids = given({
       partnerId: partner,
       clientId: client,
@@ -43,7 +43,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     const api = await this.api();
     const stateHash = state === undefined ? undefined : hashOf(state);
     const wanted = { ...ids, ...given({ stateHash }), ...given({ mode, status, since, until }) };
-    return this.list({
+    return this.showList({
       page: (page) => api.sessions.list.query({ ...wanted, ...page }),
       count: () => api.sessions.count.query(wanted),
       columns: [
@@ -61,7 +61,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
       ],
       // In the list of one partner, its name is the same in every row.
       drop: [
-        ...sameForOne(partner),
+        ...columnsSameFor(partner),
         'sub',
         'clientReferenceId',
         'clientId',

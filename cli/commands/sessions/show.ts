@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../program/base-command.ts';
-import { sessionFields, sessionLines } from '../../show/sessions.ts';
+import { otherSessionFields, renderSession } from '../../show/sessions.ts';
 
 export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
   static override summary = 'Show a session: its steps, their times, and what became of its code.';
@@ -10,8 +10,8 @@ export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
   async run() {
     const api = await this.api();
     const session = await api.sessions.show.query({ sessionId: this.args.session });
-    this.one(sessionFields(session));
-    for (const line of sessionLines(session)) this.log(line);
+    this.showRecord(otherSessionFields(session));
+    for (const line of renderSession(session)) this.log(line);
     return session;
   }
 }

@@ -24,7 +24,7 @@ export default class SourcesList extends ListCommand<typeof SourcesList> {
       success: successOf(source.lastDay),
       expires: source.certificates.map(({ notAfter }) => notAfter).sort()[0] ?? null,
     }));
-    return this.list({
+    return this.showList({
       page: async () => rows,
       columns: ['name', 'kind', 'modes', 'success', 'fault', 'expires'],
     });

@@ -20,7 +20,9 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
       reason: 'erasure',
     });
     const consequence = `Erases the ${mode} user ${id}: ${claims.length} claims, ${enrollments.length} enrollments, and every token and event that tells of them. This cannot be undone.`;
-    const intent = { id, consequence, live: mode === 'live' };
-    return this.confirmed(intent, async () => this.one(await api.users.erase.mutate({ userId: id })));
+    const intent = { id, consequence, isLive: mode === 'live' };
+    return this.runConfirmed(intent, async () =>
+      this.showRecord(await api.users.erase.mutate({ userId: id })),
+    );
   }
 }

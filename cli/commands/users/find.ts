@@ -39,8 +39,8 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
         ? { customer: { clientId: client ?? '', shop: shop ?? '', customerId: customer ?? '' } }
         : { of: user };
     const api = await this.api();
-    return this.list({
-      page: (page) => this.reading((why) => api.users.find.query({ ...wanted, ...page, ...why })),
+    return this.showList({
+      page: (page) => this.readPersonalData((why) => api.users.find.query({ ...wanted, ...page, ...why })),
       columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt'],
     });
   }

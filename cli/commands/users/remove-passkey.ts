@@ -16,8 +16,8 @@ export default class UsersRemovePasskey extends CarefulCommand<typeof UsersRemov
     const api = await this.api();
     const { mode, passkeys } = await api.users.show.query({ user: userId, reason: 'removal of a passkey' });
     const consequence = `The ${mode} user ${userId} can no longer return by the passkey ${passkeyId}; ${passkeys.length - 1} stay.`;
-    return this.confirmed({ id: passkeyId, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.users.removePasskey.mutate({ userId, passkeyId })),
+    return this.runConfirmed({ id: passkeyId, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.users.removePasskey.mutate({ userId, passkeyId })),
     );
   }
 }

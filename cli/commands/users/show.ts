@@ -14,9 +14,11 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
 
   async run() {
     const api = await this.api();
-    const user = await this.reading((given) => api.users.show.query({ user: this.args.user, ...given }));
+    const user = await this.readPersonalData((given) =>
+      api.users.show.query({ user: this.args.user, ...given }),
+    );
     const { claims, enrollments, passkeys, ...rest } = user;
-    this.one(rest);
+    this.showRecord(rest);
     for (const { name, value, evaluatedAt, fresh } of claims) {
       const age = `evaluated ${localTime(evaluatedAt)}${fresh ? '' : ', no longer fresh'}`;
       this.log(`  ${name} = ${formatValue(name, value)}  ${age}`);

@@ -17,7 +17,7 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
     amount: amount({
       description: 'dollars, negative to take away',
       required: true,
-      signed: true,
+      canBeNegative: true,
       helpValue: '-12.50',
     }),
     reason: Flags.string({ description: 'reason, for the audit log', required: true }),
@@ -29,15 +29,15 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
     const wallet = { partnerId: this.args.partner, mode };
     const api = await this.api();
     const adjust = async () => {
-      this.notice(`Reference: ${reference}`);
+      this.writeNotice(`Reference: ${reference}`);
       const moved = await api.wallets.adjust.mutate({ ...wallet, amount: cents, reason, reference });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
-      return this.one(moved, ['id', 'kind', 'amount', 'reason', 'at']);
+      return this.showRecord(moved, ['id', 'kind', 'amount', 'reason', 'at']);
     };
     if (mode === 'test' && !this.isDryRun) return adjust();
     const { balance, spentPerDay } = await api.wallets.show.query(wallet);
     const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}.`;
-    return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, adjust);
+    return this.runConfirmed({ id: wallet.partnerId, consequence, isLive: mode === 'live' }, adjust);
   }
 }

@@ -44,7 +44,7 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
       ? await api.wallets.audit.query({ partnerId: partner, sinceCheckpoint })
       : await checkAllLedgers(
           (page) => api.wallets.audit.query({ ...page, sinceCheckpoint }),
-          (sentence) => this.notice(sentence),
+          (sentence) => this.writeNotice(sentence),
         );
     const bad = reports.filter(({ findings }) => findings.length > 0);
     for (const { walletId, findings } of bad) {

@@ -8,6 +8,6 @@ export default class WalletsEntry extends AdminCommand<typeof WalletsEntry> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.wallets.entry.query({ entryId: this.args.entry }));
+    return this.showRecord(await api.wallets.entry.query({ entryId: this.args.entry }));
   }
 }

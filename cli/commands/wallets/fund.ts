@@ -22,13 +22,13 @@ export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
     const fund = async () => {
       const moved = await api.wallets.fund.mutate({ ...wallet, amount: cents, reference });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
-      if (moved.repeated) this.notice('This reference had been funded before; nothing moved now.');
-      return this.one(moved, ['id', 'kind', 'amount', 'reference', 'at']);
+      if (moved.repeated) this.writeNotice('This reference had been funded before; nothing moved now.');
+      return this.showRecord(moved, ['id', 'kind', 'amount', 'reference', 'at']);
     };
     if (mode === 'test' && !this.isDryRun) return fund();
     const { balance, spentPerDay } = await api.wallets.show.query(wallet);
     const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}, unless ${reference} was funded before.`;
-    return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, fund);
+    return this.runConfirmed({ id: wallet.partnerId, consequence, isLive: mode === 'live' }, fund);
   }
 }

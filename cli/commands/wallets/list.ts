@@ -35,7 +35,7 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
     const { mode, below, 'days-left': daysLeft, 'never-funded': isUnfunded } = this.flags;
     const api = await this.api();
     const wanted = given({ mode, below, daysLeft, unfunded: isUnfunded ? (true as const) : undefined });
-    return this.list({
+    return this.showList({
       page: (page) => api.wallets.list.query({ ...wanted, ...page }),
       count: () => api.wallets.count.query(wanted),
       columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'unpaid', 'lastEntryAt'],

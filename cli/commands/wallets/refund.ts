@@ -20,18 +20,18 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     const refund = async () => {
       const moved = await api.wallets.refund.mutate({ entryId: id, reason: this.flags.reason });
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
-      if (moved.repeated) this.notice('This charge had been refunded before; nothing moved now.');
-      return this.one(moved, ['id', 'kind', 'amount', 'of', 'reason', 'at']);
+      if (moved.repeated) this.writeNotice('This charge had been refunded before; nothing moved now.');
+      return this.showRecord(moved, ['id', 'kind', 'amount', 'of', 'reason', 'at']);
     };
     const entry = await api.wallets.entry.query({ entryId: id });
-    const live = entry.mode === 'live';
-    if (!live && !this.isDryRun) return refund();
-    if (live) this.warnLive('live mode');
-    return this.confirmed({ id, consequence: await consequence(api, entry), live }, refund);
+    const isLive = entry.mode === 'live';
+    if (!isLive && !this.isDryRun) return refund();
+    if (isLive) this.warnLive('live mode');
+    return this.runConfirmed({ id, consequence: await describeConsequence(api, entry), isLive }, refund);
   }
 }
 
-async function consequence(api: AdminApi, entry: Entry): Promise<string> {
+async function describeConsequence(api: AdminApi, entry: Entry): Promise<string> {
   const { id, kind, amount, partnerId, mode, givenBackBy, refundable } = entry;
   if (givenBackBy) return `Nothing moves: ${id} was given back before, by ${givenBackBy}.`;
   if (!refundable) return `Nothing moves: ${id} is of kind ${kind}, not a charge that cost money.`;

@@ -22,7 +22,7 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
         ? await api.wallets.repair.mutate({ partnerId: partner })
         : await checkAllLedgers(
             (page) => api.wallets.repair.mutate(page),
-            (sentence) => this.notice(sentence),
+            (sentence) => this.writeNotice(sentence),
           );
       const left = reports.filter(({ findings }) => findings.length > 0);
       for (const { walletId, mended, findings } of reports) {
@@ -40,8 +40,8 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
       return reports;
     };
     const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;
-    return this.confirmed(
-      { id: partner ?? 'all', consequence, live: true, where: partner ?? 'all partners' },
+    return this.runConfirmed(
+      { id: partner ?? 'all', consequence, isLive: true, affected: partner ?? 'all partners' },
       repair,
     );
   }

@@ -10,6 +10,8 @@ export default class WalletsShow extends AdminCommand<typeof WalletsShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }));
+    return this.showRecord(
+      await api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
+    );
   }
 }

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { given, mode, moment, requestedColumns, requireOrder } from '../../flags/flags.ts';
+import { given, mode, moment, requestedColumns, requireFromBeforeTo } from '../../flags/flags.ts';
 import { createTally, type Group } from '../../list/tally.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -39,36 +39,36 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
 
   async run() {
     if (this.flags.signed) return this.sign(await this.api());
-    const statement = await this.read(await this.api());
+    const statement = await this.readPages(await this.api());
     const { opening, closing, currency, entries } = statement;
-    if (this.flags.by !== undefined) return this.sumBy(entries, this.flags.by);
+    if (this.flags.by !== undefined) return this.showSums(entries, this.flags.by);
     if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
     else {
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
-      this.many(
+      this.showTable(
         entries,
         ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'],
         ['reason', 'reference', 'seq', 'id'],
       );
       this.log(`Closing  ${formatCents(closing)} ${currency}`);
-      await this.logDaysLeft();
+      await this.logPresentBalance();
     }
     return statement;
   }
 
-  private sumBy(entries: Statement['entries'], by: string): readonly Group[] {
+  private showSums(entries: Statement['entries'], by: string): readonly Group[] {
     const columns = requestedColumns(by, Object.keys(entries[0] ?? {}), entries.length > 0);
     const tally = createTally(columns, 'amount');
     for (const entry of entries) tally.add(entry);
     const groups = tally.groups();
     const shape = [...columns, 'count', 'amount'];
     if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
-    else this.many(groups, shape, []);
+    else this.showTable(groups, shape, []);
     return groups;
   }
 
-  /** Logs the days until the present balance is spent. This does not depend on the period of the statement. */
-  private async logDaysLeft(): Promise<void> {
+  /** Logs the present balance, and the days until it is spent. They do not depend on the period of the statement. */
+  private async logPresentBalance(): Promise<void> {
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
     const { balance, daysLeft, currency } = await (await this.api()).wallets.show.query(wallet);
     const days = daysLeft === null ? 'nothing is spent' : `${daysLeft} days left`;
@@ -77,7 +77,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
 
   private async sign(api: AdminApi): Promise<{ jws: string }> {
     const { mode: chosen, from, to } = this.flags;
-    requireOrder(from, to);
+    requireFromBeforeTo(from, to);
     const signed = await api.wallets.signedStatement.query({
       partnerId: this.args.partner,
       mode: chosen,
@@ -87,19 +87,22 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return signed;
   }
 
-  /** Reads the statement page by page. `untilSeq` of the first page excludes entries that are added meanwhile. */
-  private async read(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
+  /**
+   * Reads the statement page by page. `untilSeq` is the last entry at the time of the first page. Later pages exclude entries
+   * after it, so that the closing balance is right even if the wallet is charged while the pages are read.
+   */
+  private async readPages(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
-    requireOrder(from, to);
-    const wanted = { partnerId: this.args.partner, mode: chosen, ...given({ from, to }) };
-    const { untilSeq, more, ...statement } = await api.wallets.statement.query(wanted);
-    for (let next = more; next; ) {
+    requireFromBeforeTo(from, to);
+    const query = { partnerId: this.args.partner, mode: chosen, ...given({ from, to }) };
+    const { untilSeq, more, ...statement } = await api.wallets.statement.query(query);
+    for (let hasMore = more; hasMore; ) {
       const afterSeq = statement.entries.at(-1)?.seq ?? 0;
-      this.notice(`${statement.entries.length} entries read…`);
-      const page = await api.wallets.statement.query({ ...wanted, afterSeq, untilSeq });
+      this.writeNotice(`${statement.entries.length} entries read…`);
+      const page = await api.wallets.statement.query({ ...query, afterSeq, untilSeq });
       statement.entries.push(...page.entries);
       statement.closing = page.closing;
-      next = page.more;
+      hasMore = page.more;
     }
     return statement;
   }

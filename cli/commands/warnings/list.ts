@@ -16,7 +16,7 @@ export default class WarningsList extends ListCommand<typeof WarningsList> {
   async run() {
     const api = await this.api();
     const wanted = given({ partnerId: this.flags.partner, state: this.flags.state });
-    return this.list({
+    return this.showList({
       page: (page) => api.warnings.list.query({ ...wanted, ...page }),
       count: () => api.warnings.count.query(wanted),
       columns: ['since', 'state', 'kind', 'partnerId', 'mode', 'about', 'text'],

@@ -42,7 +42,7 @@ export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
     if (Object.keys(wanted).length === 0)
       throw usageError('Give --email, --no-email or one of the flags of a low balance');
     const api = await this.api();
-    return this.one(await api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
+    return this.showRecord(await api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
   }
 
   /** Returns the threshold as the contract has it: null for the default, undefined if no flag changes it. */

@@ -8,6 +8,6 @@ export default class WarningsShow extends AdminCommand<typeof WarningsShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.warnings.settings.query({ partnerId: this.args.partner }));
+    return this.showRecord(await api.warnings.settings.query({ partnerId: this.args.partner }));
   }
 }

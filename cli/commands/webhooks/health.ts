@@ -2,13 +2,13 @@ import { Args, Flags } from '@oclif/core';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
 import { given, listFlags, modeFilter } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
-import { percent } from '../../output/format.ts';
+import { formatShare } from '../../output/format.ts';
 
-/** The most endpoints that the server gives. */
-const most = 50;
+/** The most endpoints that one call of the server returns. */
+const mostEndpointsPerCall = 50;
 
-/** Returns the latest answer. An endpoint may have failed in other ways before. */
-const newest = <One extends { lastAt: string }>(answers: readonly One[]): One | undefined =>
+/** Returns the answer that the endpoint gave last. Earlier answers may differ from it. */
+const findLatest = <One extends { lastAt: string }>(answers: readonly One[]): One | undefined =>
   answers.toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))[0];
 
 export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
@@ -25,7 +25,12 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override flags = {
     partner: Flags.string({ description: 'only of this partner', exclusive: ['key'] }),
     mode: modeFilter,
-    limit: Flags.integer({ description: 'maximum number of endpoints', default: 10, min: 1, max: most }),
+    limit: Flags.integer({
+      description: 'maximum number of endpoints',
+      default: 10,
+      min: 1,
+      max: mostEndpointsPerCall,
+    }),
     ...listFlags,
   };
 
@@ -33,15 +38,16 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
     const { partner, mode, count, csv, by, columns, where } = this.flags;
     const { key } = this.args;
     const api = await this.api();
-    const isWhole = count || (by ?? where) !== undefined;
+    // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
+    const usesAllRows = count || by !== undefined || where !== undefined;
     const found = await api.webhooks.health.query({
       ...given({ keyId: key, partnerId: partner, mode }),
-      limit: isWhole ? most : this.flags.limit,
+      limit: usesAllRows ? mostEndpointsPerCall : this.flags.limit,
     });
     const [only] = found;
-    const isList = isWhole || csv || columns !== undefined;
+    const isList = usesAllRows || csv || columns !== undefined;
     if (key === undefined || !only || isList)
-      return this.list({
+      return this.showList({
         page: async () => found,
         columns: [
           ...['keyId', 'partnerName', 'mode', 'state', 'lastAnswer', 'successShare', 'failingSince'],
@@ -50,15 +56,15 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
         drop: ['cause', 'p95Ms', 'mode', 'queued'],
         show: ({ answers, successShare, ...one }) => ({
           ...one,
-          lastAnswer: newest(answers)?.answer ?? null,
-          successShare: percent(successShare),
+          lastAnswer: findLatest(answers)?.answer ?? null,
+          successShare: formatShare(successShare),
         }),
       });
     const { answers, successShare, ...rest } = only;
-    this.one({ ...rest, successShare: percent(successShare) });
-    this.many(answers, ['answer', 'count', 'firstAt', 'lastAt']);
-    const advice = only.failingSince === null ? undefined : adviseAnswer(newest(answers)?.answer ?? '');
-    if (advice !== undefined) this.notice(`${advice}, then: svcadmin webhooks test ${key}`);
+    this.showRecord({ ...rest, successShare: formatShare(successShare) });
+    this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
+    const advice = only.failingSince === null ? undefined : adviseAnswer(findLatest(answers)?.answer ?? '');
+    if (advice !== undefined) this.writeNotice(`${advice}, then: svcadmin webhooks test ${key}`);
     return found;
   }
 }

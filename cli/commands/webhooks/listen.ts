@@ -22,8 +22,8 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
       api: await this.api(),
       keyId: this.args.key,
       target,
-      json: this.jsonEnabled(),
-      notice: (text) => this.notice(text),
+      isJson: this.jsonEnabled(),
+      notice: (text) => this.writeNotice(text),
       onError: (error) => Promise.reject(error as Error),
     });
   }

@@ -20,8 +20,8 @@ export default class WebhooksNotices extends CarefulCommand<typeof WebhooksNotic
     const consequence = notices
       ? `Notices are sent to ${where}, beside the events of the interface.`
       : `No notices are sent to ${where} any more.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.webhooks.setNotices.mutate({ keyId: id, notices })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.webhooks.setNotices.mutate({ keyId: id, notices })),
     );
   }
 }

@@ -44,8 +44,8 @@ export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> 
     const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
     const pending = await api.deliveries.list.query({ keyId: id, status: 'pending', limit: 500 });
     const consequence = `Nothing is sent to ${url ?? 'the URL'} of ${id} (${mode}) until ${localTime(until)}. ${count(pending.length, 'pending delivery')} and all events until then wait, and are sent after.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.webhooks.pause.mutate({ keyId: id, until })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.webhooks.pause.mutate({ keyId: id, until })),
     );
   }
 }

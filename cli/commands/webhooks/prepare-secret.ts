@@ -13,7 +13,7 @@ export default class WebhooksPrepareSecret extends AdminCommand<typeof WebhooksP
 
   async run() {
     const api = await this.api();
-    return this.withSecret('signingSecret', () =>
+    return this.showWithSecret('signingSecret', () =>
       api.webhooks.prepareSecret.mutate({ keyId: this.args.key }),
     );
   }

@@ -9,6 +9,6 @@ export default class WebhooksResume extends AdminCommand<typeof WebhooksResume> 
 
   async run() {
     const api = await this.api();
-    return this.one(await api.webhooks.resume.mutate({ keyId: this.args.key }));
+    return this.showRecord(await api.webhooks.resume.mutate({ keyId: this.args.key }));
   }
 }

@@ -13,8 +13,8 @@ export default class WebhooksRotateSecret extends CarefulCommand<typeof Webhooks
     const api = await this.api();
     const { keyId: id, mode } = await api.webhooks.show.query({ keyId: this.args.key });
     const consequence = `Every attempt from now on is signed with the new secret of ${id}; a receiver that still has the old one refuses them.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
-      this.withSecret('signingSecret', () => api.webhooks.rotateSecret.mutate({ keyId: id })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, () =>
+      this.showWithSecret('signingSecret', () => api.webhooks.rotateSecret.mutate({ keyId: id })),
     );
   }
 }

@@ -46,11 +46,11 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
     const { keyId, mode, url: present } = await api.webhooks.show.query({ keyId: this.args.key });
     const set = async () =>
       keepSecret
-        ? this.one(await api.webhooks.changeUrl.mutate({ keyId, url }))
-        : this.withSecret('signingSecret', () => api.webhooks.set.mutate({ keyId, url }));
+        ? this.showRecord(await api.webhooks.changeUrl.mutate({ keyId, url }))
+        : this.showWithSecret('signingSecret', () => api.webhooks.set.mutate({ keyId, url }));
     if (present === null && !this.isDryRun) return set();
     const consequence = describe({ key: `${mode} key ${keyId}`, present, url, keepSecret });
-    return this.confirmed({ id: keyId, consequence, live: mode === 'live', care: 'attended' }, set);
+    return this.runConfirmed({ id: keyId, consequence, isLive: mode === 'live', care: 'attended' }, set);
   }
 }
 

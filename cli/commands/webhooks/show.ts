@@ -8,6 +8,6 @@ export default class WebhooksShow extends AdminCommand<typeof WebhooksShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.webhooks.show.query({ keyId: this.args.key }));
+    return this.showRecord(await api.webhooks.show.query({ keyId: this.args.key }));
   }
 }

@@ -21,8 +21,8 @@ export default class WebhooksSwitchSecret extends CarefulCommand<typeof Webhooks
         hint: `svcadmin webhooks prepare-secret ${id}`,
       });
     const consequence = `Every attempt from now on is signed with the secret …${prepared.last4}; a receiver that has only the present one (…${last4 ?? '?'}) refuses them.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.webhooks.switchSecret.mutate({ keyId: id, last4: prepared.last4 })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.webhooks.switchSecret.mutate({ keyId: id, last4: prepared.last4 })),
     );
   }
 }

@@ -15,7 +15,7 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     const delivery = await api.webhooks.test.mutate({ keyId: this.args.key });
     const last = delivery.attempts.at(-1);
     const { status, error, detail, durationMs } = last ?? {};
-    this.one({
+    this.showRecord({
       delivery: delivery.id,
       url,
       status: delivery.status,
@@ -27,7 +27,7 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     });
     if (delivery.status !== 'delivered') {
       process.exitCode = exits.failure;
-      this.notice(
+      this.writeNotice(
         last?.error
           ? `${adviseReceiver({ ...last, error: last.error })}, then: svcadmin webhooks test ${this.args.key}`
           : `\`svcadmin deliveries show ${delivery.id}\` says what to do.`,

@@ -14,7 +14,7 @@ export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger
     const api = await this.api();
     const event = this.args.event as EventName;
     const delivery = await api.webhooks.trigger.mutate({ keyId: this.flags.key, event });
-    this.one(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
+    this.showRecord(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
     return delivery;
   }
 }

@@ -10,8 +10,8 @@ export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> 
     const api = await this.api();
     const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
     const consequence = `Events of ${id} no longer go to ${url ?? 'anywhere'}; attempts still to come are skipped.`;
-    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
-      this.one(await api.webhooks.unset.mutate({ keyId: id })),
+    return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
+      this.showRecord(await api.webhooks.unset.mutate({ keyId: id })),
     );
   }
 }

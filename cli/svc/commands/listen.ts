@@ -3,10 +3,10 @@ import { Args, Flags } from '@oclif/core';
 import { relayEvents, requireTarget } from '../../deliveries/relay.ts';
 import { toFailure } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-import { testKeyOf } from '../test-records.ts';
+import { findOnlyTestKey } from '../test-records.ts';
 
-/** How often to ask whether the portal allows changes again, in milliseconds. */
-const askAgainMs = 5_000;
+/** The time before the next try while the passkey is too old, in milliseconds. */
+const retryAfterMs = 5_000;
 
 export default class Listen extends AdminCommand<typeof Listen> {
   static override summary =
@@ -24,7 +24,7 @@ export default class Listen extends AdminCommand<typeof Listen> {
     'forward-to': Flags.string({ description: 'URL of the local receiver', required: true }),
   };
 
-  #isWaiting = false;
+  #isPersonTold = false;
 
   async run(): Promise<void> {
     const target = this.flags['forward-to'];
@@ -33,20 +33,23 @@ export default class Listen extends AdminCommand<typeof Listen> {
     await relayEvents({
       api,
       target,
-      json: this.jsonEnabled(),
-      keyId: this.args.key ?? (await testKeyOf(api)),
-      notice: (text) => this.notice(text),
-      onError: (error) => this.#wait(error),
+      isJson: this.jsonEnabled(),
+      keyId: this.args.key ?? (await findOnlyTestKey(api)),
+      notice: (text) => this.writeNotice(text),
+      onError: (error) => this.#waitForPasskey(error),
     });
   }
 
-  /** Waits until the portal allows changes again. No event is lost meanwhile. */
-  async #wait(error: unknown): Promise<void> {
+  /**
+   * Waits before the next try if the passkey is too old. No event is lost, because the next try reads from the same time.
+   * @throws any other error
+   */
+  async #waitForPasskey(error: unknown): Promise<void> {
     const { code, hint = '' } = toFailure(error, this.connectionSource);
     if (code !== 'passkey_required') throw error;
-    if (!this.#isWaiting)
-      this.notice(`The passkey is older than 30 minutes. ${hint} This goes on by itself then.`);
-    this.#isWaiting = true;
-    await sleep(askAgainMs);
+    if (!this.#isPersonTold)
+      this.writeNotice(`The passkey is older than 30 minutes. ${hint} This goes on by itself then.`);
+    this.#isPersonTold = true;
+    await sleep(retryAfterMs);
   }
 }

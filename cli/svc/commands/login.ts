@@ -44,15 +44,17 @@ export default class Login extends AdminCommand<typeof Login> {
     this.learnEnvironment(environment);
     const profile = { url, token, environment, partnerId, ...(ca ? { ca: resolve(ca) } : {}) };
     writeProfiles(configDir, withProfile(kept, name, profile));
-    return this.one({ profile: name, url, ...login });
+    return this.showRecord({ profile: name, url, ...login });
   }
 
   /** Shows a code, and waits until the member has confirmed it in the portal. */
   async #requestToken(endpoints: DeviceEndpoints): Promise<string> {
     const started = await endpoints.start(this.flags.name.slice(0, 64));
-    this.notice(`Open ${started.verification_uri} in a browser, and type this code there:`);
-    this.notice(`\n  ${started.user_code}\n`);
-    this.notice(`Waiting until you confirm it, ${started.expires_in / 60} minutes at most; Ctrl-C ends.`);
+    this.writeNotice(`Open ${started.verification_uri} in a browser, and type this code there:`);
+    this.writeNotice(`\n  ${started.user_code}\n`);
+    this.writeNotice(
+      `Waiting until you confirm it, ${started.expires_in / 60} minutes at most; Ctrl-C ends.`,
+    );
     return awaitToken(endpoints, started);
   }
 }

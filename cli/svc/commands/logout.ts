@@ -16,18 +16,18 @@ export default class Logout extends AdminCommand<typeof Logout> {
     const profile = name === undefined ? undefined : kept.profiles[name];
     if (name === undefined || !profile) throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
     writeProfiles(configDir, withoutProfile(kept, name));
-    return this.one({ forgotten: name, ended: await this.#end(profile) });
+    return this.showRecord({ forgotten: name, ended: await this.#endLogin(profile) });
   }
 
-  /** Ends the login at the server. @returns whether it has ended */
-  async #end({ url, token, ca }: Profile): Promise<boolean> {
+  /** Ends the login at the server. @returns whether the login has ended */
+  async #endLogin({ url, token, ca }: Profile): Promise<boolean> {
     try {
       await createDeviceEndpoints({ url, ca: this.caFlag ?? ca }).end(token);
       return true;
     } catch (error) {
       const { code, message } = toFailure(error, { url, program: 'svc' });
       if (code === 'unauthorized') return true;
-      this.notice(`${message}. End the login at ${url}/portal/devices.`);
+      this.writeNotice(`${message}. End the login at ${url}/portal/devices.`);
       return false;
     }
   }

@@ -5,12 +5,12 @@ import { FlowError, walkFlow } from '../../../sdk/typescript/src/testing.ts';
 import { fetchTrusting } from '../../connection/certificates.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { CommandError, exits, usageError } from '../../errors/failure.ts';
-import { words } from '../../flags/flags.ts';
+import { splitWords } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-import { testClientOf, testKeyOf } from '../test-records.ts';
+import { findOnlyTestClient, findOnlyTestKey } from '../test-records.ts';
 
 const flow = 'flow';
-const random = (bytes: number) => randomBytes(bytes).toString('base64url');
+const randomText = (bytes: number) => randomBytes(bytes).toString('base64url');
 
 export default class Trigger extends AdminCommand<typeof Trigger> {
   static override summary =
@@ -56,33 +56,35 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
 
   async run() {
     const api = await this.api();
-    if (this.args.event === flow) return this.#walk(api);
-    const keyId = this.flags.key ?? (await testKeyOf(api));
+    if (this.args.event === flow) return this.#walkFlow(api);
+    const keyId = this.flags.key ?? (await findOnlyTestKey(api));
     const delivery = await api.webhooks.trigger.mutate({ keyId, event: this.args.event as EventName });
-    this.one(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
+    this.showRecord(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
     return delivery;
   }
 
-  async #walk(api: AdminApi) {
+  async #walkFlow(api: AdminApi) {
     const { client: clientId, claims, person, consent, reference } = this.flags;
     const client =
-      clientId === undefined ? await testClientOf(api) : await api.clients.show.query({ clientId });
+      clientId === undefined ? await findOnlyTestClient(api) : await api.clients.show.query({ clientId });
     if (client.mode !== 'test')
       throw usageError(`${client.id} is a live client: the sandbox is for test clients`);
     const redirectUri = this.flags['redirect-uri'] ?? client.redirectUris[0] ?? '';
-    const codeVerifier = random(32);
+    const codeVerifier = randomText(32);
     const query = new URLSearchParams({
       client_id: client.id,
       redirect_uri: redirectUri,
-      state: random(16),
-      scope: (claims ? words(claims) : client.claims).join(' '),
+      state: randomText(16),
+      scope: (claims ? splitWords(claims) : client.claims).join(' '),
       code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
       code_challenge_method: 'S256',
       ...(reference === undefined ? {} : { client_reference_id: reference }),
     });
     const { url, ca } = this.connection;
     const fetch = fetchTrusting(ca);
-    const end = await walkFlow(`${url}/verify/start?${query}`, { person, consent, fetch }).catch(explain);
+    const end = await walkFlow(`${url}/verify/start?${query}`, { person, consent, fetch }).catch(
+      throwExplained,
+    );
     requireArrival(end, redirectUri);
     const result = Object.fromEntries(
       ['session_id', 'code', 'error', 'error_description'].map((name) => [name, end.searchParams.get(name)]),
@@ -97,9 +99,9 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
       error: result['error'],
       errorDescription: result['error_description'],
     };
-    this.one(shown);
+    this.showRecord(shown);
     if (!this.jsonEnabled())
-      this.notice(
+      this.writeNotice(
         `\`svc sessions show ${shown.sessionId ?? 'ses_…'}\` says what happened; \`svc deliveries list\` which events were sent.`,
       );
     return shown;
@@ -107,7 +109,7 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
 }
 
 /** Throws the error that explains why the pages did not lead to the redirect URI. */
-function explain(error: unknown): never {
+function throwExplained(error: unknown): never {
   if (!(error instanceof FlowError)) throw error;
   if (error.code === 'unknown_person') throw usageError(error.message);
   throw new CommandError({ code: 'failure', message: error.message, exit: exits.failure });

@@ -10,6 +10,6 @@ export default class Whoami extends AdminCommand<typeof Whoami> {
   async run() {
     const { url, urlFrom, tokenFrom, token, ca } = this.connection;
     const login = await createDeviceEndpoints({ url, ca }).show(token);
-    return this.one({ ...login, url, urlFrom, tokenFrom });
+    return this.showRecord({ ...login, url, urlFrom, tokenFrom });
   }
 }

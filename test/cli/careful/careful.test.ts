@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { confirmation } from '../../../cli/careful/confirmation.ts';
+import { chooseStep } from '../../../cli/careful/confirmation.ts';
 import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { commandLine } from '../svcadmin.ts';
@@ -11,37 +11,37 @@ const svcadmin = async (url: string, args: readonly string[]) => (await commandL
 describe('confirmation of a careful command', () => {
   const production = {
     care: 'attended',
-    live: true,
-    yes: false,
-    interactive: false,
-    production: true,
+    isLive: true,
+    hasYes: false,
+    isInteractive: false,
+    isProduction: true,
   } as const;
 
   it.each([
     ['a script without --yes is refused on production if live users are affected', {}, 'refuse'],
-    ['a script without --yes continues on a server that is not production', { production: false }, 'act'],
-    ['a script without --yes continues if only test mode is affected', { live: false }, 'act'],
+    ['a script without --yes continues on a server that is not production', { isProduction: false }, 'act'],
+    ['a script without --yes continues if only test mode is affected', { isLive: false }, 'act'],
     [
       'a script without --yes may not do what cannot be undone, on any server',
-      { care: 'always', production: false },
+      { care: 'always', isProduction: false },
       'refuse',
     ],
-    ['--yes confirms a change that affects live users on production', { yes: true }, 'act'],
-    ['--yes also confirms what cannot be undone', { care: 'always', yes: true }, 'act'],
-    ['a person at a terminal is asked on every server', { interactive: true, production: false }, 'ask'],
-    ['a person at a terminal is asked about test mode too', { interactive: true, live: false }, 'ask'],
+    ['--yes confirms a change that affects live users on production', { hasYes: true }, 'act'],
+    ['--yes also confirms what cannot be undone', { care: 'always', hasYes: true }, 'act'],
+    ['a person at a terminal is asked on every server', { isInteractive: true, isProduction: false }, 'ask'],
+    ['a person at a terminal is asked about test mode too', { isInteractive: true, isLive: false }, 'ask'],
     [
       'a person at a terminal is not asked about small changes in test mode',
-      { care: 'live', interactive: true, live: false },
+      { care: 'live', isInteractive: true, isLive: false },
       'act',
     ],
     [
       'a person at a terminal is asked about small changes in live mode',
-      { care: 'live', interactive: true },
+      { care: 'live', isInteractive: true },
       'ask',
     ],
   ] as const)('%s', (_title, difference, expected) => {
-    expect(confirmation({ ...production, ...difference })).toBe(expected);
+    expect(chooseStep({ ...production, ...difference })).toBe(expected);
   });
 });
 

@@ -7,7 +7,7 @@ describe('amounts in dollars', () => {
   it('parseDollars reads what formatCents prints, to the cent', () => {
     fc.assert(
       fc.property(fc.integer({ min: -99_999_999_999_999, max: 99_999_999_999_999 }), (cents) => {
-        expect(parseDollars(formatCents(cents).replaceAll(',', ''), { signed: true })).toBe(cents);
+        expect(parseDollars(formatCents(cents).replaceAll(',', ''), { canBeNegative: true })).toBe(cents);
       }),
     );
   });
@@ -35,8 +35,8 @@ describe('amounts in dollars', () => {
   );
 
   it('parseDollars accepts a minus with `signed`', () => {
-    expect(parseDollars('-12.50', { signed: true })).toBe(-1250);
-    expect(parseDollars('-0', { signed: true })).toBe(0);
+    expect(parseDollars('-12.50', { canBeNegative: true })).toBe(-1250);
+    expect(parseDollars('-0', { canBeNegative: true })).toBe(0);
   });
 });
 

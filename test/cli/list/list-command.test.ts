@@ -228,7 +228,7 @@ describe('the count of a list', () => {
       total: many - 1,
       exact: false,
     });
-    const shown = { shown: 50, after: undefined, next: 'x_1', stopped: false, all: false, filters: '' };
+    const shown = { shown: 50, after: undefined, next: 'x_1', isStopped: false, all: false, filters: '' };
     const total = { total: 100_000, exact: false };
     expect(describeTotal(total)).toBe('more than 100000');
     expect(describeShown({ ...shown, total })).toContain('50 of more than 100,000 shown.');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { explainWaiting, listedStatus } from '../../../cli/deliveries/views.ts';
+import { explainWaits, listedStatus } from '../../../cli/deliveries/views.ts';
 import { parseTime } from '../../../cli/flags/durations.ts';
 import { formatValue, label, localTime, localTimes } from '../../../cli/output/format.ts';
 import { renderListing } from '../../../cli/output/listing.ts';
@@ -10,16 +10,14 @@ import type { DeliveryView } from '../../../contracts/admin/deliveries.ts';
 import { waitReasons } from '../../../contracts/wait-reasons.ts';
 
 const id = 'ptr_4HpTRK4usWlxHuQvvMsCHR';
-const columns = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'Status' }];
+const columns = [{ heading: 'ID', isWhole: true }, { heading: 'Name' }, { heading: 'Status' }];
 
 describe('deliveries that wait', () => {
   it('are listed with the reason why they wait, and each reason is explained once', () => {
     const waits = { status: 'pending', waiting: 'endpoint_busy' } as DeliveryView;
     const scheduled = { status: 'pending', waiting: null } as DeliveryView;
     expect([waits, scheduled].map(listedStatus)).toEqual(['waiting: endpoint_busy', 'pending']);
-    expect(explainWaiting([waits, waits, scheduled])).toEqual([
-      `endpoint_busy: ${waitReasons.endpoint_busy}.`,
-    ]);
+    expect(explainWaits([waits, waits, scheduled])).toEqual([`endpoint_busy: ${waitReasons.endpoint_busy}.`]);
   });
 });
 
@@ -42,8 +40,8 @@ describe('renderTable', () => {
 
   it('shortens dotted names from the front, at the beginning of a word', () => {
     const named = [
-      { heading: 'ID', whole: true },
-      { heading: 'Event', dotted: true },
+      { heading: 'ID', isWhole: true },
+      { heading: 'Event', hasDottedNames: true },
     ];
     const lines = (width: number) =>
       renderTable(

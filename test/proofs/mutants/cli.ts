@@ -7,7 +7,7 @@ export const cli = [
     ['cli/flags/values'],
     [
       ["cents.padEnd(2, '0')", "cents.padStart(2, '0')"],
-      ['(sign && !signed)', '(signed && !sign)'],
+      ['(sign && !canBeNegative)', '(canBeNegative && !sign)'],
       ['Number(dollars) * 100', 'Number(dollars) * 10'],
       ["cents < 0 ? '-' : ''", "cents < 1 ? '-' : ''"],
     ],
@@ -17,7 +17,7 @@ export const cli = [
     ['cli/commands/statement-midnight', 'cli/output/output', 'cli/flags/values'],
     [
       ['full.length === 10 ?', 'full.length === 0 ?'],
-      ['new Date(now - ago * 1000)', 'new Date(now + ago * 1000)'],
+      ['new Date(now - secondsAgo * 1000)', 'new Date(now + secondsAgo * 1000)'],
     ],
   ),
   ...inFile(
@@ -25,7 +25,7 @@ export const cli = [
     ['cli/careful/careful'],
     [
       ["if (step === 'refuse') refuseUnattended(intent);", ''],
-      ['    if (this.isDryRun) {', '    if (this.isDryRun && intent.live) {'],
+      ['    if (this.isDryRun) {', '    if (this.isDryRun && intent.isLive) {'],
     ],
   ),
   ...inFile(
