@@ -34,7 +34,7 @@ describe('amounts in dollars', () => {
     },
   );
 
-  it('parseDollars accepts a minus with `signed`', () => {
+  it('parseDollars accepts a minus with `canBeNegative`', () => {
     expect(parseDollars('-12.50', { canBeNegative: true })).toBe(-1250);
     expect(parseDollars('-0', { canBeNegative: true })).toBe(0);
   });
