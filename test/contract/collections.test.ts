@@ -14,8 +14,8 @@ const postman = 'docs/collections/svc-gateway.postman.json';
 const bruno = 'docs/collections/bruno';
 const fileOf = (index: number) => `${bruno}/${String(index + 1).padStart(2, '0')}.bru`;
 
-describe('the collections', () => {
-  it('are generated from the OpenAPI document for Postman and Bruno', async () => {
+describe('the collections for Postman and Bruno', () => {
+  it('are the files that are generated from the OpenAPI document', async () => {
     mkdirSync(new URL(`../../${bruno}/environments`, import.meta.url), { recursive: true });
     await expectGenerated(postman, renderPostman(requests));
     const meta = { version: '1', name: 'SVC Gateway 0.8.0', type: 'collection' };
@@ -120,7 +120,7 @@ describe('every request of the Postman collection', () => {
     });
   }
 
-  /** Completes the hosted pages as a user, and keeps the code. */
+  /** Completes the hosted pages as a sandbox user, and sets the variable `code`. */
   async function visitAs(person: string, item: Item | undefined): Promise<void> {
     const end = await passFlow(createBrowser(server.baseUrl), filled(item?.request.url.raw ?? ''), person);
     values.set('code', end.searchParams.get('code') ?? '');
@@ -131,7 +131,7 @@ describe('every request of the Postman collection', () => {
     values.set('client_id', clientId).set('client_secret', clientSecret);
   };
 
-  it('is answered by the service, in the order of the collection', async () => {
+  it('is answered with 302 or 200 by the service, in the order of the collection', async () => {
     values.set('base_url', server.baseUrl).set('redirect_uri', redirectUri).set('api_key', partner.apiKey);
     setClient(partner);
     for (const item of starts) {

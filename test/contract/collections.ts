@@ -15,7 +15,7 @@ const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', impo
 
 type Pair = [name: string, value: string];
 
-/** A request independent of both programs. `{{name}}` is a variable of both. */
+/** A request in a form of neither Postman nor Bruno. `{{name}}` is a variable in both programs. */
 export interface CollectionRequest {
   name: string;
   method: string;
@@ -61,7 +61,7 @@ export const variables: readonly Pair[] = [
   ['signature', ''],
 ];
 
-/** Signs the body as sent. Both programs have `crypto-js`, but read and write variables differently. */
+/** Returns a script that signs a body. Both programs have `crypto-js`, but read and write variables differently. */
 export const signing = (get: string, set: string, body: string): string[] => [
   "const { HmacSHA256 } = require('crypto-js');",
   'const timestamp = String(Math.floor(Date.now() / 1000));',
@@ -105,7 +105,7 @@ function requestOf(path: string, method: string, operation: Operation): Collecti
   };
 }
 
-/** Every operation of the document. The start is repeated for each sandbox user, who is chosen on its pages. */
+/** Returns a request for every operation of the document. The start has one for each sandbox user. */
 export function collectionRequests(): CollectionRequest[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
@@ -118,7 +118,7 @@ export function collectionRequests(): CollectionRequest[] {
 
 const objectOf = ([key, value]: Pair) => ({ key, value });
 
-/** A collection of Postman, format 2.1. */
+/** Returns the text of a Postman collection (format 2.1). */
 export function renderPostman(requests: readonly CollectionRequest[]): string {
   const item = requests.map(({ name, method, path, query, headers, form, json, signed }) => ({
     name,
@@ -159,7 +159,7 @@ const block = (name: string, lines: readonly string[]): string =>
   `${name} {\n${lines.map((line) => `  ${line}`).join('\n')}\n}\n`;
 const pairs = (list: readonly Pair[]): string[] => list.map((pair) => pair.join(': '));
 
-/** A file of a Bruno collection for one request. */
+/** Returns the file of a Bruno collection for one request. */
 export function renderBruno(request: CollectionRequest, seq: number): string {
   const { name, method, path, query, headers, form, json, signed } = request;
   const body = form ? 'formUrlEncoded' : json ? 'json' : 'none';

@@ -13,14 +13,14 @@ const units: Readonly<Record<string, number>> = {
 /** A number and a unit of time. `a second` is excluded, because it also means the next one of two. */
 export const time = `(?:(?:\\d[\\d,.]*|${Object.keys(words).slice(2).join('|')}) (?:second|minute|hour|day|week|month|year)s?|an? (?:minute|hour|day|week|month|year)|\\d[\\d,.]* ?m?s)\\b`;
 
-/** The milliseconds of a text that matches `time`. */
+/** Converts a text that matches `time` to milliseconds. */
 export function millisecondsOf(text: string): number {
   const [, number = '', unit = ''] = /^([\d,.]+|[a-z]+) ?([a-z]+)$/i.exec(text) ?? [];
   const count = words[number.toLowerCase()] ?? Number(number.replaceAll(',', ''));
   return count * (units[unit] ?? units[unit.replace(/s$/, '')] ?? Number.NaN);
 }
 
-/** A page as one line, because a phrase may span two lines. */
+/** Reads a page as one line, because a phrase may span two lines. */
 export function readPage(path: string): string {
   return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
 }
@@ -31,7 +31,7 @@ interface Mention {
   text: string;
 }
 
-/** The durations in a page. With `phrase`, only those at its TIME. */
+/** Finds the durations in a page. With `phrase`, only durations at the place of TIME in that phrase. */
 export function mentionsIn(page: string, phrase = 'TIME'): Mention[] {
   const [before = '', after = ''] = phrase.split('TIME');
   const pattern = new RegExp(`(?<=(?<![\\w.])${before})(?<![\\w.-])${time}(?=${after})`, 'gi');

@@ -14,7 +14,7 @@ const last = 8;
 const plain = (cell: string): string => cell.replaceAll('`', '').trim();
 const cellsOf = (line: string): string[] => line.split('|').slice(1, -1).map(plain);
 
-/** The smallest number of leading cells that identifies each row of a table. */
+/** Returns the smallest number of leading cells that identifies each row of a table. */
 function keyWidth(rows: readonly string[][]): number {
   const widest = rows[0]?.length ?? 1;
   for (let width = 1; width < widest; width += 1) {
@@ -55,7 +55,7 @@ function rowsOfSection(section: string, lines: readonly string[]): Row[] {
   return rows;
 }
 
-/** Every testable line of sections 2 to 8, and the event that must not be sent. */
+/** Reads every testable line of sections 2 to 8, and the event that must not be sent. */
 export function interfaceRows(): Row[] {
   const text = readFileSync(new URL('../../docs/interface-0.8.0.md', import.meta.url), 'utf8');
   const sections: { number: string; lines: string[] }[] = [];

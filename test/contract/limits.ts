@@ -6,7 +6,7 @@ import type { Harness } from './harness.ts';
 export const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
 export const retryAfter = ({ headers }: Answer) => Number(headers.get('retry-after'));
 
-/** Makes `count` calls, some at a time. */
+/** Makes `count` calls, at most 50 at a time. */
 export async function many(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
   const answers: Answer[] = [];
   while (answers.length < count) {
@@ -17,7 +17,7 @@ export async function many(count: number, call: (index: number) => Promise<Answe
   return answers;
 }
 
-/** Checks that exactly `limit` calls pass in a minute, that a 429 states the wait, and that calls then pass again. */
+/** Checks that exactly `limit` calls pass in a minute, that the next gets 429 with the wait, and that later calls pass. */
 export async function expectPerMinute(
   harness: Harness,
   limit: number,
@@ -34,7 +34,7 @@ export async function expectPerMinute(
   expect((await call()).status).toBe(passes);
 }
 
-/** A partner with an enrolled user. Each request for the user's claims is a billable event. */
+/** Creates a partner with an enrolled user. Each call of `spend` asks for the user's claims, which is charged. */
 export async function spender(harness: Harness, funds: number) {
   const partner = await harness.partner({ funds });
   await harness.verifyUser(partner, 'adult', 'age_18_plus');

@@ -22,7 +22,7 @@ const like = (changed: Claims, storefront: VerificationLevel | 422 = 'document')
   claims: { ...adult, ...changed },
   storefront,
 });
-/** `storefront` is a status with the text of the answer, or with its code in the error table. */
+/** Returns a refusal. `storefront` is a status with a text, or with a code of the error table. */
 function refused(token: Refusal, storefront: Refusal, retryAfter?: string): End {
   const [status = '', code = ''] = storefront.split(' ');
   const words = isErrorCode(code) ? (`${Number(status)} ${generalText(code)}` as const) : storefront;
@@ -32,7 +32,7 @@ const noAge = { age_16_plus: false, age_18_plus: false, age_21_plus: false };
 const ageOnly = { identity_verified: false, country: null, assurance_level: 1 };
 const nothing = Object.fromEntries(claimNames.map((name) => [name, null]));
 
-/** A sandbox user without a result does not compile. The clock is 13 s into an hour's first minute. */
+/** The type requires a result for every sandbox user. Waits are for a clock that is 13 s into an hour. */
 const ends: Record<PersonName, End> = {
   adult: like({}),
   'new-adult': like({}),
@@ -71,7 +71,7 @@ beforeEach(() => {
 });
 
 describe.for(people)('the sandbox user %s', ([person, end]) => {
-  it('gets the documented result at the token endpoint', async () => {
+  it('gets the documented claims, error or event at the token endpoint', async () => {
     const own = 'reason' in end ? await harness.partner() : partner;
     const before = await harness.balance(own);
     const verified = await harness.verifyUser(own, person, 'reason' in end ? 'age_18_plus' : scope);
@@ -96,7 +96,7 @@ describe.for(people)('the sandbox user %s', ([person, end]) => {
     expect(await harness.balance(own)).toBe(before);
   });
 
-  it('gets the documented result at the storefront', async () => {
+  it('gets the documented claims or error at the storefront exchange', async () => {
     const { end: redirect, code } = await harness.verifyUser(shop, person, scope);
     if ('reason' in end) {
       expect(redirect.searchParams.get('error')).toBe('verification_failed');
@@ -115,7 +115,7 @@ describe.for(people)('the sandbox user %s', ([person, end]) => {
   });
 });
 
-it('a sandbox user whose exchange is refused gets the same status at checkbox', async () => {
+it('a sandbox user whose exchange is refused at the token endpoint gets the same status at checkbox', async () => {
   for (const [person, end] of people) {
     if (!('token' in end)) continue;
     const own = await harness.partner();

@@ -79,7 +79,7 @@ describe('Webhook delivery', () => {
   const twoLooks = 2 * testPace.jobsEvery + 100;
   const type = 'verification.session.completed';
 
-  /** A partner whose receiver answers the event's first `failures` attempts with a redirect. */
+  /** Creates a partner whose receiver answers the first `failures` attempts of the event with a redirect. */
   async function failing(failures: number) {
     const own = await harness.partner();
     const hooks = await receive(harness, own, (response, delivered) => {
@@ -91,7 +91,7 @@ describe('Webhook delivery', () => {
     await harness.verifyUser(own);
     return hooks;
   }
-  /** The delivery after its attempt number `n` is recorded. */
+  /** Waits until attempt number `n` is recorded, and returns the delivery. */
   async function reached(hooks: Awaited<ReturnType<typeof failing>>, n: number) {
     await expect
       .poll(async () => (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length)

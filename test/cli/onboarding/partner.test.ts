@@ -18,7 +18,7 @@ const onboard = [
 ];
 
 describe('partners onboard', () => {
-  it('prints a complete .env file for a partner', async () => {
+  it('creates an active partner with funds, and prints a .env file with working credentials', async () => {
     const { code, stdout, stderr } = await svcadmin.run([
       ...onboard,
       '--webhook-url',
@@ -64,7 +64,7 @@ describe('partners onboard', () => {
     }
   });
 
-  it('creates no file if there is no token', async () => {
+  it('creates no --out-file if there is no operator token', async () => {
     const env = { SVCADMIN_TOKEN: '' };
     const { code } = await svcadmin.run([...onboard, '--out-file', 'untouched.env'], { env });
     expect(code).toBe(3);
@@ -84,7 +84,7 @@ describe('partners onboard', () => {
     expect(await server.admin.partners.list.query({ limit: 500 })).toEqual(before);
   });
 
-  it('prints no secret on stdout with --out-file', async () => {
+  it('writes secrets with --out-file to a file that only its owner can read, and not to stdout', async () => {
     const shown = await svcadmin.run([...onboard, '--out-file', '.env', '--json']);
     const env = await readFile(join(svcadmin.cwd, '.env'), 'utf8');
     expect((await stat(join(svcadmin.cwd, '.env'))).mode & 0o777).toBe(0o600);
@@ -94,13 +94,13 @@ describe('partners onboard', () => {
   });
 });
 
-describe('doctor', () => {
-  it('reports no fault of a healthy server', async () => {
+describe('svcadmin doctor', () => {
+  it('reports no fault if the server works', async () => {
     const findings = await svcadmin.json<{ check: string; ok: boolean }[]>('doctor');
     expect(findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([]);
   });
 
-  it('names each fault and its remedy, and exits with 1', async () => {
+  it('names a wrong token as the fault of the check `server`, and exits with 1', async () => {
     const { code, stdout } = await svcadmin.run(['doctor', '--json'], { env: { SVCADMIN_TOKEN: 'wrong' } });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toContainEqual(
@@ -108,7 +108,7 @@ describe('doctor', () => {
     );
   });
 
-  it('names the unreachable server and the source of its address', async () => {
+  it('names the address that does not answer, and the variable with that address, as other commands do', async () => {
     const env = { SVCADMIN_URL: 'http://localhost:1' };
     for (const args of [['doctor'], ['partners', 'list']]) {
       const { stdout, stderr } = await svcadmin.run(args, { env });
@@ -123,8 +123,8 @@ describe('doctor', () => {
   });
 });
 
-describe('status, whoami and error', () => {
-  it('answer in a few lines', async () => {
+describe('svcadmin status, whoami and error', () => {
+  it('print the state of the server, the signed-in operator and the meaning of an error code', async () => {
     expect(await svcadmin.json('status')).toMatchObject({
       database: 'up',
       contract: '0.8.0',
@@ -135,8 +135,8 @@ describe('status, whoami and error', () => {
   });
 });
 
-describe('request', () => {
-  it('shows what an operator changed in that request', async () => {
+describe('svcadmin request ID', () => {
+  it('shows the changes that an operator made in the request; an unknown request exits with 4', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
     const story = await svcadmin.json('request', entry?.requestId ?? '');
@@ -146,7 +146,7 @@ describe('request', () => {
 });
 
 describe('a mistyped command or argument', () => {
-  it('is answered with the usage or the valid choices', async () => {
+  it('causes an error with the usage or the most similar command', async () => {
     const stderrOf = async (...args: string[]) => (await svcadmin.run(args)).stderr;
     const [trigger, verb, topic] = await Promise.all([
       stderrOf('webhooks', 'trigger', 'key_1'),
@@ -161,13 +161,13 @@ describe('a mistyped command or argument', () => {
   });
 });
 
-describe('help', () => {
-  it('names the first commands to run', async () => {
+describe('svcadmin --help', () => {
+  it('begins with the first command to run', async () => {
     const { stdout } = await svcadmin.run(['--help']);
     expect(stdout).toMatch(/^START HERE\n {2}\$ svcadmin login --url URL +sign in to a server$/m);
   });
 
-  it('begins with an example for every command', async () => {
+  it('shows the examples of a command first', async () => {
     const { stdout } = await svcadmin.run(['partners', 'create', '--help']);
     const sections = stdout.match(/^[A-Z ]+$/gm);
     expect(sections?.filter((line) => line.trim())[0]).toBe('EXAMPLES');

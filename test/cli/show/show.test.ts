@@ -24,10 +24,10 @@ beforeAll(async () => {
 }, within(90_000));
 afterAll(() => desk.stop());
 
-describe('the id in a text', () => {
+describe('an argument of svcadmin show', () => {
   const kinds = ['partner', 'client', 'apiKey', 'integration', 'session', 'enrollment', 'event'] as const;
   it.each([...kinds, 'delivery', 'entry', 'operator', 'user'] satisfies IdentifierKind[])(
-    'is found in a sentence and in an address: %s',
+    'may be a sentence or a URL with an identifier of this kind: %s',
     (kind) => {
       const id = randomId(kind);
       for (const text of [id, `see ${id}.`, `https://x.example/a/${id}?b=c`, `"${id}"`])
@@ -35,7 +35,7 @@ describe('the id in a text', () => {
     },
   );
 
-  it('can be of a wallet, an entry, a subject or a job; other text has no id', () => {
+  it('may be the id of a wallet, a refund, a subject or a job; other text has no id', () => {
     const [partner, entry] = [randomId('partner'), randomId('entry')];
     expect(identify(`${partner}:live`)).toEqual({ kind: 'wallet', id: `${partner}:live` });
     expect(identify(`rev_${entry}`)).toEqual({ kind: 'entry', id: `rev_${entry}` });
@@ -53,18 +53,21 @@ describe('the id in a text', () => {
     ['webhookSecret', 'a webhook signing secret'],
     ['integrationSecret', 'an integration secret'],
     ['operatorToken', 'an operator token'],
-  ] as const)('may be a secret: %s', (kind, name) => {
-    const secret = randomSecret(kind);
-    for (const text of [secret, `Authorization: Bearer ${secret}`, `?code=${secret}&state=x`]) {
-      const found = findSecret(text);
-      expect(found).toMatchObject({ name });
-      expect(JSON.stringify(found)).not.toContain(secret.slice(0, -4).slice(-8));
-    }
-  });
+  ] as const)(
+    'is recognised as a secret, of which at most the last characters are kept: %s',
+    (kind, name) => {
+      const secret = randomSecret(kind);
+      for (const text of [secret, `Authorization: Bearer ${secret}`, `?code=${secret}&state=x`]) {
+        const found = findSecret(text);
+        expect(found).toMatchObject({ name });
+        expect(JSON.stringify(found)).not.toContain(secret.slice(0, -4).slice(-8));
+      }
+    },
+  );
 });
 
-describe('show', () => {
-  it('shows a session and the commands for its related records, and these lead back', async () => {
+describe('svcadmin show', () => {
+  it('names the related records of a session and of each of those records, each once', async () => {
     const { sessions, partner, enrollment, sub, entry, deliveries, refused, api } = desk;
     const { partnerId, clientId, keyId } = partner;
     const { id: deliveryId, eventId } = deliveries.failed;
@@ -93,7 +96,7 @@ describe('show', () => {
     }
   });
 
-  it('prints the value and its related records as JSON', async () => {
+  it('prints with --json the record and its related records', async () => {
     const { sessions, partner } = desk;
     const shown = await svcadmin.json<Shown>('show', sessions.charged);
     expect(shown).toMatchObject({ kind: 'session', id: sessions.charged, record: { status: 'complete' } });
@@ -101,7 +104,7 @@ describe('show', () => {
     expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
   });
 
-  it('accepts a line of a statement', async () => {
+  it('is helped by wallets statement --csv, whose lines of charges name session, client and enrollment', async () => {
     const { partner, entry, sessions, enrollment } = desk;
     const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
     const line = stdout.split('\n').find((one) => one.includes(entry));
@@ -109,7 +112,7 @@ describe('show', () => {
     expect(line?.endsWith(`,USD,,,${cause}`)).toBe(true);
   });
 
-  it('accepts an address, and names the next commands', async () => {
+  it('accepts the URL of a hosted page, and names the next command', async () => {
     const { sessions, partner } = desk;
     const url = `https://verify.example/verify/session/${sessions.rejected}?lang=de`;
     const { code, stdout, stderr } = await desk.run(['show', url]);
@@ -130,14 +133,14 @@ describe('show', () => {
     [['sessions', 'list', '--since', '1h', '--until', '2h'], 2, 'before it begins'],
     [['wallets', 'list', '--days-left', 'soon'], 2, 'number of days'],
     [['partners', 'list', '--search', 'a'], 2, 'at least two characters'],
-  ])('refuses %j with exit %i', async (args, exit, words) => {
+  ])('and other look-ups refuse %j with exit code %i', async (args, exit, words) => {
     const { code, stdout, stderr } = await desk.run(args);
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(words);
   });
 
   it.each([['show'], ['partners', 'list', '--search'], ['users', 'find'], ['error']])(
-    'sends no secret to the server: %s %s %s',
+    'and other look-ups send no secret to the server: %s %s %s',
     async (...words) => {
       const secret = desk.partner.clientSecret;
       const { code, stdout, stderr } = await desk.run([...words.filter(Boolean), secret]);
@@ -150,8 +153,8 @@ describe('show', () => {
   );
 });
 
-describe('error', () => {
-  it('lists every error of the contract', async () => {
+describe('svcadmin error', () => {
+  it('lists every error code once, also those of redirects', async () => {
     const all = await svcadmin.json<{ code: string; kind: string }[]>('error');
     const codes = all.map(({ code }) => code);
     expect(codes).toEqual(expect.arrayContaining([...Object.keys(errorTable), 'document_rejected']));
@@ -172,7 +175,7 @@ describe('error', () => {
     expect(searchErrors(message)[0]?.code).toBe(code);
   });
 
-  it('finds the message of every row, and nothing for other text', () => {
+  it('finds the error of every text in the error table, and no error for other text', () => {
     for (const [code, { text }] of Object.entries(errorTable))
       expect(
         searchErrors(text).map((error) => error.code),
@@ -181,7 +184,7 @@ describe('error', () => {
     expect(searchErrors('the printer is out of paper')).toEqual([]);
   });
 
-  it('explains one error, lists several, and needs no server', async () => {
+  it('explains one matching error, lists several, exits with 4 for none, and needs no server', async () => {
     const env = { SVCADMIN_URL: 'http://127.0.0.1:1', SVCADMIN_TOKEN: '' };
     const run = (message: string) => svcadmin.run(['error', message, '--json'], { env });
     const one = await run('Invalid or inactive API key');
