@@ -6,7 +6,7 @@ import { rememberAdminAddress } from '../../server/platform/config/admin-address
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess } from './server-process.ts';
 
-it("a process that shares a data directory restores the other process's address when it stops", async () => {
+it('the file admin-url names the process that started last; after this process has stopped, it names the first one', async () => {
   const first = await createServerProcess();
   await first.start();
   const address = () => readFileSync(join(first.dataDir, 'admin-url'), 'utf8').trim();
@@ -21,7 +21,7 @@ it("a process that shares a data directory restores the other process's address 
   expect(address()).toBe(before);
 });
 
-/** A directory of another user. root makes one; other users take a directory of root. */
+/** Returns a directory of another user. root creates one; any other user gets a directory of root. */
 function foreignDirectory(): string {
   if (process.getuid?.() !== 0) return '/usr';
   const directory = temporaryFolder('foreign');
@@ -29,7 +29,7 @@ function foreignDirectory(): string {
   return directory;
 }
 
-it("the address file is not written into another user's directory or into a missing one", () => {
+it("the file admin-url is written neither into another user's directory nor into a missing one, without a warning", () => {
   const warned: unknown[] = [];
   const logger = { warn: (...parts: unknown[]) => void warned.push(parts) };
   const absent = join(tmpdir(), `svc-absent-${process.pid}`);

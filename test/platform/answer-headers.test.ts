@@ -20,7 +20,7 @@ const operator = { authorization: `Bearer ${adminToken}` };
 const form = { method: 'POST', body: new URLSearchParams({ a: 'b' }) };
 const page = { headers: { accept: 'text/html' } };
 
-/** A start that redirects into the flow. */
+/** Returns the path of a valid `/verify/start` request, which is answered by a redirect. */
 function startPath(): string {
   const { codeChallenge, state } = newVisit();
   const { clientId } = partner;
@@ -29,7 +29,7 @@ function startPath(): string {
   return url.slice(baseUrl.length);
 }
 
-describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id', () => {
+describe('X-Content-Type-Options: nosniff and an X-Request-Id', () => {
   it.each<[listener: keyof typeof urls, status: number, path: string, init?: RequestInit]>([
     ['public', 200, '/healthz'],
     ['public', 200, '/readyz'],
@@ -46,7 +46,7 @@ describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id',
     ['public', 200, '/', page],
     ['public', 404, '/'],
     ['public', 200, '/llms.txt'],
-    ['public', 302, 'a start'],
+    ['public', 302, 'a valid /verify/start'],
     ['public', 400, '/verify/start'],
     ['public', 400, '/verify/start', page],
     ['public', 404, '/verify/session/ses_x', page],
@@ -74,8 +74,8 @@ describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id',
     ['health', 200, '/readyz'],
     ['health', 401, '/metrics'],
     ['health', 404, '/nowhere'],
-  ])('%s listener: %i of %s', async (listener, status, path, init) => {
-    const url = urls[listener] + (path === 'a start' ? startPath() : path);
+  ])('are sent by the %s listener with the status %i of %s', async (listener, status, path, init) => {
+    const url = urls[listener] + (path === 'a valid /verify/start' ? startPath() : path);
     const response = await fetch(url, { redirect: 'manual', ...init });
     await response.arrayBuffer();
     expect(response.status).toBe(status);
@@ -94,21 +94,21 @@ describe('a Link header to the explanation of an error', () => {
     ['missing_api_key', '/api/verify/hvf-session/ses_x'],
     ['missing_api_key', '/api/wallet'],
     ['invalid_request', '/verify/start'],
-  ])('is part of the answer %s of %s', async (code, path, init) => {
+  ])('is sent with the error %s of %s', async (code, path, init) => {
     const response = await fetch(urls.public + path, init);
     await response.arrayBuffer();
     expect(response.headers.get('x-svc-error')).toBe(code);
     expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${code}>; rel="help"`);
   });
 
-  it('is part of the answer to a malformed HTTP request', async () => {
+  it('is sent with the answer to a malformed HTTP request', async () => {
     const socket = connect(Number(new URL(urls.public).port), '127.0.0.1');
     socket.end('nonsense\r\n\r\n');
     const answer = (await socket.toArray()).join('');
     expect(answer).toContain(`link: <${server.baseUrl}/docs/errors#malformed_http>; rel="help"\r\n`);
   });
 
-  it('is absent from successes, and from errors of the admin listener, which has no documentation', async () => {
+  it('is absent from successful answers, and from errors of the admin listener, which has no documentation', async () => {
     for (const url of [`${urls.public}/healthz`, `${urls.admin}/nowhere`]) {
       const response = await fetch(url);
       await response.arrayBuffer();

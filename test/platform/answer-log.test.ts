@@ -35,12 +35,12 @@ const linesOf = async (answer: Response) => {
   return log.of(id);
 };
 
-it('the log names the version of the package', () => {
+it('the version in the log is the version in package.json', () => {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   expect(JSON.parse(manifest)).toMatchObject({ version });
 });
 
-describe('a line of the log', () => {
+describe('the log line of a request', () => {
   it('names service, version and role, and the authenticated partner', async () => {
     const { code: _none, ...form } = tokenForm(partner, { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) });
     const answer = await post(`${server.baseUrl}/api/oauth/token`, {
@@ -66,7 +66,7 @@ describe('a line of the log', () => {
     expect(line).not.toHaveProperty('partner');
   });
 
-  it('names the partner of a hosted session', async () => {
+  it('names the partner of a hosted session, for its start and for a posted form', async () => {
     await verifyUser(server, partner);
     const start = () => log.lines.find(({ route }) => route === '/verify/start');
     await expect.poll(start).toMatchObject({ partner: partner.partnerId, status: 302 });
@@ -83,7 +83,7 @@ describe('a line of the log', () => {
     expect(failed()[0]).toMatchObject({ status: 404, description: expect.stringContaining(id) });
   });
 
-  it('is not written for health probes', async () => {
+  it('is not written if the request is a health probe', async () => {
     for (const path of ['/healthz', '/readyz'])
       expect((await fetch(`${server.baseUrl}${path}`)).status).toBe(200);
     await linesOf(await fetch(`${server.baseUrl}/.well-known/jwks.json`));
@@ -156,7 +156,7 @@ describe('a traceparent header', () => {
     ['a parent id of zeros', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['version ff', traceparent.replace(/^00/, 'ff')],
     ['more fields than version 00 has', `${traceparent}-more`],
-  ])('is ignored with %s', async (_name, header) => {
+  ])('is ignored if it has %s', async (_name, header) => {
     expect((await linesOf(await answerTo(header)))[0]).not.toHaveProperty('traceId');
   });
 
@@ -177,11 +177,11 @@ describe('a traceparent header', () => {
     expect(sent.slice(0, 3).map(([, header]) => header)).toEqual([undefined, undefined, undefined]);
     const attempt = () =>
       log.lines.find((line) => line['msg'] === 'webhook attempt' && line['traceId'] === traceId);
-    // The log line follows after the answer is recorded.
+    // The sender logs the attempt after it has recorded the receiver's answer.
     await expect.poll(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
   });
 
-  it('is sent with the events of the session that the request started', async () => {
+  it('is sent with a later webhook of the session that the request started', async () => {
     const receiver = await createReceiver();
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
     const { state, codeChallenge } = newVisit();

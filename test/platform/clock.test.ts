@@ -22,9 +22,9 @@ function machine({ off = 0, delay = 0 } = {}) {
   return { state, pass, clock };
 }
 
-describe('the clock that decides money', () => {
+describe('the database clock', () => {
   it.each([0, 1_500, -1_500, 86_400_000])(
-    'equals the database time on a machine that is %i ms off',
+    'returns the database time on a machine whose clock is %i ms off',
     async (off) => {
       const { state, pass, clock } = machine({ off });
       await clock.measure();
@@ -49,7 +49,7 @@ describe('the clock that decides money', () => {
     [-2_000, true],
     [2_001, false],
     [-2_001, false],
-  ])('is trusted on a machine that is %i ms off: %s', async (off, trusted) => {
+  ])('is trusted with a machine clock that is %i ms off: %s', async (off, trusted) => {
     const { clock } = machine({ off });
     await clock.measure();
     expect(clock.trusted()).toBe(trusted);
@@ -70,7 +70,7 @@ describe('the clock that decides money', () => {
     expect(clock.trusted()).toBe(true);
   });
 
-  it('keeps its last offset while the database is away', async () => {
+  it('returns the database time by its last offset while the database is unreachable', async () => {
     const { state, pass, clock } = machine({ off: 700 });
     await clock.measure();
     state.away = true;
@@ -80,7 +80,7 @@ describe('the clock that decides money', () => {
   });
 
   it.each([60_000, -60_000, 31 * 86_400_000])(
-    "does not move, and is not trusted, after the machine's clock is set by %i ms",
+    "returns the database time, but is not trusted, after the machine's clock was moved by %i ms",
     async (step) => {
       const { state, pass, clock } = machine({ off: 300 });
       await clock.measure();
@@ -105,8 +105,8 @@ describe('the clock that decides money', () => {
   });
 });
 
-describe('the automatic measurement of the clock', () => {
-  it("happens within a second after the machine's clock was set", async () => {
+describe('the automatic measurement of the database clock', () => {
+  it("happens within a second after the machine's clock was moved", async () => {
     let [measured, off] = [0, 0];
     const clock = createDatabaseClock({
       readServerTime: async () => {

@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 // The cases run simultaneously with a server each, because most of their time is waiting.
-describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
+describe.concurrent.each(['cut', 'hang'] as const)('an unreachable database (its connections: %s)', (how) => {
   it('causes a 503 within 5 s without a charge at every endpoint except the session query, until the database returns', async ({
     expect,
   }) => {

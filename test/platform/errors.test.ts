@@ -54,7 +54,7 @@ describe('the error table', () => {
     expect(named.toSorted()).toEqual(Object.keys(oauth).toSorted());
   });
 
-  it.each(codes)('%s: status, exit code and retry agree', (code) => {
+  it.each(codes)('gives %s an exit code and a retry hint that agree with its status', (code) => {
     const { status, exit, retryable, text } = errorTable[code];
     expect(status).toBeGreaterThanOrEqual(400);
     expect(retryable).toBe(status === 429 || status >= 500);
@@ -72,7 +72,7 @@ describe('the error table', () => {
 });
 
 describe('an ApiError', () => {
-  it('uses the text of the throwing code', () => {
+  it('has the description that it was created with', () => {
     const error = new ApiError('invalid_grant', { description: 'The authorization code has expired' });
     expect(oauthBody(error).error_description).toBe('The authorization code has expired');
     expect(error.message).toBe('The authorization code has expired');
@@ -88,7 +88,7 @@ describe('an ApiError', () => {
     expect(new ApiError('rate_limited', { retryAfter: seconds }).headers).toEqual({ 'retry-after': header });
   });
 
-  it('adds its own headers', () => {
+  it('has the headers that it was created with', () => {
     const headers = { 'www-authenticate': 'Bearer' };
     expect(new ApiError('invalid_token', { headers }).headers).toEqual(headers);
     expect(new ApiError('invalid_token').headers).toEqual({});
@@ -99,7 +99,7 @@ describe('an ApiError', () => {
     expect(JSON.stringify([oauthBody(error), generalBody(error)])).not.toContain('secret');
   });
 
-  it('has a known OAuth name even if its code has none', () => {
+  it('has the OAuth name invalid_request if its code has no OAuth name', () => {
     expect(oauthBody(new ApiError('route_not_found')).error).toBe('invalid_request');
   });
 

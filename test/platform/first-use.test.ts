@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { adminToken, startTestServer } from '../harness/server.ts';
 import { findOrStartServer } from '../journey/local-server.ts';
 
-it('the journey uses the server that svcadmin finds, and its base address', async () => {
+it('findOrStartServer returns the running server at SVCADMIN_URL, with its base URL', async () => {
   const server = await startTestServer();
   onTestFinished(() => server.stop());
   const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken, SVC_PORT: '1' };

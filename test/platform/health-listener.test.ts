@@ -47,7 +47,7 @@ it('svc-gateway prints its version and usage, and refuses an unknown command', a
   });
 });
 
-it('a configuration check exits with 78 and names the fault', async () => {
+it('svc-gateway check exits with 78 and names the malformed variable', async () => {
   const { code, output } = await svcGateway(['check'], { SVC_PORT: 'http' });
   expect(code).toBe(78);
   expect(output).toMatch(/SVC_PORT: /);

@@ -83,12 +83,12 @@ describe('errors of the public listener', () => {
     expect(await call('/%ZZ')).toMatchObject({ status: 404, body: failure('No such path') });
   });
 
-  it('are not caused by a long identifier: the request reaches its endpoint', async () => {
+  it('are not returned for a path of 8,000 characters, which reaches its endpoint', async () => {
     const response = await fetch(`${url}/things/${'x'.repeat(8_000)}`);
     expect([response.status, await response.text()]).toEqual([200, 'a thing']);
   });
 
-  it('are 500 if they are unexpected, and hide their text', async () => {
+  it('are 500 with a standard text if the thrown error is unexpected', async () => {
     for (const path of ['/unknown-error', '/thrown-text', '/wrong-answer']) {
       expect(await call(path)).toMatchObject({ status: 500, body: failure('Internal server error') });
     }
@@ -105,10 +105,10 @@ describe('errors of the public listener', () => {
     ['a list', { name: ['a', 'b'] }, 'name must be given once'],
     ['an empty field', { name: '' }, 'name must not be empty'],
     ['a long field', { name: 'x'.repeat(10) }, 'name must have at most 9 characters'],
-    ['another word', { name: 'x', kind: 'small' }, 'kind must be big'],
+    ['an unlisted value', { name: 'x', kind: 'small' }, 'kind must be big'],
     ['a short list', { name: 'x', parts: ['a'] }, 'parts must have at least 2 items'],
-    ['anything else', { name: 'x', size: 'l' }, /^size: /],
-  ])('are 400 for %s, and name it', async (_, fields, text) => {
+    ['a fault of another kind', { name: 'x', size: 'l' }, /^size: /],
+  ])('are 400 for %s in the body, and name the field', async (_, fields, text) => {
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -186,7 +186,7 @@ describe('the address of a caller', () => {
     [2, '192.0.2.2'],
     ['127.0.0.0/8', '192.0.2.3'],
     [true, '192.0.2.1'],
-  ])('is read from proxies, of which %s are trusted', async (trustProxy, address) => {
+  ])('is taken from X-Forwarded-For as trustProxy=%s allows: %s', async (trustProxy, address) => {
     const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
     behind.get('/', async ({ ip }) => ip);
     const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };

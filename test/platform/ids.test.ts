@@ -24,7 +24,7 @@ const key = new Uint8Array(32).fill(1);
 const otherKey = new Uint8Array(32).fill(2);
 
 describe('identifiers', () => {
-  it.each(identifiers)('%s: a prefix and 128 bits in base62', (kind) => {
+  it.each(identifiers)('have a prefix and 128 bits in base62: %s', (kind) => {
     for (const id of [randomId(kind), deriveId(key, kind, ['cause'])]) {
       expect(id).toMatch(new RegExp(`^${identifierPrefixes[kind]}[0-9A-Za-z]{22}$`));
       expect(identifier(kind).safeParse(id).success).toBe(true);
@@ -32,7 +32,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('are never repeated', () => {
+  it('are all different, among 5,000 random ones', () => {
     expect(new Set(Array.from({ length: 5_000 }, () => randomId('entry'))).size).toBe(5_000);
   });
 
@@ -63,7 +63,7 @@ describe('identifiers', () => {
 describe('secrets', () => {
   const characters = (kind: SecretKind) => (kind === 'webhookSecret' ? 52 : 49);
 
-  it.each(secrets)('%s: a prefix, 256 bits, and a checksum', (kind) => {
+  it.each(secrets)('have a prefix, 256 bits and a checksum: %s', (kind) => {
     for (const secret of [randomSecret(kind), secretOfBytes(kind, Buffer.from(key))]) {
       const body = `[0-9A-Za-z]{${characters(kind)}}`;
       expect(secret).toMatch(new RegExp(`^${secretPrefixes[kind]}${body}$`));
@@ -71,7 +71,7 @@ describe('secrets', () => {
     }
   });
 
-  it.each(secrets)('%s: any changed character is detected without a look-up', (kind) => {
+  it.each(secrets)('are invalid if any character is changed, which needs no look-up: %s', (kind) => {
     const secret = randomSecret(kind);
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const position = fc.integer({ min: secretPrefixes[kind].length, max: secret.length - 1 });
@@ -91,7 +91,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are, for webhooks, valid base64 after whsec_, a multiple of four characters, with at least 256 bits', () => {
+  it('have, for webhooks, at least 256 bits of base64 after whsec_, in a multiple of four characters', () => {
     const body = randomSecret('webhookSecret').slice('whsec_'.length);
     expect(body.length % 4).toBe(0);
     const bytes = Buffer.from(body, 'base64');
@@ -105,15 +105,15 @@ describe('secrets', () => {
   });
 });
 
-describe('the comparison of secrets', () => {
-  it('covers every byte', () => {
+describe('functions for secrets', () => {
+  it('sameText is false for a text of other characters or of another length', () => {
     expect(sameText('abc', 'abc')).toBe(true);
     for (const other of ['abd', 'ab', 'abcd', '', 'ABC']) expect(sameText('abc', other)).toBe(false);
     expect(sameText('é', 'é')).toBe(true);
     expect(sameText('é', 'e')).toBe(false);
   });
 
-  it('uses SHA-256 hashes in base64url', () => {
+  it('sha256 returns the digest in base64url', () => {
     expect(sha256('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
 });

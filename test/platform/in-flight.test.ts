@@ -91,7 +91,7 @@ async function rawConnection() {
 }
 
 describe('requests in flight', () => {
-  it('are limited: one more gets 503 with Retry-After, and is counted and logged', async () => {
+  it('are limited: each further request gets 503 with Retry-After and is counted, and one warning is logged', async () => {
     const answers = await full();
     for (let n = 0; n < 5; n += 1) {
       const refused = await slow();
@@ -208,14 +208,14 @@ describe('callers of the hosted pages and callers of the API', () => {
   });
 });
 
-describe('the health of a capacity limit', () => {
-  it('is good while users wait for their providers', () => {
+describe('the check for a stuck limit', () => {
+  it('finds nothing while users wait for their verification sources', () => {
     capacity.take('returning_user');
     now += 60_000;
     expect(capacity.isStuck()).toBe(false);
   });
 
-  it('is bad if all places are taken and none was freed for 10 s', () => {
+  it('finds a limit whose places are all taken if none was freed for more than 10 s', () => {
     capacity.take('authenticated');
     now += 60_000;
     expect(capacity.isStuck()).toBe(false);

@@ -38,7 +38,7 @@ async function startOn({ name }: FreshDatabase, proxyPort: number) {
 
 const notReady = (reason: string) => ({ status: 503, body: { ready: false, reasons: [reason] } });
 
-/** Collections with documents. */
+/** Returns the names of the collections that have documents. */
 async function written({ db }: FreshDatabase): Promise<string[]> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const counted = collections.map(async ({ name }) =>
@@ -47,7 +47,7 @@ async function written({ db }: FreshDatabase): Promise<string[]> {
   return (await Promise.all(counted)).flat().toSorted();
 }
 
-it('a process whose indexes are being built is alive, is not ready, refuses requests and writes nothing', async () => {
+it('a process whose indexes are being built answers /healthz, but answers 503 to other requests and writes only keys and meta', async () => {
   const database = await freshDatabase();
   const proxy = await startProxy(databasePort());
   onTestFinished(() => proxy.close());
@@ -84,7 +84,7 @@ it('a process whose indexes are being built is alive, is not ready, refuses requ
   expect((await exchangeCode(running, partner, await verifyUser(running, partner))).status).toBe(200);
 });
 
-it('an index that cannot be built now is tried again, and readiness names the reason', async () => {
+it('an index whose build is refused is built later, and until then /readyz gives the reason', async () => {
   const database = await freshDatabase();
   const proxy = await startRefusingProxy(databasePort());
   onTestFinished(() => proxy.stop());

@@ -13,7 +13,7 @@ const keep = (name: string, value: string | null | undefined): string => {
   return value;
 };
 
-/** A visit in a browser that keeps every cookie. */
+/** Verifies a user in a browser, and keeps each secret and cookie for the check of the log. */
 async function verifyUser(server: ServerProcess, partner: TestPartner, person: string) {
   const { codeVerifier, codeChallenge, state } = newVisit();
   keep('state', state);
@@ -103,7 +103,7 @@ describe('the log at its most detailed level', () => {
     const found = [...secrets].filter(([, secret]) => output.includes(secret)).map(([name]) => name);
     expect(found).toEqual([]);
     expect(secrets.size).toBeGreaterThan(30);
-    // Nor any malformed-input text.
+    // The log does not contain the secrets in malformed requests either.
     expect(output).not.toMatch(
       /svc_(code|secret|test|live|admin)_[0-9A-Za-z]{20}|whsec_|eyJ[0-9A-Za-z_-]{20}/,
     );

@@ -154,7 +154,7 @@ describe('the server, with very long input', () => {
   const page = { accept: 'text/html' };
 
   it.each(['user-agent', 'accept-language', 'cookie', 'x-forwarded-for', 'accept', 'origin'])(
-    'reads only a limited part of %s',
+    'reads only a limited part of the header %s',
     (name) =>
       compare(
         (text) => ({
@@ -168,7 +168,7 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/api/oauth/userinfo', '/api/verify/hvf-session/ses_1'])(
-    'reads only a limited part of Authorization: %s',
+    'reads only a limited part of the Authorization header at %s',
     (path) =>
       compare((text) => ({ path, headers: { authorization: `Bearer x${text}x` } }), longestHead - 400),
   );
@@ -190,7 +190,7 @@ describe('the server, with very long input', () => {
     (path) => compare((body) => ({ path, method: 'POST', headers: form, body }), longestBody),
   );
 
-  it('counts the fields of a form before it parses them', async () => {
+  it('refuses a form of more than 32 fields with 400', async () => {
     const fields = (count: number) => Array.from({ length: count }, (_, n) => `f${n}=1`).join('&');
     const call = { method: 'POST', headers: form } as const;
     const answers = async (path: string, count: number) => {

@@ -76,7 +76,7 @@ const manyHeaders = Array.from({ length: 2_100 }, () => 'a:');
 
 describe('malformed HTTP', () => {
   it.each([
-    ['what is no request', 400, 'nonsense\r\n\r\n'],
+    ['text that is no request', 400, 'nonsense\r\n\r\n'],
     ['another protocol', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['an unknown method', 400, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['CONNECT', 400, 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],

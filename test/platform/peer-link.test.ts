@@ -26,20 +26,20 @@ async function open(receive: Receive, hold?: () => Promise<unknown>) {
 }
 
 describe('a message to another process', () => {
-  it('is answered, in sequence over one connection and several at once', async () => {
+  it('is answered, whether messages are sent in sequence or simultaneously', async () => {
     const { send } = await open(async (body) => body.toUpperCase());
     expect([await send('a'), await send('b')]).toEqual(['A', 'B']);
     expect(await Promise.all(['c', 'd', 'e'].map(send))).toEqual(['C', 'D', 'E']);
     expect(await send('ä'.repeat(500_000))).toBe('Ä'.repeat(500_000));
   });
 
-  it('keeps its sender waiting while the other process sends signs of life', async () => {
+  it('waits more than a second for its answer while the other process sends signs of life', async () => {
     const { send } = await open((body) => (body === 'late' ? wait(1_300, body) : Promise.resolve(body)));
     await send('first');
     expect(await send('late')).toBe('late');
   });
 
-  it('fails without a sign of life, and the other process notices that the connection has ended', async () => {
+  it('fails without a sign of life, and the other process sees that the connection has ended', async () => {
     const closed: boolean[] = [];
     const receive: Receive = async (_body, isClosed) => {
       closed.push(isClosed());

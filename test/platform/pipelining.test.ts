@@ -56,7 +56,7 @@ describe('requests that a client pipelines', () => {
     expect(handled.map(({ closed }) => closed)).toEqual([true, true, true, false]);
   });
 
-  it('are not handled after a reset, and the running request is aborted', async () => {
+  it('are not handled after the client resets the connection, and the running request is aborted', async () => {
     send('/1', '/2', '/3');
     await expect.poll(paths).toEqual(['/1']);
     socket.resetAndDestroy();
@@ -73,7 +73,7 @@ describe('requests that a client pipelines', () => {
     expect(paths()).toEqual(['/1']);
   });
 
-  it('can be 17 at most, and one more closes the connection', async () => {
+  it('close the connection, without being handled, if more than 17 are pending', async () => {
     send(...Array.from({ length: 17 }, (_, n) => `/${n}`));
     await expect.poll(paths).toEqual(['/0']);
     send('/17');

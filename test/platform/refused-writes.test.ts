@@ -43,7 +43,7 @@ const exchange = async (of: { code: string; codeVerifier: string }) => {
 const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
 const unavailable = { status: 503, retryAfter: '5', body: { error: 'service_unavailable' } };
 
-/** Refusals that last until an operator acts: rights, quota, disk, block, read-only. */
+/** Errors with which a database refuses writes until an operator acts. */
 const refusals: [number, string][] = [
   [13, 'Unauthorized'],
   [18, 'AuthenticationFailed'],
@@ -59,7 +59,7 @@ const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'le
 
 describe('a ledger page that the database refuses', () => {
   it.each(cases)(
-    '$code $codeName by $by: the exchange answers 503 without a charge, and then the code works',
+    'causes a 503 without a charge, and the code works later: $code $codeName, by $by',
     async (given) => {
       const visited = await verifyUser(server, partner);
       const before = await ledger();
@@ -75,7 +75,7 @@ describe('a ledger page that the database refuses', () => {
     },
   );
 
-  it('is sent once after a certain refusal, and again after an uncertain one', async () => {
+  it('is sent once if the refusal proves that it was not written, and again otherwise', async () => {
     proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
     await exchange(await verifyUser(server, partner));
     expect(proxy.refused).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('a ledger page that the database refuses', () => {
   });
 
   it.each(ways)(
-    'stays written if a router has lost the reply (by %s), and the next exchange names the charge',
+    'is charged once, and the next exchange names the charge, if a router loses every reply (by %s)',
     async (by) => {
       const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
       const visited = await verifyUser(server, partner);
@@ -106,7 +106,7 @@ describe('a ledger page that the database refuses', () => {
   );
 
   it.each(ways)(
-    'stays written if a router has lost one reply (by %s), and the caller gets the token',
+    'is charged once, and the caller gets the token, if a router loses the first reply (by %s)',
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
@@ -118,7 +118,7 @@ describe('a ledger page that the database refuses', () => {
     },
   );
 
-  it('stays written if its reply is lost and its repetition is refused', async () => {
+  it('is charged once, and the next exchange names the charge, if its reply is lost and its repetition is refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
     const visited = await verifyUser(server, partner);

@@ -75,7 +75,7 @@ async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
   return [...found].toSorted();
 }
 
-it('the master key is replaced under traffic, and afterwards the old key is not needed', {
+it('the master key is replaced during traffic without a failed exchange, and then all secrets work without the old key', {
   timeout: within(180_000),
 }, async () => {
   const database = await freshDatabase();
@@ -100,7 +100,7 @@ it('the master key is replaced under traffic, and afterwards the old key is not 
   await first.admin.integrations.rotateSecret.mutate({ integrationId, keepOldSeconds: 86_400 });
   const { jws } = await first.admin.wallets.signedStatement.query({ partnerId, mode: 'test' });
 
-  /** One visit, with its exchange at the address `at`. */
+  /** Verifies a user, and exchanges the code at the address `at`. */
   async function exchange(at: { baseUrl: string }) {
     const answer = await exchangeCode(at, partner, await verifyUser(site, partner));
     const { access_token: token = '' } = (await answer.json()) as { access_token?: string };

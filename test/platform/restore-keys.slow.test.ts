@@ -44,7 +44,7 @@ const refused = (byte: number) => ({
 });
 
 it(
-  'a backup is restored only with the master key that opens it; otherwise nothing changes',
+  'a backup is restored only with its own master key; otherwise restore throws a ConfigError and writes nothing',
   async () => {
     const from = await backupOf({ SVC_MASTER_KEY: keyOf(1) });
     const parent = temporaryFolder('target');
@@ -68,7 +68,7 @@ it(
 );
 
 it(
-  'a backup with a generated master key is restored with it, unless SVC_MASTER_KEY is another',
+  'a backup that contains a generated master key is restored, unless SVC_MASTER_KEY is another key',
   async () => {
     const from = await backupOf({});
     const there = join(temporaryFolder('there'), 'data');
@@ -80,7 +80,7 @@ it(
   within(120_000),
 );
 
-it('a copied database is made safe for serving only with the master key that opens it', async () => {
+it('closeRestored invalidates the codes of a copied database only if it has the master key of this database', async () => {
   const server = await startTestServer();
   const partner = await createPartner(server);
   await verifyUser(server, partner);

@@ -35,7 +35,7 @@ const codeOf = (server: ServerProcess, partner: TestPartner) => verifyUser(serve
 const userinfo = async ({ baseUrl }: ServerProcess, token = '') =>
   (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-/** Exchanges new codes, one after another, until `stop`; resolves to how many there were. */
+/** Exchanges new codes, one after another, until `stop` is called. `granted` are their access tokens. */
 function startTraffic(server: ServerProcess, partner: TestPartner) {
   let running = true;
   const granted: string[] = [];
@@ -110,7 +110,7 @@ async function membersOf(server: ServerProcess) {
 const age = Number(process.env['RESTORE_AGE_SECONDS'] ?? 0);
 
 it(
-  'a restored backup passes the audit, and accepts no credential that was issued after it',
+  'a restored backup passes the audit, and accepts no credential that was issued after the backup',
   async () => {
     const server = await createServerProcess({ SVC_PORTAL: 'on' });
     const backup = join(temporaryFolder('backup'), 'backup');

@@ -24,7 +24,7 @@ describe('a server that is asked to stop during requests', () => {
     const masterKey = Buffer.alloc(32, 3).toString('base64');
     const observer = await startTestServer({ env: { SVC_MASTER_KEY: masterKey } });
     onTestFinished(() => observer.stop());
-    // It hands nothing over, so it must publish its own events.
+    // Without hand-overs, the stopping server must publish the events of its own charges.
     const env = { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri, SVC_PEER_ADDRESS: 'off' };
     const stopping = await startTestServer({ env });
     const partner = await createPartner(observer, { client: { tokenRequestsPerMinute: 1_000 } });
@@ -50,7 +50,7 @@ describe('a server that is asked to stop during requests', () => {
 });
 
 describe('a server that is asked to stop, with a drain delay', () => {
-  it('is not ready but still serves, closes its connections after answers, and then stops', async () => {
+  it('answers /readyz with 503 and other requests as usual, closes connections after answers, and then stops', async () => {
     const server = await startTestServer({ env: { SVC_DRAIN_DELAY: '700ms' } });
     const stopped = server.stop();
     for (const base of [server.baseUrl, server.adminUrl]) {
@@ -66,7 +66,7 @@ describe('a server that is asked to stop, with a drain delay', () => {
 });
 
 describe('the server process', () => {
-  it('starts and serves with every role if no directory is writable', async () => {
+  it('starts with every role and exits with 0, without a log line, if its data directory cannot be created', async () => {
     const database = await freshDatabase();
     const server = await createServerProcess({
       MONGODB_URI: database.uri,
@@ -80,7 +80,7 @@ describe('the server process', () => {
     expect(server.output()).not.toContain('"level":');
   });
 
-  it('ends when `npm start` gets SIGTERM', { timeout: within(90_000) }, async () => {
+  it('ends with its database when `npm start` gets SIGTERM', { timeout: within(90_000) }, async () => {
     const dataDir = temporaryFolder('npm');
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
@@ -101,7 +101,7 @@ describe('the server process', () => {
     await expect.poll(() => isAlive(enginePid), { interval: 100 }).toBe(false);
   });
 
-  it('ends with 0 and its database on SIGTERM, and granted tokens stay valid after the next start', async () => {
+  it('exits with 0 and stops its database on SIGTERM, and tokens stay valid after its next start', async () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
     await server.start();
     const partner = await createPartner(server);
@@ -126,7 +126,7 @@ describe('the server process', () => {
     expect(server.output()).not.toMatch(/"level":(50|60)/);
   });
 
-  it('ends with 78 and a list of faults if its environment is wrong, before any side effect', async () => {
+  it('exits with 78 and lists the malformed variables', async () => {
     const { child, output } = spawnServer({
       SVC_PORT: 'http',
       SVC_PRICE_CENTS: '-1',
@@ -136,7 +136,7 @@ describe('the server process', () => {
     expect(output()).toMatch(/SVC_PORT: .*\n.*SVC_PRICE_CENTS: /);
   });
 
-  it('ends with 1 and a message if its database refuses the connection', async () => {
+  it('exits with 1 and prints ECONNREFUSED if its database refuses the connection', async () => {
     const { child, output } = spawnServer({
       SVC_PORT: '0',
       SVC_ADMIN_PORT: '0',
@@ -147,7 +147,7 @@ describe('the server process', () => {
     expect(output()).toMatch(/ECONNREFUSED/);
   });
 
-  it('ends with 1 if its port is in use, before it opens a database', async () => {
+  it('exits with 1 if its port is in use, and creates no database', async () => {
     const first = await startTestServer();
     onTestFinished(() => first.stop());
     const dataDir = temporaryFolder('taken');

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('a process without a trusted clock moves no money, and does all other work', async () => {
+it('a process without a trusted clock refuses to move money with 503, but verifies users and sends webhooks', async () => {
   const { admin, baseUrl } = server;
   const receiver = await createReceiver();
   const partner = await createPartner(server);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBatchWindow } from '../../../server/platform/batching/batch-window.ts';
 
-/** A batch window over a batch that the test fills. `closed` reports its end. */
+/** A batch window for a batch that the test fills. `isClosed` says whether the window has ended. */
 function opened(fixed?: { ms: number; items: number }) {
   let size = 0;
   let closed = false;
@@ -38,7 +38,7 @@ async function sent(items: number) {
   return batch;
 }
 
-describe('the start of a batch', () => {
+describe('a batch window', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
@@ -46,14 +46,14 @@ describe('the start of a batch', () => {
     vi.useRealTimers();
   });
 
-  it.each([1, 2, 3])('is immediate after a batch of %i', async (items) => {
+  it.each([1, 2, 3])('closes immediately if the size of the last batch was %i', async (items) => {
     const batch = await sent(items);
     batch.begin(1);
     await pass(0);
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('happens as soon as the batch is as large as the last one', async () => {
+  it('closes as soon as the batch is as large as the last one', async () => {
     const batch = await sent(4);
     batch.begin(1);
     batch.add(2);
@@ -64,7 +64,7 @@ describe('the start of a batch', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('happens after 2 ms if the batch stays smaller, and the next batch expects fewer items', async () => {
+  it('closes after 2 ms if the batch stays smaller than the last one, and the next batch expects fewer items', async () => {
     const batch = await sent(50);
     batch.begin(1);
     await pass(1);
@@ -76,7 +76,7 @@ describe('the start of a batch', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('waits for a fixed number of items if one is configured', async () => {
+  it('closes at the configured number of items, or after the configured time', async () => {
     const batch = opened({ ms: 10, items: 2 });
     for (const _time of ['first', 'second']) {
       batch.begin(1);

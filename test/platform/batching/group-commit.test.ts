@@ -22,7 +22,7 @@ async function turns(count = 4): Promise<void> {
 }
 
 describe('a group commit', () => {
-  it('runs all calls of one tick in one batch, and returns each call its own result', async () => {
+  it('runs all calls of one turn of the event loop in one batch, and returns each call its own result', async () => {
     const { batches, finish, call } = controlled();
     const answers = Promise.all(['a', 'b', 'a'].map(call));
     await turns();
@@ -31,7 +31,7 @@ describe('a group commit', () => {
     expect(await answers).toEqual(['A', 'B', 'A']);
   });
 
-  it('has one operation in flight, and later calls go out together in the next one', async () => {
+  it('runs one batch at a time; calls during a batch go together into the next one', async () => {
     const { batches, finish, call } = controlled();
     const first = call('a');
     await turns();
@@ -48,7 +48,7 @@ describe('a group commit', () => {
     expect(await Promise.all(later)).toEqual(['B', 'C']);
   });
 
-  describe('a group commit with flushAfter', () => {
+  describe('the option flushAfter', () => {
     const forEver = 60_000;
     function collecting(flushAfter: { ms: number; items: number }) {
       const batches: string[][] = [];
@@ -59,7 +59,7 @@ describe('a group commit', () => {
       return { batches, call: createGroupCommit<string, string>({ run, flushAfter }) };
     }
 
-    it('waits that long for more items', async () => {
+    it('delays a batch by its milliseconds, so that later calls join the batch', async () => {
       const { batches, call } = collecting({ ms: 10, items: 3 });
       const first = call('a');
       await turns();
@@ -68,7 +68,7 @@ describe('a group commit', () => {
       expect(batches).toEqual([['a', 'b']]);
     });
 
-    it('is sent early each time the wanted number of items is reached', async () => {
+    it('sends a batch early when its number of items is reached', async () => {
       const { batches, call } = collecting({ ms: forEver, items: 2 });
       const first = call('a');
       await turns();
@@ -82,7 +82,7 @@ describe('a group commit', () => {
     });
   });
 
-  it('fails all callers of a failed batch, and then continues', async () => {
+  it('rejects all callers of a failed batch, and runs the next batch', async () => {
     const { finish, call } = controlled();
     const failing = [call('a'), call('b')];
     const settled = Promise.allSettled(failing);
@@ -95,7 +95,7 @@ describe('a group commit', () => {
     expect(await next).toBe('C');
   });
 
-  it('fails only the caller whose item has an error', async () => {
+  it('rejects only the caller whose item has an error', async () => {
     const call = createGroupCommit<number, number>({
       run: async (items) => items.map((item) => (item < 0 ? new Error('negative') : item * 2)),
     });
@@ -103,7 +103,7 @@ describe('a group commit', () => {
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
-  it('fails its callers and continues if a batch throws or returns too few results', async () => {
+  it('rejects the callers of a batch that throws or returns too few results, and runs the next batch', async () => {
     let wrong = 0;
     const call = createGroupCommit<number, number>({
       run: (items) => {
@@ -117,7 +117,7 @@ describe('a group commit', () => {
     expect(await call(3)).toBe(3);
   });
 
-  it('sends whole batches of at most maxBatch, one after another', async () => {
+  it('splits more than maxBatch items into full batches, which run one after another', async () => {
     const { batches, finish, call } = controlled(3);
     const answers = Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(call));
     for (let n = 0; n < 3; n += 1) {
@@ -129,7 +129,7 @@ describe('a group commit', () => {
     expect(batches.map(({ length }) => length)).toEqual([3, 3, 1]);
   });
 
-  it('caches nothing: the same item is requested again', async () => {
+  it('runs a repeated item again, because it caches no result', async () => {
     let runs = 0;
     const call = createGroupCommit<string, number>({
       run: async (items) => {

@@ -27,8 +27,8 @@ function faultsOf(environment: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('defaults', () => {
-  it('are suitable for a trial on one machine', () => {
+describe('default settings', () => {
+  it('are those of a development server on one machine', () => {
     expect(readConfig({})).toMatchObject({
       environment: 'development',
       public: { host: '127.0.0.1', port: 8080 },
@@ -47,12 +47,12 @@ describe('defaults', () => {
     });
   });
 
-  it('apply to empty and missing variables', () => {
+  it('apply to an empty variable as to a missing one', () => {
     const names = ['SVC_PORT', 'SVC_BASE_URL', 'MONGODB_URI', 'SVC_MASTER_KEY', 'SVC_PRICE_CENTS'];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
   });
 
-  it('allow webhooks to localhost in development only', () => {
+  it('allow webhooks to localhost in development only, unless SVC_LOCALHOST_WEBHOOKS is set', () => {
     expect(readConfig(production).webhooks.localhost).toBe(false);
     expect(readConfig({ ...production, SVC_LOCALHOST_WEBHOOKS: 'on' }).webhooks.localhost).toBe(true);
     expect(readConfig({ SVC_LOCALHOST_WEBHOOKS: 'off' }).webhooks.localhost).toBe(false);
@@ -62,7 +62,7 @@ describe('defaults', () => {
 describe('the listener for probes and metrics', () => {
   const healthOf = (env: Record<string, string>) => readConfig(env).health;
 
-  it('exists in every process without the admin role', () => {
+  it('has port 8083 in a process without the admin role, unless SVC_HEALTH_PORT is off', () => {
     for (const role of ['worker', 'api']) {
       expect(healthOf({ SVC_ROLES: role })).toEqual({ host: '127.0.0.1', port: 8083, byDefault: true });
     }
@@ -70,7 +70,7 @@ describe('the listener for probes and metrics', () => {
     expect(healthOf({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' })).toBeUndefined();
   });
 
-  it('uses SVC_HEALTH_PORT with any roles', () => {
+  it('has the port SVC_HEALTH_PORT, whatever the roles are', () => {
     expect(healthOf({ SVC_HEALTH_PORT: '9100' })).toEqual({
       host: '127.0.0.1',
       port: 9100,
@@ -79,10 +79,10 @@ describe('the listener for probes and metrics', () => {
   });
 });
 
-describe('the private address for other processes', () => {
+describe('SVC_PEER_ADDRESS', () => {
   const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text }).peer;
 
-  it("is the machine's address with a free port, unless another is set", () => {
+  it('is a host, a host with a port, or off; without a port, a free one is used', () => {
     expect(readConfig({}).peer).toEqual({ port: 0 });
     expect(peerOf('off')).toBeUndefined();
     expect(peerOf('10.0.0.5')).toEqual({ host: '10.0.0.5', port: 0 });
@@ -93,15 +93,15 @@ describe('the private address for other processes', () => {
   });
 
   it.each(['10.0.0.5:', ':9000', '10.0.0.5:65536', '[10.0.0.5]:1', '[fd00::5', 'http://a', 'a b', 'a:1:2'])(
-    'cannot be %s',
+    'is refused as "%s"',
     (text) => {
       expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
     },
   );
 });
 
-describe('values of environment variables', () => {
-  it('are parsed into typed settings', () => {
+describe('readConfig', () => {
+  it('parses environment variables into typed settings', () => {
     const config = readConfig({
       SVC_PORT: '9000',
       SVC_BASE_URL: 'https://verify.example/svc//',
@@ -122,28 +122,28 @@ describe('values of environment variables', () => {
     });
   });
 
-  it('can remove the limit of starts', () => {
+  it('sets no limit of starts if SVC_STARTS_PER_MINUTE is off', () => {
     expect(readConfig({ SVC_STARTS_PER_MINUTE: '20' }).startsPerMinute).toBe(20);
     expect(readConfig({ SVC_STARTS_PER_MINUTE: 'off' }).startsPerMinute).toBeUndefined();
   });
 
-  it('set a drain delay of 5 s outside development', () => {
+  it('sets a drain delay of 5 s outside development, unless SVC_DRAIN_DELAY is set', () => {
     expect(readConfig({}).drainDelay).toBe(0);
     expect(readConfig(production).drainDelay).toBe(5_000);
     expect(readConfig({ ...production, SVC_DRAIN_DELAY: '20s' }).drainDelay).toBe(20_000);
   });
 
-  it('set the port of the base URL if it has none', () => {
+  it('gives the default base URL the port SVC_PORT', () => {
     expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
   });
 
-  it('are frozen', () => {
+  it('returns a frozen object', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
 });
 
-describe('faults of the environment', () => {
-  it('are all reported at once, one per line', () => {
+describe('the configuration check', () => {
+  it('reports all malformed variables together, one per line', () => {
     const wrong = {
       SVC_PORT: '65536',
       SVC_ADMIN_PORT: 'http',
@@ -169,7 +169,7 @@ describe('faults of the environment', () => {
     expect(new ConfigError(faults).message.split('\n')).toHaveLength(faults.length + 1);
   });
 
-  it('name missing variables besides malformed ones', () => {
+  it('reports missing variables besides malformed ones', () => {
     const faults = faultsOf({
       SVC_ENVIRONMENT: 'production',
       SVC_PORT: 'http',
@@ -193,16 +193,16 @@ describe('faults of the environment', () => {
     ]);
   });
 
-  it('are none for a public admin listener behind a TLS proxy', () => {
+  it('accepts a public admin listener if SVC_ADMIN_ALLOW_PUBLIC is on', () => {
     expect(faultsOf({ SVC_ADMIN_HOST: '0.0.0.0', SVC_ADMIN_ALLOW_PUBLIC: 'on' })).toEqual([]);
   });
 
-  it('never contain a malformed secret', () => {
+  it('shows no malformed secret in its faults', () => {
     const environment = { SVC_MASTER_KEY: 'c2VjcmV0LXRoYXQtaXMtc2hvcnQ', SVC_ADMIN_TOKEN: 'hunter2' };
     expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
   });
 
-  it.each(Object.keys(production).slice(1))('name %s if it is missing in production', (name) => {
+  it.each(Object.keys(production).slice(1))('refuses a production environment without %s', (name) => {
     const { [name as keyof typeof production]: _missing, ...rest } = production;
     expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
     const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
@@ -211,7 +211,7 @@ describe('faults of the environment', () => {
     );
   });
 
-  it.each(['staging', 'production'])('name a base URL without https in %s', (environment) => {
+  it.each(['staging', 'production'])('refuses a base URL without https in %s', (environment) => {
     const given = { ...production, SVC_ENVIRONMENT: environment, SVC_BASE_URL: 'http://verify.example' };
     expect(faultsOf(given)).toEqual(['SVC_BASE_URL: must be https outside development']);
   });
@@ -226,14 +226,14 @@ describe('faults of the environment', () => {
     'https://verify.example/*',
     'https://verify.example/%7Esvc',
     'HTTPS://verify.example',
-  ])('name a SVC_BASE_URL that is %s, which RFC 8414 2 forbids for an issuer', (address) => {
+  ])('refuses %s as SVC_BASE_URL, because RFC 8414 2 forbids it for an issuer', (address) => {
     expect(faultsOf({ ...production, SVC_BASE_URL: address })).toEqual([
       expect.stringMatching(/^SVC_BASE_URL: must have no query, fragment or user name/),
     ]);
   });
 
   it.each(['https://verify.example:8443/', 'http://[::1]:8080', 'https://verify.example/a/b-c_d.e~f'])(
-    'are none for a SVC_BASE_URL that is %s',
+    'accepts %s as SVC_BASE_URL',
     (address) => {
       expect(readConfig({ SVC_BASE_URL: address }).baseUrl).toBe(address.replace(/\/$/, ''));
     },
@@ -248,7 +248,7 @@ describe('faults of the environment', () => {
     'READCONCERNLEVEL=local',
     'wtimeoutMS=1',
     'readPreference=secondary',
-  ])('name an option of MONGODB_URI that would weaken durability: %s', (option) => {
+  ])('refuses an option of MONGODB_URI that would weaken durability: %s', (option) => {
     const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
@@ -263,7 +263,7 @@ describe('faults of the environment', () => {
     'WAITQUEUETIMEOUTMS=1',
     'timeoutMS=100',
     'heartbeatFrequencyMS=60000',
-  ])('name an option of MONGODB_URI that would change timeouts: %s', (option) => {
+  ])('refuses an option of MONGODB_URI that would change timeouts: %s', (option) => {
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
       `MONGODB_URI: must not set ${name}: this service decides how long it waits, so that it answers a billable request within 5 s`,
@@ -271,7 +271,7 @@ describe('faults of the environment', () => {
   });
 
   it.each(['loadBalanced=true', 'useBigInt64=true', 'raw=true', 'promoteLongs=false', 'misspelt=1'])(
-    'name any other unsupported option of MONGODB_URI: %s',
+    'refuses any other unsupported option of MONGODB_URI: %s',
     (option) => {
       const [name] = option.split('=');
       expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${option}` })).toEqual([
@@ -280,7 +280,7 @@ describe('faults of the environment', () => {
     },
   );
 
-  it('explain each unsupported option of MONGODB_URI by its kind', () => {
+  it('reports unsupported options of MONGODB_URI in one fault for each reason', () => {
     const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
       expect.stringMatching(/^MONGODB_URI: must not set w, j: /),
@@ -289,7 +289,7 @@ describe('faults of the environment', () => {
     ]);
   });
 
-  it('are none for a supported option of MONGODB_URI, and the docs list all of these', async () => {
+  it('accepts the options of MONGODB_URI that docs/operations.md lists as supported, and no others', async () => {
     const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
     const [, table = ''] = /\n\| options of `MONGODB_URI`[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
     const cell = (row: string, n: number) =>
@@ -311,12 +311,12 @@ describe('faults of the environment', () => {
     ['2', 2],
     ['10.0.0.0/8, 2001:db8::/32,192.0.2.1', '10.0.0.0/8,2001:db8::/32,192.0.2.1'],
     ['loopback', 'loopback'],
-  ])('are none for SVC_TRUST_PROXY=%s', (text, trusted) => {
+  ])('accepts SVC_TRUST_PROXY=%s', (text, trusted) => {
     expect(readConfig({ SVC_TRUST_PROXY: text }).trustProxy).toBe(trusted);
   });
 
   it.each(['yes', '0', '-1', '10.0.0.0/33', 'proxy.example', '10.0.0.0/8,'])(
-    'name SVC_TRUST_PROXY=%s',
+    'refuses SVC_TRUST_PROXY=%s',
     (text) => {
       expect(faultsOf({ SVC_TRUST_PROXY: text })).toEqual([
         expect.stringMatching(/^SVC_TRUST_PROXY: expected/),
@@ -328,20 +328,20 @@ describe('faults of the environment', () => {
     ['api', 'off'],
     ['worker', 'off'],
     ['api,worker', 'off'],
-  ])('are none if SVC_ADMIN_TOKEN is missing with the roles %s, which do not need it', (roles, token) => {
+  ])('accepts a missing SVC_ADMIN_TOKEN with the roles %s, which do not need it', (roles, token) => {
     const { SVC_ADMIN_TOKEN: _, ...others } = production;
     expect(readConfig({ ...others, SVC_ROLES: roles }).adminToken).toBe(token);
     expect(readConfig({ SVC_ROLES: roles }).adminToken).toBeUndefined();
   });
 
-  it.each(['admin', 'api,admin'])('name a missing SVC_ADMIN_TOKEN with the roles %s', (roles) => {
+  it.each(['admin', 'api,admin'])('refuses a missing SVC_ADMIN_TOKEN with the roles %s', (roles) => {
     const { SVC_ADMIN_TOKEN: _, ...others } = production;
     expect(faultsOf({ ...others, SVC_ROLES: roles })).toEqual([
       'SVC_ADMIN_TOKEN: required outside development',
     ]);
   });
 
-  it('are none for a complete production', () => {
+  it('accepts a complete production environment', () => {
     const { environment, imprint } = readConfig(production);
     expect(environment).toBe('production');
     expect(imprint).toEqual({
@@ -352,7 +352,7 @@ describe('faults of the environment', () => {
     });
   });
 
-  it('are none for a help page at a web address', () => {
+  it('accepts a web address as SVC_HELP_ADDRESS', () => {
     const SVC_HELP_ADDRESS = 'https://svc.example/help';
     expect(readConfig({ SVC_HELP_ADDRESS }).imprint.helpAddress).toBe(SVC_HELP_ADDRESS);
   });

@@ -36,7 +36,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     });
   });
 
-  it('can be set by its old name SVC_WALLET_SOURCES, but not by both', () => {
+  it('can be set under its old name SVC_WALLET_SOURCES, but not under both names', () => {
     const list = JSON.stringify([age]);
     expect(readConfig({ SVC_WALLET_SOURCES: list }).identityWalletSources).toEqual(read([age]));
     expect(() => readConfig({ SVC_WALLET_SOURCES: '[{}]' })).toThrow('SVC_WALLET_SOURCES: ');
@@ -45,19 +45,27 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
   });
 
   it.each<[string, object[], string]>([
-    ['a name twice', [age, age], 'age-app is there twice'],
-    ['the name of a source that is always there', [{ ...age, name: 'test-wallet-age' }], 'always there'],
-    ['no trust anchor', [{ ...age, trustAnchors: '/nowhere.pem' }], 'trustAnchors cannot be read (ENOENT)'],
-    ['trust anchors that are none', [{ ...age, trustAnchors: '-----BEGIN nothing' }], 'no PEM certificate'],
+    ['the same name twice', [age, age], 'age-app is there twice'],
+    ['the name of a built-in source', [{ ...age, name: 'test-wallet-age' }], 'always there'],
+    [
+      'a missing file of trust anchors',
+      [{ ...age, trustAnchors: '/nowhere.pem' }],
+      'trustAnchors cannot be read (ENOENT)',
+    ],
+    [
+      'trust anchors without a certificate',
+      [{ ...age, trustAnchors: '-----BEGIN nothing' }],
+      'no PEM certificate',
+    ],
     ['a PID without access certificate', [{ ...person, access: undefined }], 'is required for eudi-pid'],
-    ['a key that is not there', [person], 'the variable of access.key is not set'],
-    ['a scheme of the web', [{ ...age, scheme: 'javascript' }], 'scheme'],
+    ['an access key whose variable is not set', [person], 'the variable of access.key is not set'],
+    ['the URL scheme javascript', [{ ...age, scheme: 'javascript' }], 'scheme'],
     ['a stable identifier in a proof of age', [{ ...age, stableIdentifier: true }], 'is not part of'],
   ])('is refused with %s', (_what, list, fault) => {
     expect(() => read(list)).toThrow(fault);
   });
 
-  it('is refused with the key of another certificate, and the fault never shows the key', () => {
+  it('is refused if the key does not belong to the access certificate, and the fault does not show the key', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = other.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     const attempt = () => read([person], { EUDI_KEY: pem });
@@ -76,7 +84,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     );
   });
 
-  it('can have a VICAL and its providers as trust anchors, whose files must exist', () => {
+  it('accepts a VICAL and its providers as trust anchors, and refuses unusable files and unknown fields', () => {
     const vical = join(directory, 'list.vical');
     writeFileSync(vical, 'read later');
     const trustAnchors = { vical, providers: anchor };
@@ -90,7 +98,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(refused({ other: 1 })).toThrow();
   });
 
-  it('requests licences and photo IDs as a relying party with a certificate', () => {
+  it('accepts the profiles mdl and photo-id with an access certificate, and refuses mdl without one', () => {
     const licence = { ...person, name: 'licence', profile: 'mdl', stableIdentifier: true };
     const photo = { ...person, name: 'photo', profile: 'photo-id' };
     const given = read([licence, photo], { EUDI_KEY: key });
@@ -101,14 +109,14 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(() => read([{ ...licence, access: undefined }])).toThrow('is required for mdl');
   });
 
-  it('must not have a source with the name of an OpenID provider', () => {
+  it('is refused if a source has the name of an OpenID provider', () => {
     const oidc = [{ name: 'age-app', label: 'x', issuer: 'https://id.test', clientId: 'x' }];
     expect(() => read([age], { SVC_OIDC_SOURCES: JSON.stringify(oidc) })).toThrow('name of another source');
   });
 });
 
 describe('a file of trust anchors', () => {
-  it('is read again when it changes, and the last anchors stay while it is unusable', () => {
+  it('is read again when it changes; while it is unusable, the last valid anchors stay in use', () => {
     const file = join(directory, 'anchors.pem');
     const lines: object[] = [];
     const logger = { info: (line: object) => lines.push(line), error: (line: object) => lines.push(line) };

@@ -6,7 +6,7 @@ type Settings = Partial<Parameters<typeof readPasskeys>[0]>;
 const read = (baseUrl: string, { portal, passkeys, rpId }: Settings = {}) =>
   readPasskeys({ portal, passkeys, rpId, baseUrl });
 
-it('the portal is refused if browsers support no passkeys for the base URL', () => {
+it('SVC_PORTAL is refused if browsers support no passkeys for the base URL', () => {
   const faultsOf = (baseUrl: string, portal = true) => read(baseUrl, { portal }).faults;
   expect(faultsOf('http://id.example')).toEqual(['SVC_PORTAL: passkeys need a base URL with https']);
   expect(faultsOf('https://192.0.2.1')).toEqual([
@@ -17,18 +17,18 @@ it('the portal is refused if browsers support no passkeys for the base URL', () 
   expect(faultsOf('http://id.example', false)).toEqual([]);
 });
 
-it('passkeys of users are on by default, unless the base URL can have none', () => {
+it('passkeys of users are on by default, unless browsers support none for the base URL', () => {
   expect(read('https://id.example').rpId).toBe('id.example');
   expect(read('https://id.shop.example', { rpId: 'shop.example' }).rpId).toBe('shop.example');
   expect(read('https://192.0.2.1')).toEqual({ rpId: undefined, faults: [] });
 });
 
-it('passkeys that are off have neither a relying party nor a fault', () => {
+it('SVC_PASSKEYS=off sets no relying party ID, and ignores a wrong SVC_PASSKEY_RP_ID', () => {
   expect(read('https://id.example', { passkeys: false })).toEqual({ rpId: undefined, faults: [] });
   expect(read('https://id.example', { passkeys: false, rpId: 'other.example' }).faults).toEqual([]);
 });
 
-it('passkeys that are required need a base URL that can have them', () => {
+it('SVC_PASSKEYS=on is refused for a base URL without passkeys, as is an SVC_PASSKEY_RP_ID of another domain', () => {
   expect(read('https://192.0.2.1', { passkeys: true }).faults).toEqual([
     'SVC_PASSKEYS: a base URL with an IP address can have no passkeys',
   ]);

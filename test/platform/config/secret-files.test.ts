@@ -41,7 +41,7 @@ const production = {
 };
 
 describe('a secret in a file', () => {
-  it('can replace every secret variable of a production', () => {
+  it('can replace each secret variable of a production environment', () => {
     const config = readConfig({
       ...production,
       SVC_MASTER_KEY_FILE: fileWith(`${key}\n`),
@@ -58,13 +58,13 @@ describe('a secret in a file', () => {
     });
   });
 
-  it('is refused beside the variable that it replaces', () => {
+  it('is refused if the variable that it replaces is set too', () => {
     expect(faultsOf({ SVC_MASTER_KEY: key, SVC_MASTER_KEY_FILE: fileWith(key) })).toEqual([
       'SVC_MASTER_KEY_FILE: SVC_MASTER_KEY is set too; set one of them',
     ]);
   });
 
-  it('is named once without its content if it is unusable', () => {
+  it('is reported in one fault, without its content, if it is unusable', () => {
     expect(
       faultsOf({
         ...production,

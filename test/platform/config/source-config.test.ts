@@ -19,7 +19,7 @@ function faultOf(sources: unknown, more: Record<string, string> = {}): string {
 }
 
 describe('SVC_OIDC_SOURCES', () => {
-  it('is a list with defaults', () => {
+  it('is a list of sources, whose missing fields get their defaults', () => {
     expect(readConfig({}).oidcSources).toEqual([]);
     expect(readConfig({ SVC_OIDC_SOURCES: JSON.stringify([source]) }).oidcSources).toEqual([
       {
@@ -36,7 +36,7 @@ describe('SVC_OIDC_SOURCES', () => {
     ]);
   });
 
-  it('can be a file, with its secrets in environment variables', () => {
+  it('can be a file whose client secrets are in environment variables', () => {
     const file = join(temporaryFolder('sources'), 'sources.json');
     const second = { ...source, name: 'other', clientSecret: 'in the file' };
     writeFileSync(file, JSON.stringify([{ ...source, clientSecret: { env: 'BANK_ID_SECRET' } }, second]));
@@ -71,7 +71,7 @@ describe('SVC_OIDC_SOURCES', () => {
     expect(faultOf(sources)).toContain(fault);
   });
 
-  it('never shows a secret', () => {
+  it('is reported without its client secrets if it has a fault', () => {
     expect(faultOf([{ ...source, clientSecret: 'hush', scope: '' }])).not.toContain('hush');
   });
 });
@@ -98,7 +98,7 @@ describe('SVC_DEMO_PORT', () => {
     expect(readConfig({ SVC_DEMO_PORT: 'off' }).demoPort).toBeUndefined();
   });
 
-  it('has no default outside development', () => {
+  it('is ignored outside development', () => {
     const staging = {
       SVC_ENVIRONMENT: 'staging',
       SVC_BASE_URL: 'https://verify.example',

@@ -54,7 +54,7 @@ describe('connect', () => {
 
   const replicaSet = { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 };
 
-  it('keeps the pool, the retries and the name from the address', async () => {
+  it('uses the pool size, retryWrites and appName of the address instead of its own', async () => {
     const own = await connectTo(replicaSet);
     expect(own.client.options).toMatchObject({ maxPoolSize: 20, appName: 'test', retryWrites: true });
     const { client, features } = await connectTo(
@@ -75,10 +75,15 @@ describe('connect', () => {
       '&retryWrites=true',
       'retryWrites=true cannot be honoured',
     ],
-    ['a value of no sense', {}, '&maxPoolSize=many', 'Expected maxPoolSize to be stringified int value'],
-    ['an option that is there twice', {}, '&tls=true&tls=false', 'cannot appear more than once'],
     [
-      'a pool with bounds the wrong way round',
+      'an option with a malformed value',
+      {},
+      '&maxPoolSize=many',
+      'Expected maxPoolSize to be stringified int value',
+    ],
+    ['a repeated option', {}, '&tls=true&tls=false', 'cannot appear more than once'],
+    [
+      'a minimum pool size above the maximum',
       replicaSet,
       '&minPoolSize=30',
       'minimum size must not be greater',
@@ -86,7 +91,7 @@ describe('connect', () => {
     ['a file that does not exist', {}, '&tls=true&tlsCAFile=/nowhere/ca.pem', '/nowhere/ca.pem'],
     ['MongoDB 4.4', { maxWireVersion: 9 }, '', 'older than MongoDB 5.0, the oldest version'],
     ['MongoDB 4.2', { maxWireVersion: 8 }, '', 'maximum wire version 8'],
-  ])('refuses %s as a fault of the environment', async (_, greeting, options, reason) => {
+  ])('throws a ConfigError for %s', async (_, greeting, options, reason) => {
     const error = await errorOf(connectTo(greeting, options));
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).faults).toEqual([
@@ -94,21 +99,21 @@ describe('connect', () => {
     ]);
   });
 
-  it('repeats no password of the address in its error', async () => {
+  it('throws an error that does not contain the password of the address', async () => {
     const uri = 'mongodb://user:pass%word@127.0.0.1:1/svc?maxPoolSize=many';
     const error = await errorOf(connect({ uri, embedded: false, appName: 'test' }));
     expect(error).toBeInstanceOf(ConfigError);
     expect(String(error)).not.toMatch(/pass|word/);
   });
 
-  it('fails as unavailable if no server listens there', async () => {
+  it('throws an unavailable error if no server listens at the address', async () => {
     const error = await errorOf(connect({ uri: closedAddress, embedded: false, appName: 'test' }));
     expect(isUnavailable(error)).toBe(true);
   });
 });
 
 describe('isUnavailable', () => {
-  it('is true after a database has gone away', async () => {
+  it('is true if no server listens at the address', async () => {
     const client = new MongoClient(closedAddress, { serverSelectionTimeoutMS: 100 });
     onTestFinished(() => client.close());
     expect(isUnavailable(await errorOf(client.db().collection('a').findOne({})))).toBe(true);

@@ -10,7 +10,7 @@ interface Row {
   _id: string;
 }
 
-/** A separate connection, and a function that closes all its sockets at once, as a crashed database process does. */
+/** A separate connection. `end` closes all its sockets, as a crashed database process does. */
 async function breakable() {
   const sockets: Socket[] = [];
   const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
@@ -32,7 +32,7 @@ const commands: [string, 'read' | 'write', (rows: Rows) => Promise<unknown>][] =
 ];
 
 it.each(commands)(
-  '%s on a connection that has just closed: a %s returns an error and does not hang',
+  '%s on a connection that has just closed: the %s succeeds when repeated, or fails as unavailable',
   async (_name, kind, command) => {
     const { rows, features, end } = await breakable();
     end();
@@ -46,7 +46,7 @@ it.each(commands)(
   },
 );
 
-it('a bulk write without a reply is distinguished from a refused one', async () => {
+it('a bulk write without a reply counts as unavailable, and a refused one as a duplicate key', async () => {
   const { rows, end } = await breakable();
   const refused: unknown = await rows.insertMany([{ _id: 'one' }]).catch((error: unknown) => error);
   expect([isDuplicateKey(refused), isUnavailable(refused)]).toEqual([true, false]);
@@ -56,20 +56,20 @@ it('a bulk write without a reply is distinguished from a refused one', async () 
   expect([isDuplicateKey(broken), isUnavailable(broken)]).toEqual([false, true]);
 });
 
-it('an insert of missing documents is sent again on another connection after a lost reply', async () => {
+it('insertMissing sends its documents again on another connection after a lost reply', async () => {
   const { rows, end } = await breakable();
   end();
   await insertMissing(rows, [{ _id: 'one' }, { _id: 'two' }]);
   expect(await rows.countDocuments()).toBe(2);
 });
 
-it('an insert of missing documents fails if the server refuses one for another reason than a duplicate', async () => {
+it('insertMissing fails if the server refuses a document for another reason than a duplicate', async () => {
   const { rows } = await breakable();
   const refused = { _id: ['three'] as unknown as string };
   await expect(insertMissing(rows, [refused])).rejects.toThrow();
 });
 
-it('a group insert is sent again on another connection after a lost reply', async () => {
+it('insertEach sends its documents again on another connection after a lost reply', async () => {
   const { rows, end } = await breakable();
   end();
   expect(await insertEach(rows, [{ _id: 'one' }, { _id: 'two' }])).toEqual(['exists', 'inserted']);

@@ -44,7 +44,7 @@ async function expectDeclared(db: Db): Promise<void> {
 }
 
 describe('ensureIndexes', () => {
-  it('creates the declared indexes, and nothing at the second call', async () => {
+  it('creates the declared indexes at its first call, and nothing at its second', async () => {
     const { db } = await freshDatabase();
     expect(await reportedIndexes(db)).toEqual([]);
     await ensureIndexes(db, declarations);
@@ -71,8 +71,8 @@ describe('ensureIndexes', () => {
     expect(asked).toEqual([['hash_1', true]]);
   });
 
-  // The embedded engine cannot change the time; the sweep deletes by the declaration instead.
-  it('changes how long documents are kept without a new index', async () => {
+  // The embedded engine cannot change `expireAfterSeconds`. There the sweep deletes by the declared time.
+  it('changes expireAfterSeconds of an existing index if the engine can do it', async () => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);
     const changed = { collection: 'codes', key: { expiresAt: 1 }, expireAfterSeconds: 60 } as const;
@@ -101,14 +101,14 @@ describe('ensureIndexes', () => {
   it.each<[string, IndexDeclaration]>([
     ['options', { collection: 'codes', key: { hash: 1 } }],
     ['order of fields', { collection: 'entries', key: { at: -1, wallet: 1 }, name: 'open_entries' }],
-  ])('never drops an index, even if its %s changed', async (_, changed) => {
+  ])('throws if the %s of an index changed, and does not drop the index', async (_, changed) => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);
     await expect(ensureIndexes(db, [changed])).rejects.toThrow('not dropped under running processes');
     await expectDeclared(db);
   });
 
-  it('can run twice simultaneously', async () => {
+  it('creates the declared indexes if two calls run simultaneously', async () => {
     const { db } = await freshDatabase();
     await Promise.all([ensureIndexes(db, declarations), ensureIndexes(db, declarations)]);
     await expectDeclared(db);

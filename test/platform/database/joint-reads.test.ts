@@ -59,7 +59,7 @@ describe('reads in the same turn of the event loop', () => {
     expect(commands).toHaveLength(1);
   });
 
-  it("fail together with the database's error", async () => {
+  it("all fail with the database's error", async () => {
     const { read } = await harness({ fail: () => new MongoServerError({ message: 'no', code: 13 }) });
     const results = await Promise.allSettled([read(person('a')), read(cat('a'))]);
     expect(results).toMatchObject([{ reason: { code: 13 } }, { reason: { code: 13 } }]);
@@ -67,7 +67,7 @@ describe('reads in the same turn of the event loop', () => {
 });
 
 describe('a read', () => {
-  it('has a command of its own if it is the only one', async () => {
+  it('is sent as a find command if it is the only one in its turn', async () => {
     const { commands, read } = await harness();
     expect(await read(person('b'))).toEqual([{ _id: 'b', name: 'Bo' }]);
     expect(await read(cat('c'))).toEqual([{ _id: 'c', color: 'white' }]);
@@ -88,14 +88,14 @@ describe('a read', () => {
 
   it.each([
     ['its connection ends', new MongoNetworkError('connection closed')],
-    ['the server serves no more', new MongoServerError({ message: 'not primary', code: 10_107 })],
+    ['the server is no longer the primary', new MongoServerError({ message: 'not primary', code: 10_107 })],
   ])('is sent once more if %s', async (_, error) => {
     const { commands, read } = await harness({ fail: (n) => (n === 1 ? error : undefined) });
     expect(await read(person('a'))).toEqual([{ _id: 'a', name: 'Ada' }]);
     expect(commands).toHaveLength(2);
   });
 
-  it('fails if that happens twice', async () => {
+  it('fails if its connection ends twice', async () => {
     const { commands, read } = await harness({ fail: () => new MongoNetworkError('connection closed') });
     await expect(read(person('a'))).rejects.toThrow('connection closed');
     expect(commands).toHaveLength(2);

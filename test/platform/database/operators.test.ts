@@ -16,13 +16,13 @@ const since: Readonly<Record<string, number>> = {
       .map((name) => [name, 4.2]),
   ),
   toString: 4.0,
-  // The array operator; the accumulator is older.
+  // `first` and `last` are older as accumulators; this is the version of the array operators.
   first: 4.4,
   last: 4.4,
   unionWith: 4.4,
   dateTrunc: 5.0,
 };
-/** If the database does not support it, the code sends another command. */
+/** Operators that may be newer: if the database does not support one, the code sends another command. */
 const optional = new Set(['documents']);
 
 /** Operators in the code: as a key, or as a variable such as `$$NOW`. */

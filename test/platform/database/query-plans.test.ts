@@ -116,7 +116,7 @@ it('every query of an operator, a scrape and /ops avoids a read or sort of a who
   expect(faults).toEqual([]);
 });
 
-it('every query of the admin API has such a test', async () => {
+it('every query of the admin API has a test of its query plan', async () => {
   const procedures = Object.entries(
     server.services.admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>,
   );

@@ -17,8 +17,8 @@ const collections = async () => {
   return found.map(({ name }) => name).toSorted();
 };
 
-describe('the schema version', () => {
-  it('is written into a new database once, even if many processes start', async () => {
+describe('requireSchema', () => {
+  it('writes the schema version into a new database once, even if two processes start', async () => {
     await Promise.all([requireSchema(database.db, versions), requireSchema(database.db, versions)]);
     await requireSchema(database.db, versions);
     expect(await database.db.collection('meta').find().toArray()).toEqual([
@@ -27,7 +27,7 @@ describe('the schema version', () => {
   });
 
   it.each(['wallets', 'accesses'])(
-    'a database with the collection %s is refused and left unchanged',
+    'refuses a database with the collection %s, and leaves it unchanged',
     async (name) => {
       await database.db.collection(name).insertOne({ old: true });
       await expect(requireSchema(database.db, versions)).rejects.toThrow(
@@ -37,7 +37,7 @@ describe('the schema version', () => {
     },
   );
 
-  it('a database of the previous build is used, and one of an older build is refused unchanged', async () => {
+  it('accepts a database of the previous build; refuses one of an older build, and leaves it unchanged', async () => {
     const meta = database.db.collection<{ _id: string; version: number }>('meta');
     await meta.insertOne({ _id: 'schema', version: versions.oldest });
     await requireSchema(database.db, versions);
@@ -48,13 +48,13 @@ describe('the schema version', () => {
     expect(await meta.find().toArray()).toEqual([{ _id: 'schema', version: versions.oldest - 1 }]);
   });
 
-  it('a database of a newer build is refused', async () => {
+  it('refuses a database of a newer build', async () => {
     const meta = database.db.collection<{ _id: string; version: number }>('meta');
     await meta.insertOne({ _id: 'schema', version: versions.version + 1 });
     await expect(requireSchema(database.db, versions)).rejects.toThrow('start a newer build');
   });
 
-  /** A database that answers inserts in this way. */
+  /** A connection to the database on which inserts into `meta` fail in this way. */
   async function answering(refusal: Refusal) {
     const proxy = await startRefusingProxy(Number(new URL(inject('mongodbUri')).port));
     const uri = `mongodb://127.0.0.1:${proxy.port}/${database.name}?directConnection=true`;
@@ -67,7 +67,7 @@ describe('the schema version', () => {
     return db;
   }
 
-  it('a database whose duplicate errors do not name the index is refused', async () => {
+  it('refuses a database whose duplicate key errors do not name the index', async () => {
     await requireSchema(database.db, versions);
     const unnamed = await answering({ code: 11_000, codeName: 'DuplicateKey', by: 'document' });
     await expect(requireSchema(unnamed, versions)).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('the schema version', () => {
   });
 
   it.each(['command', 'document'] as const)(
-    'a database that cannot be written now (by %s) is not refused for that',
+    'accepts a database that refuses writes at present, with an error for the %s',
     async (by) => {
       await requireSchema(database.db, versions);
       const full = await answering({ code: 14_031, codeName: 'OutOfDiskSpace', by });

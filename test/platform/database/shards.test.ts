@@ -104,7 +104,7 @@ function statementsOf({ commandName: name, command }: CommandStartedEvent): Stat
   }
 }
 
-/** Findings about statements that go to unnecessary shards. */
+/** Returns the statements that go to unnecessary shards, and the shapes of all statements. */
 function faultsOf(events: readonly CommandStartedEvent[]): { faults: string[]; shapes: Set<string> } {
   const faults = new Set<string>();
   const shapes = new Set<string>();
@@ -137,7 +137,7 @@ it('unique indexes of sharded collections begin with the shard key', () => {
   }
 });
 
-it('the check names differences in a cluster', async () => {
+it('reportShards reports collections whose shard keys differ from the declared ones', async () => {
   const { db } = await freshDatabase();
   const { db: config } = await freshDatabase();
   const collections = config.collection<{ _id: string; key: Document; unsplittable?: boolean }>(
@@ -174,7 +174,7 @@ function refusing(code: number): Db {
 }
 
 it.each([13, 115, 8000])(
-  'the check names what it has no permission to read, without a fault: error %i',
+  'reportShards lists as unread what it has no permission to read, and does not fail: error %i',
   async (code) => {
     const { db } = await freshDatabase();
     const cluster = { router: Promise.resolve(true), config: refusing(code) };

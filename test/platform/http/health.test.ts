@@ -32,15 +32,15 @@ async function scrape(name: string): Promise<Record<string, number>> {
 }
 
 // database-away.test.ts tests an unreachable database.
-describe('health, on both listeners', () => {
-  it('is healthy while the process lives, and ready while it can serve', async () => {
+describe('/readyz', () => {
+  it('answers 200 on both listeners while the process can serve, as does /healthz', async () => {
     for (const base of [server.baseUrl, server.adminUrl]) {
       expect(await call(base, '/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
       expect(await call(base, '/readyz')).toEqual({ status: 200, body: { ready: true, reasons: [] } });
     }
   });
 
-  it('is not ready if all places for requests are taken and none was freed for 10 s', async () => {
+  it('answers 503 if all places for requests are taken and none was freed for 10 s', async () => {
     const { capacity } = server.services;
     let taken = 0;
     while (capacity.take('authenticated')) taken += 1;
@@ -55,7 +55,7 @@ describe('health, on both listeners', () => {
     expect((await call(server.baseUrl, '/readyz')).status).toBe(200);
   });
 
-  it('is not ready and gives the reason while its clock is not trusted', async () => {
+  it('answers 503 with the reason while the clock is not trusted; /healthz still answers 200', async () => {
     clock.distrust();
     for (const base of [server.baseUrl, server.adminUrl]) {
       expect(await call(base, '/readyz')).toEqual({
@@ -66,7 +66,7 @@ describe('health, on both listeners', () => {
     }
   });
 
-  it('is a metric for each reason, as is the offset of the clock', async () => {
+  it('has a metric in /metrics for each of its reasons, and one for the offset of the clock', async () => {
     const others = ['stopping', 'starting', 'outdated', 'database', 'writes', 'requests'];
     const ready = Object.fromEntries(others.map((reason) => [`{reason="${reason}"}`, 1]));
     expect(await scrape('svc_ready')).toEqual({ ...ready, '{reason="clock"}': 0 });

@@ -67,7 +67,7 @@ describe('request limits', () => {
     expect(allowed).toBe(30);
   });
 
-  it('return the time until the minute ends', async () => {
+  it('return the seconds until the minute ends', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
     for (let n = 0; n < 3; n += 1)
@@ -104,7 +104,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true });
   });
 
-  it('query the database no more after the minute is known to be full', async () => {
+  it('query the database no more in a minute in which the limit was exceeded', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
@@ -179,7 +179,7 @@ describe('request limits', () => {
     expect(commands()).toEqual(['update']);
   });
 
-  it('continue after the database has lost its counters', async () => {
+  it('start again at zero after the database has lost its counters', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     await limit('token', 'a', 3);
@@ -189,7 +189,7 @@ describe('request limits', () => {
     expect(answers).toEqual([true, true, true, false, false]);
   });
 
-  it('discard a minute that has ended before it is counted', async () => {
+  it('admit a request whose minute ends before it is counted, and do not count it in the next minute', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
     const late = limit('token', 'a', 1);
@@ -198,7 +198,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
   });
 
-  it('fail separately: a counter that cannot be changed delays no other', async () => {
+  it('fail only for the ids whose counters cannot be changed', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
@@ -220,7 +220,7 @@ describe('request limits', () => {
     expect(answers).toEqual([true, true, true, false]);
   });
 
-  it('keep one small document for each counter, with any number of ids in a minute', async () => {
+  it('store one document of less than 160 bytes for each name and id', async () => {
     const { db, limits } = await twoProcesses();
     const ids = Array.from({ length: 500 }, (_, n) => `id-${n}`);
     for (const limit of [...limits, ...limits])
@@ -249,7 +249,7 @@ describe('request limits', () => {
     for (const id of ids) expect(id).toMatch(/^[\w-]{22}:\d+$/);
   });
 
-  it('leave no data: counters can be deleted two minutes later', async () => {
+  it('set each counter to be deleted two minutes later', async () => {
     const { db, clock, limits } = await twoProcesses();
     await limits[0]('token', 'a', 2);
     const [counter] = await db.collection('requestWindows').find().toArray();

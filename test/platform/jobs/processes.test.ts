@@ -14,7 +14,7 @@ async function two() {
 }
 
 describe('the list of processes', () => {
-  it('contains processes with a heartbeat in the last 45 s, and no stopped process', async () => {
+  it('contains processes with a heartbeat in the last 45 s, and no process that has left', async () => {
     const { clock, one, other } = await two();
     await one.beat();
     clock.ahead = 44_000;

@@ -29,7 +29,7 @@ const soon = (ms: number) => new Date(Date.now() + ms);
 const far = () => soon(3_600_000);
 
 describe('the scheduler', () => {
-  it('reports how long ago it polled for work, once it runs', async () => {
+  it('reports how long ago it last polled for jobs, from its start on', async () => {
     const { scheduler } = await setUp();
     scheduler.define('greet', async () => undefined);
     expect(scheduler.tickAge()).toBeUndefined();
@@ -44,7 +44,7 @@ describe('the scheduler', () => {
     await expect.poll(looked, { interval: 5 }).toBe(true);
   });
 
-  it('runs a due job once, and then removes it', async () => {
+  it('runs a job once when it is due, and then removes it', async () => {
     const { db, scheduler } = await setUp();
     const ran = recorder(scheduler, 'greet', 2);
     const due = soon(200);
@@ -71,7 +71,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('creates a new job while the job of that name is running', async () => {
+  it('creates a new job if a job of the same name and key is running', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     await db.collection('jobs').updateOne({}, { $set: { lockedAt: new Date() } });
@@ -88,7 +88,7 @@ describe('the scheduler', () => {
     expect(await ran).toEqual(['a']);
   });
 
-  it('keeps a failed job with the reason', async () => {
+  it('keeps a failed job with its error message', async () => {
     const { scheduler } = await setUp();
     scheduler.define('greet', () => Promise.reject(new Error('no voice')));
     await scheduler.at('greet', soon(0), 'a');
@@ -96,7 +96,7 @@ describe('the scheduler', () => {
     await expect.poll(async () => (await scheduler.list({ limit: 1 }))[0]?.failReason).toBe('no voice');
   });
 
-  it('waits for running jobs when it is stopped, and releases the others', async () => {
+  it('waits for running jobs when it is stopped', async () => {
     const { scheduler } = await setUp();
     let finish: (() => void) | undefined;
     let finished = false;
@@ -116,7 +116,7 @@ describe('the scheduler', () => {
   });
 });
 
-describe('the scheduler, for operators', () => {
+describe('the scheduler for operators', () => {
   it('lists jobs by due time in pages, and shows, moves and cancels them', async () => {
     const { scheduler } = await setUp();
     for (const [key, ms] of [
@@ -145,7 +145,7 @@ describe('the scheduler, for operators', () => {
     expect(await scheduler.move('not an id', soon(0), 'moved')).toBe(false);
   });
 
-  it('deletes only what old jobs left', async () => {
+  it('deletes jobs that finished more than a day ago, and no waiting job', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', far(), 'waits');
     await scheduler.at('greet', far(), 'ran');

@@ -10,7 +10,7 @@ const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 
 let pair: Awaited<ReturnType<typeof startPair>>;
 let partner: TestPartner;
-/** What a separate server has asked of its database. It counts while the other tests run, because a heartbeat is rare. */
+/** Database commands of a separate server. They are counted during the other tests, because heartbeats are rare. */
 const counts = { keys: 0, heartbeats: 0 };
 let counted: TestServer;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function publishedAt(server: TestServer): Promise<string[]> {
   return keys.map(({ kid }) => kid);
 }
 
-/** One exchange at each server: the ids of the signing keys, and the tokens. */
+/** Exchanges a code at each server. Returns the tokens and the ids of their signing keys. */
 async function tokens(): Promise<{ kids: (string | undefined)[]; tokens: (string | undefined)[] }> {
   const made = await Promise.all(
     [pair.first, pair.second].map(async (server) =>
@@ -112,7 +112,7 @@ describe('keyring rotate', () => {
 });
 
 describe('keyring retire', () => {
-  it('is refused while a token of the key is valid; afterwards no process publishes or accepts the key', async () => {
+  it('is refused while a token of the key may be valid; later it removes the key from the JWKS of every process', async () => {
     const { first, second, clock } = pair;
     const retire = (id: string) => first.admin.keyring.retire.mutate({ id });
     const told = (key: string) => retire(key).catch((error: Error) => error.message);
@@ -142,7 +142,7 @@ describe('keyring retire', () => {
     await second.sweep();
     for (const [n, server] of [second, first].entries()) {
       expect(await publishedAt(server)).not.toContain(kidOf(current));
-      // The process that did not sign verifies the tokens of the keys in use.
+      // Each process verifies the token that the other one signed with the key in use.
       expect((await get(server, '/api/oauth/userinfo', before.tokens[n])).status).toBe(200);
     }
     expect(await refusal(retire('signing-2'))).toBe('not_found');
@@ -173,7 +173,7 @@ describe('keyring reseal', () => {
 });
 
 describe('keyring retire --compromised', () => {
-  // The previous rotation is complete then.
+  // Completes the rotations of the tests above.
   beforeAll(() => pair.clock.advance(61 * minute));
   const keyNamed = async (id: string) =>
     (await pair.first.admin.keyring.list.query()).find((key) => key.id === id);
@@ -183,7 +183,7 @@ describe('keyring retire --compromised', () => {
   const untilRead = async () =>
     expect.poll(() => kids(pair.second), { timeout: within(20_000) }).toBe(await kids(pair.first));
 
-  it('refuses every token of the signing key at once in every process, and signs with a new key', async () => {
+  it('ends every token of the signing key in every process, and signs with a new key', async () => {
     const { first, second } = pair;
     await untilRead();
     const before = await tokens();
@@ -243,7 +243,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual(present.kids);
   });
 
-  it('replaces a key that does not sign yet by one for the same time, with a new number', async () => {
+  it('replaces a pending key by a new key that becomes active at the same time', async () => {
     const { first, clock } = pair;
     const signing = (await tokens()).kids;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
@@ -259,7 +259,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual([newKid, newKid]);
   });
 
-  it('keeps the planned time of a pending rotation', async () => {
+  it('replaces the current key, and keeps the planned time of a pending rotation', async () => {
     const { first, clock } = pair;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
     const pendingKid = (await publishedAt(first)).at(-1);
@@ -276,7 +276,7 @@ describe('keyring retire --compromised', () => {
     expect(await keyNamed('signing-10')).toMatchObject({ state: 'old', retirableAt: expect.any(String) });
   });
 
-  it('creates only one key if two owners ask simultaneously', async () => {
+  it('creates only one new key if several calls retire the same key simultaneously', async () => {
     const { first, second } = pair;
     const calls = [first, second].flatMap(({ admin }) =>
       Array.from({ length: 4 }, () =>

@@ -84,7 +84,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     ['/.well-known/nothing', '/.well-known/nothing'],
     ['/verify/svc_code_x/%61/../x1', '/verify/*/*/*/*'],
     ['/', '/'],
-  ])('has no route for %s, and only the known words of its path', async (path, shown) => {
+  ])('has no route for the unknown path %s, and shows only known words of this path', async (path, shown) => {
     const span = await spanOf(path);
     expect(span).toMatchObject({ name: 'GET', 'url.path': shown, 'http.response.status_code': 404 });
     expect(span).not.toHaveProperty(['http.route']);
@@ -99,7 +99,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
     });
   });
 
-  it('is not an error for a 4xx, and names the refusal', async () => {
+  it('has no error status for a 4xx, and names the error code in svc.error', async () => {
     const span = await spanOf('/refused');
     expect(span).toMatchObject({
       status: unset,
@@ -112,7 +112,7 @@ describe('the span of a request, by the stable conventions for HTTP servers', ()
   it.each([
     ['/away', 503, 'service_unavailable'],
     ['/broken', 500, 'server_error'],
-  ])('has an error.type for %s: %i', async (path, status, type) => {
+  ])('has an error status and an error.type if %s answers %i', async (path, status, type) => {
     expect(await spanOf(path)).toMatchObject({
       status: failed,
       'error.type': type,

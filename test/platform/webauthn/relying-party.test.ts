@@ -76,12 +76,12 @@ describe('a new passkey', () => {
 
   it.each<[string, Forgery]>([
     ['another origin', { origin: 'https://evil.example' }],
-    ['an origin beside ours', { origin: 'https://other.example.com' }],
+    ['an origin in a sibling domain', { origin: 'https://other.example.com' }],
     ['another relying party', { rpId: 'evil.example' }],
     ['a frame of another site', { crossOrigin: true }],
     ['no verification of the user', { verified: false }],
-    ['the other ceremony', { type: 'webauthn.get' }],
-    ['an algorithm that was not asked for', { algorithm: -258 }],
+    ['the type of an assertion', { type: 'webauthn.get' }],
+    ['an algorithm that was not requested', { algorithm: -258 }],
   ])('is refused with %s', async (_, forgery) => {
     expect(await passkeyOf(new TestAuthenticator(origin), forgery)).toBeUndefined();
   });
@@ -133,10 +133,10 @@ describe('an assertion', () => {
     ['another relying party', { rpId: 'evil.example' }, {}],
     ['a frame of another site', { crossOrigin: true }, {}],
     ['no verification of the user', { verified: false }, {}],
-    ['the other ceremony', { type: 'webauthn.create' }, {}],
+    ['the type of a new passkey', { type: 'webauthn.create' }, {}],
     ['a wrong signature', { signature: randomBytes(70) }, {}],
-    ['a counter that goes back', { counter: 4 }, { counter: 5 }],
-    ['a counter that stays', { counter: 5 }, { counter: 5 }],
+    ['a lower counter', { counter: 4 }, { counter: 5 }],
+    ['an unchanged counter', { counter: 5 }, { counter: 5 }],
     ['the id of another passkey', {}, { credentialId: 'another' }],
   ])('is refused with %s', async (_, forgery, stored) => {
     expect(await used(forgery, stored)).toBeUndefined();
@@ -191,7 +191,7 @@ describe('a relying party', () => {
     ['127.0.0.1', 'http://127.0.0.1:8080', false],
     ['[::1]', 'http://[::1]:8080', false],
     ['id.example.com', 'http://id.example.com', false],
-  ])('can have the id %s at %s: %s', (id, at, isGood) => {
+  ])('may have the ID %s for the base URL %s: %s', (id, at, isGood) => {
     expect(relyingPartyFault(id, at) === undefined).toBe(isGood);
   });
 });
