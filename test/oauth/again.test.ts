@@ -46,7 +46,7 @@ it('a cached partner is read again before its API key is refused', async () => {
   expect(await authenticateKey('Bearer svc_test_x', directory)).toBe(key);
 });
 
-it('userinfo answers for accesses of token exchanges only', async () => {
+it('userinfo refuses the accesses of storefront and checkbox charges with invalid_token', async () => {
   const access: Access = {
     ...{ id: 'txn_1', kind: 'token', at: new Date(0), expiresAt: new Date(2_000) },
     ...{ partnerId: 'ptr_1', mode: 'test', clientId: 'cli_1', keyId: 'key_1', sessionId: 'ses_1' },

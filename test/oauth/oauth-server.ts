@@ -43,7 +43,7 @@ export async function answerOf(call: Promise<Response>): Promise<Answer> {
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   const body: object = JSON.parse(response.text);
   if (status !== 200) {
-    // Interface 2.4: both fields and no others.
+    // Interface 2.4: an error body has these two fields and no others.
     expect(body).toEqual({ error: expect.any(String), error_description: expect.stringMatching(/.{8}/) });
   }
   return { status, headers, body, ...body };
@@ -56,8 +56,8 @@ export const basic = (id: string, secret: string): Record<string, string> => ({
 export const bearer = (token = ''): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 /**
- * The service with a clock that only tests move, and calls that they share. It starts 10 s into a minute, so that 50 s
- * of it remain. The caller stops it.
+ * Starts the service with a manual clock, and returns helper calls for the OAuth tests. The clock starts 10 s into a
+ * minute, so that 50 s of this minute remain. The caller stops the service.
  */
 export async function startOAuth(
   env: Record<string, string> = {},
@@ -89,7 +89,7 @@ export async function startOAuth(
     send: (name: 'token' | 'revoke', init: RequestInit) =>
       answerOf(fetch(url(name), { method: 'POST', ...init })),
 
-    /** An exchange with some changed fields; undefined omits one. */
+    /** Exchanges a code with some changed fields. A field that is undefined is omitted. */
     exchange(
       partner: TestPartner,
       code: Pick<Verified, 'code' | 'codeVerifier'>,

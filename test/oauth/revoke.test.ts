@@ -31,8 +31,8 @@ const fields = (token = 'eyJ.eyJ.eyJ') => ({
 });
 const done = { status: 200, body: undefined };
 
-describe('200, with an empty body', () => {
-  it('ends one token only: no money moves, and other tokens stay valid', async () => {
+describe('POST /api/oauth/revoke: 200 with an empty body', () => {
+  it('is the answer to a valid token: this token ends, other tokens stay valid, and no money moves', async () => {
     const [token, other] = [await newToken(), await newToken()];
     const before = await oauth.wallet(partner);
     const answer = await oauth.revoke(partner, token);
@@ -42,7 +42,7 @@ describe('200, with an empty body', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('accepts JSON, Basic, and the hint access_token', async () => {
+  it('is the answer to a JSON body, a Basic header, and the token_type_hint access_token', async () => {
     const [one, two, three] = [await newToken(), await newToken(), await newToken()];
     await answerOf(post(url, fields(one), 'json'));
     const headers = basic(partner.clientId, partner.clientSecret);
@@ -74,7 +74,7 @@ describe('200, with an empty body', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('keeps the time of the first revocation', async () => {
+  it('is the answer to a second revocation, which keeps the time of the first', async () => {
     const token = await newToken();
     const revokedAt = new Date(oauth.clock.now());
     await oauth.revoke(partner, token);
@@ -99,7 +99,7 @@ describe('a revocation', () => {
   });
 });
 
-describe('400 invalid_request', () => {
+describe('POST /api/oauth/revoke: 400 invalid_request', () => {
   const refused = (description: unknown) => ({
     status: 400,
     error: 'invalid_request',
@@ -107,7 +107,7 @@ describe('400 invalid_request', () => {
   });
   const names = ['token', 'client_id', 'client_secret'] as const;
 
-  it.each(names)('refuses a missing, empty or repeated %s', async (name) => {
+  it.each(names)('refuses a missing, empty, repeated or numeric %s', async (name) => {
     const { [name]: _missing, ...others } = fields();
     expect(await answerOf(post(url, others))).toMatchObject(refused(`${name} is required`));
     expect(await answerOf(post(url, { ...fields(), [name]: '' }))).toMatchObject(
@@ -149,7 +149,7 @@ describe('400 invalid_request', () => {
   });
 });
 
-describe('401 invalid_client', () => {
+describe('POST /api/oauth/revoke: 401 invalid_client', () => {
   it('refuses wrong credentials, and the token stays valid', async () => {
     const token = await newToken();
     const answer = await oauth.revoke(partner, token, { client_secret: 'svc_secret_wrong' });
@@ -165,7 +165,7 @@ describe('401 invalid_client', () => {
   });
 });
 
-describe('403 client_inactive', () => {
+describe('POST /api/oauth/revoke: 403 client_inactive', () => {
   it('refuses a suspended partner, a disabled client and a revoked key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
@@ -186,7 +186,7 @@ describe('403 client_inactive', () => {
   });
 });
 
-describe('429 rate_limited', () => {
+describe('POST /api/oauth/revoke: 429 rate_limited', () => {
   it('counts requests together with the token endpoint: 30 a minute', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
@@ -209,7 +209,7 @@ describe('429 rate_limited', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('replaces 401 after 20 wrong secrets, at both endpoints', async () => {
+  it('replaces 401 after 20 wrong secrets, also at the token endpoint; the right secret still works', async () => {
     const other = await oauth.partner();
     const wrong = { client_secret: 'svc_secret_wrong' };
     for (let n = 0; n < 20; n += 1) await oauth.revoke(other, 'x', wrong);
@@ -221,7 +221,7 @@ describe('429 rate_limited', () => {
   });
 });
 
-describe('405', () => {
+describe('POST /api/oauth/revoke: 405', () => {
   it.each(['GET', 'PUT', 'DELETE'])('refuses %s', async (method) => {
     const answer = await answerOf(fetch(url, { method }));
     expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });

@@ -14,7 +14,7 @@ afterAll(() => oauth.stop());
 const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
 const inactive = { status: 403, error: 'client_inactive' };
 
-describe('401 invalid_client', () => {
+describe('POST /api/oauth/token: 401 invalid_client', () => {
   const refused = { status: 401, error: 'invalid_client' };
 
   it('refuses a wrong secret, a wrong checksum, an unknown client, and credentials of different clients', async () => {
@@ -55,7 +55,7 @@ describe('401 invalid_client', () => {
     }
   });
 
-  it('refuses the old secret after a rotation, at once or after the requested time', async () => {
+  it('refuses the old secret after a rotation, immediately or after keepOldSeconds', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;
@@ -74,7 +74,7 @@ describe('401 invalid_client', () => {
   });
 });
 
-describe('403 client_inactive', () => {
+describe('POST /api/oauth/token: 403 client_inactive', () => {
   it('refuses a client of a partner that was never activated', async () => {
     const { admin } = oauth.server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
@@ -112,7 +112,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
-  it('refuses a client of a revoked key, until it is moved to another key', async () => {
+  it('refuses a client of a revoked key, until the client is moved to another key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId } = other;
@@ -133,7 +133,7 @@ describe('403 client_inactive', () => {
   });
 });
 
-describe('403 access_denied', () => {
+describe('POST /api/oauth/token: 403 access_denied', () => {
   it('is the answer for a duplicate identity, which is not charged', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner, 'duplicate'));

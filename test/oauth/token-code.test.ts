@@ -38,7 +38,7 @@ const invalidGrant = (description: RegExp) => ({
   error_description: expect.stringMatching(description),
 });
 
-describe('400 invalid_grant: an unknown or foreign code', () => {
+describe('POST /api/oauth/token: 400 invalid_grant: an unknown or foreign code', () => {
   it('refuses an unknown code, and a code with a typo', async () => {
     const verified = await oauth.verified(partner);
     for (const code of ['svc_code_x', `${verified.code.slice(0, -1)}~`, verified.code.toLowerCase()]) {
@@ -48,7 +48,7 @@ describe('400 invalid_grant: an unknown or foreign code', () => {
     }
   });
 
-  it('gives the same answer for a wrong secret in a code as for an unknown session', async () => {
+  it('gives the same answer after the same database reads for a wrong secret in a code as for an unknown session', async () => {
     const verified = await oauth.verified(partner);
     const bytes = bytesOfSecret('code', verified.code) ?? expect.fail('no code');
     const forged = secretOfBytes('code', Buffer.concat([bytes.subarray(0, 16), randomBytes(16)]));
@@ -57,7 +57,7 @@ describe('400 invalid_grant: an unknown or foreign code', () => {
       commands.length = 0;
       const { status, headers, body } = await oauth.exchange(partner, { ...verified, code });
       const named = [...headers.keys()].filter((name) => name !== 'date').toSorted();
-      // The request log looks up the sessions of its requests at another time.
+      // Reads for the request log are left out, because they may happen at any time.
       const asked = commands
         .flatMap(readsOf)
         .filter(
@@ -70,7 +70,7 @@ describe('400 invalid_grant: an unknown or foreign code', () => {
     const of = await told(forged);
     expect(of).toEqual(await told(unknown));
     expect(of).toMatchObject({ status: 400, shapes: [[['_id', 'code.hash'], expect.anything()]] });
-    // None of the attempts counts, and the code stays valid for its owner.
+    // None of these exchanges counts as a wrong verifier, so the code stays valid for its owner.
     for (let tries = 0; tries < 6; tries += 1)
       await oauth.exchange(partner, { ...verified, code: forged, codeVerifier: 'x'.repeat(43) });
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
@@ -96,7 +96,7 @@ describe('400 invalid_grant: an unknown or foreign code', () => {
   });
 });
 
-describe('400 invalid_grant: a storefront code', () => {
+describe('POST /api/oauth/token: 400 invalid_grant: a storefront code', () => {
   it('refuses a storefront code at the token endpoint, without a charge', async () => {
     const storefront = await oauth.partner({ client: { kind: 'storefront', ...manyRequests } });
     const { partnerId, clientId } = storefront;
@@ -108,7 +108,7 @@ describe('400 invalid_grant: a storefront code', () => {
   });
 });
 
-describe('400 invalid_grant: expired', () => {
+describe('POST /api/oauth/token: 400 invalid_grant: expired', () => {
   it('accepts a code until its ten minutes are over, and refuses it at that moment', async () => {
     const [good, late] = [await oauth.verified(partner), await oauth.verified(partner)];
     oauth.clock.advance(600_000 - 1);
@@ -120,7 +120,7 @@ describe('400 invalid_grant: expired', () => {
   });
 });
 
-describe('400 invalid_grant: used', () => {
+describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
   async function useCode() {
     const verified = await oauth.verified(partner);
     const { access_token: token = '' } = await oauth.exchange(partner, verified);
@@ -128,7 +128,7 @@ describe('400 invalid_grant: used', () => {
   }
   const statusOfToken = async (token: string) => (await oauth.userinfo(bearer(token))).status;
 
-  it('names the time and the charge, which support can find by the session and refund', async () => {
+  it('names the time and the charge; the session shows this charge, and it can be refunded', async () => {
     const { admin, db } = oauth.server;
     const { verified, usedAt } = await useCode();
     const before = await oauth.wallet(partner);
@@ -173,14 +173,14 @@ describe('400 invalid_grant: used', () => {
     expect(await statusOfToken(token)).toBe(200);
   });
 
-  it('names an expired code as used if it was used', async () => {
+  it('says that a used code was used, even after the code has expired', async () => {
     const { verified } = await useCode();
     oauth.clock.advance(700_000);
     expect(await oauth.exchange(partner, verified)).toMatchObject(invalidGrant(/already used/));
   });
 });
 
-describe('400 invalid_grant: code_verifier', () => {
+describe('POST /api/oauth/token: 400 invalid_grant: code_verifier', () => {
   const wrong = { code_verifier: 'w'.repeat(43) };
 
   it('leaves the code usable after the first four wrong verifiers', async () => {
@@ -210,7 +210,7 @@ describe('400 invalid_grant: code_verifier', () => {
   });
 });
 
-describe('400 invalid_redirect_uri', () => {
+describe('POST /api/oauth/token: 400 invalid_redirect_uri', () => {
   it.each([
     ['a trailing slash', `${redirectUri}/`],
     ['another case', redirectUri.replace('callback', 'Callback')],
@@ -226,7 +226,7 @@ describe('400 invalid_redirect_uri', () => {
   });
 });
 
-describe('400 invalid_scope', () => {
+describe('POST /api/oauth/token: 400 invalid_scope', () => {
   it('names the claims that the client has lost since the start; once they are restored, the code works', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;

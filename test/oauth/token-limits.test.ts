@@ -26,14 +26,14 @@ async function setLimits(
   await oauth.server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', ...limits });
 }
 
-/** A refusal that changes nothing, after which the same code is valid. */
+/** Asserts that the code is still usable: its exchange succeeds and makes one charge of 50 cents. */
 async function expectUsable(partner: TestPartner, verified: Verified): Promise<void> {
   const { balance, entries } = await oauth.wallet(partner);
   expect((await oauth.exchange(partner, verified)).status).toBe(200);
   expect(await oauth.wallet(partner)).toEqual({ balance: balance - 50, entries: entries + 1 });
 }
 
-describe('402 payment_required', () => {
+describe('POST /api/oauth/token: 402 payment_required', () => {
   it('refuses an empty wallet without a token or charge; after a funding, the same code works', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const verified = await oauth.verified(partner);
@@ -57,7 +57,7 @@ describe('402 payment_required', () => {
     expect((await oauth.wallet(partner)).balance).toBe(0);
   });
 
-  it("depends on the partner's price, and the other mode's wallet does not help", async () => {
+  it("refuses a balance below the partner's own price, even if the wallet of the other mode has money", async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -69,7 +69,7 @@ describe('402 payment_required', () => {
   });
 });
 
-describe('429 rate_limited: the token endpoint', () => {
+describe('POST /api/oauth/token: 429 rate_limited: the token endpoint', () => {
   const limited = {
     status: 429,
     error: 'rate_limited',
@@ -116,8 +116,8 @@ describe('429 rate_limited: the token endpoint', () => {
   });
 });
 
-describe('429 rate_limited: wrong client secrets', () => {
-  it('replaces 401 after 20 a minute, and never refuses the right secret', async () => {
+describe('POST /api/oauth/token: 429 rate_limited: wrong client secrets', () => {
+  it('replaces 401 after 20 wrong secrets a minute, and never refuses the right secret', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     const wrong = { client_secret: 'svc_secret_wrong' };
@@ -141,7 +141,7 @@ describe('429 rate_limited: wrong client secrets', () => {
   });
 });
 
-describe('429 rate_limited: spend limits', () => {
+describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
   const capped = (bucket: string) => ({
     status: 429,
     error: 'rate_limited',
@@ -161,7 +161,7 @@ describe('429 rate_limited: spend limits', () => {
     return { partner, verified, refused };
   }
 
-  it('names the minute until the next minute begins', async () => {
+  it('names the minute cap, with Retry-After until the next minute begins', async () => {
     const { partner, verified, refused } = await spendTwo({ perMinute: 2 });
     expect(refused).toMatchObject(capped('minute'));
     expect(retryAfter(refused)).toBe('50');
@@ -174,7 +174,7 @@ describe('429 rate_limited: spend limits', () => {
     await expectUsable(partner, verified);
   });
 
-  it('names the hour until the next hour begins', async () => {
+  it('names the hour cap, with Retry-After until the next hour begins', async () => {
     const { partner, verified, refused } = await spendTwo({ perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
@@ -187,7 +187,7 @@ describe('429 rate_limited: spend limits', () => {
     await expectUsable(partner, verified);
   });
 
-  it('names the hour if both caps are exceeded', async () => {
+  it('names the hour cap if both caps are exceeded', async () => {
     const { refused } = await spendTwo({ perMinute: 2, perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
@@ -199,7 +199,7 @@ describe('429 rate_limited: spend limits', () => {
     expect(await oauth.exchange(partner, await oauth.verified(partner))).toMatchObject(capped('minute'));
   });
 
-  it('does not count refused exchanges, and admits at once after the cap is raised', async () => {
+  it('does not count refused exchanges, and ends as soon as the cap is raised', async () => {
     const { partner, verified } = await spendTwo({ perMinute: 2 });
     for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified);
     await setLimits(partner, { perMinute: 3 });
@@ -211,7 +211,7 @@ describe('429 rate_limited: spend limits', () => {
     expect(used).toEqual({ minute: 3, hour: 3 });
   });
 
-  it('applies from 60 exchanges a minute and 1000 an hour by default', async () => {
+  it('has the default caps of 60 exchanges a minute and 1,000 an hour', async () => {
     const { partnerId } = await oauth.partner();
     expect(await oauth.server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
       perMinute: 60,
@@ -220,8 +220,8 @@ describe('429 rate_limited: spend limits', () => {
   });
 });
 
-describe('503 service_unavailable', () => {
-  it('is the answer while this process does not trust its clock; afterwards the same code works', async () => {
+describe('POST /api/oauth/token: 503 service_unavailable', () => {
+  it('is the answer while the process does not trust its clock; once it does, the same code works', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     oauth.trust(false);

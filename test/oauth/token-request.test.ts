@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => oauth.stop());
 
 const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
-/** Any accepted request reaches the check of the code. */
+/** An accepted request reaches the check of the code, which then answers `invalid_grant`. */
 const understood = { status: 400, error: 'invalid_grant' };
 const malformed = (description: unknown) => ({
   status: 400,
@@ -30,7 +30,7 @@ const send = (body: URLSearchParams, headers: Record<string, string> = {}) =>
 describe('an unknown grant_type', () => {
   const unsupported = { status: 400, error: 'unsupported_grant_type' };
 
-  it('is refused first if the request has no other parameters, as a form and as JSON', async () => {
+  it('is refused with unsupported_grant_type if the request has no other parameters, as a form and as JSON', async () => {
     expect(await send(new URLSearchParams({ grant_type: 'client_credentials' }))).toMatchObject(unsupported);
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ grant_type: 'refresh_token' });
@@ -99,19 +99,19 @@ describe('an Authorization header beside credentials in the body', () => {
     },
   );
 
-  it('counts as missing if it is empty and the body has no credentials', async () => {
+  it('is ignored if it is empty, so that missing credentials in the body are reported', async () => {
     const body = without(form(), 'client_id', 'client_secret');
     expect(await send(body, { authorization: '' })).toMatchObject(malformed('client_id is required'));
   });
 });
 
 describe('a parameter without a value (RFC 6749 3.2)', () => {
-  it('counts as absent: empty credentials in the body do not conflict with the header', async () => {
+  it('counts as absent, so that empty credentials in the body do not conflict with the header', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await send(form({ client_id: '', client_secret: '' }), headers)).toMatchObject(understood);
   });
 
-  it('counts as absent: an empty token_type_hint is ignored', async () => {
+  it('counts as absent, so that an empty token_type_hint is ignored', async () => {
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const fields = { token: 'unknown', token_type_hint: '', client_id, client_secret };
     expect((await oauth.send('revoke', { body: new URLSearchParams(fields) })).status).toBe(200);
@@ -126,13 +126,13 @@ describe('a JSON member that is null', () => {
     body: JSON.stringify(fields),
   });
 
-  it('counts as absent: a token_type_hint of null is ignored', async () => {
+  it('counts as absent, so that a token_type_hint of null is ignored', async () => {
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const fields = { token: 'unknown', token_type_hint: null, client_id, client_secret };
     expect((await oauth.send('revoke', json(fields))).status).toBe(200);
   });
 
-  it('counts as absent: credentials of null do not conflict with the header', async () => {
+  it('counts as absent, so that credentials of null do not conflict with the header', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const nothing = { client_id: null, client_secret: null };
     const fields = { ...tokenForm(partner, unknownCode), ...nothing };
@@ -140,7 +140,7 @@ describe('a JSON member that is null', () => {
     expect((await oauth.send('revoke', json({ token: 'unknown', ...nothing }, headers))).status).toBe(200);
   });
 
-  it('counts as absent: a required parameter is named as missing', async () => {
+  it('counts as absent, so that a required parameter is reported as missing', async () => {
     for (const name of Object.keys(tokenForm(partner, unknownCode))) {
       const fields = { ...tokenForm(partner, unknownCode), [name]: null };
       expect(await oauth.send('token', json(fields))).toMatchObject(malformed(`${name} is required`));
@@ -149,7 +149,7 @@ describe('a JSON member that is null', () => {
 });
 
 describe('a repeated parameter', () => {
-  it('is refused even if it is unknown, and its name is repeated only if it is a plain word', async () => {
+  it('is refused even if its name is unknown; the error shows the name only if it is a plain word', async () => {
     const body = form();
     body.append('resource', 'one');
     expect(await send(body)).toMatchObject(understood);

@@ -26,7 +26,7 @@ const fieldNames = [
   'code_verifier',
 ] as const;
 
-describe('200', () => {
+describe('POST /api/oauth/token: 200', () => {
   it('is the answer to a valid code, with a bearer token and one charge', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.verified(partner));
@@ -111,7 +111,7 @@ describe('200', () => {
   });
 });
 
-describe('400 invalid_request', () => {
+describe('POST /api/oauth/token: 400 invalid_request', () => {
   const refused = (description: unknown) => ({
     status: 400,
     error: 'invalid_request',
@@ -204,7 +204,7 @@ describe('400 invalid_request', () => {
   });
 });
 
-describe('400 unsupported_grant_type', () => {
+describe('POST /api/oauth/token: 400 unsupported_grant_type', () => {
   it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code ', ' '])(
     'refuses the grant type "%s"',
     async (grantType) => {
@@ -233,7 +233,7 @@ describe('unknown paths and methods', () => {
   );
 });
 
-describe('500 server_error', () => {
+describe('POST /api/oauth/token: 500 server_error', () => {
   it('hides the internal error, and leaves the code usable', async () => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);

@@ -30,8 +30,8 @@ async function claimsOf(token: string): Promise<UserinfoResponse> {
 
 const invalid = { status: 401, error: 'invalid_token' };
 
-describe('200', () => {
-  it('returns the requested claims, divided into resolved, null and ignored', async () => {
+describe('userinfo: 200', () => {
+  it('returns sub, evaluated_at, the requested claims, and meta with the division of these claims', async () => {
     const at = new Date(oauth.clock.now()).toISOString();
     expect(await claimsOf(await newToken())).toEqual({
       sub: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
@@ -61,14 +61,14 @@ describe('200', () => {
     expect(new Set(parts).size).toBe(parts.length);
   });
 
-  it('returns negative claims with 200', async () => {
+  it('returns claims that are false', async () => {
     expect((await claimsOf(await newToken('teen'))).claims).toEqual({
       age_18_plus: false,
       identity_verified: true,
     });
   });
 
-  it('returns the same answer for the life of the token, even if user, client or partner change', async () => {
+  it('returns the same answer 30 minutes later, even if the claims of the user or of the client have changed', async () => {
     const { admin, db } = oauth.server;
     const token = await newToken('adult', 'country age_18_plus');
     const first = await claimsOf(token);
@@ -97,7 +97,7 @@ describe('200', () => {
   });
 });
 
-describe('sub', () => {
+describe('the sub of userinfo', () => {
   it('is the same in all sessions of a user, and differs between users', async () => {
     const { sub } = await claimsOf(await newToken());
     expect((await claimsOf(await newToken())).sub).toBe(sub);
@@ -105,14 +105,14 @@ describe('sub', () => {
     expect((await claimsOf(await newToken('new-adult'))).sub).not.toBe(sub);
   });
 
-  it('differs between partners', async () => {
+  it('differs between partners for the same sandbox user', async () => {
     const other = await oauth.partner();
     const theirs = await claimsOf(await newToken('adult', undefined, other));
     expect(theirs.sub).not.toBe((await claimsOf(await newToken())).sub);
   });
 });
 
-describe('401 invalid_token', () => {
+describe('userinfo: 401 invalid_token', () => {
   const [noHeader, noForm, unknown] = [
     'No Authorization header: send Authorization: Bearer {access token}',
     'The Authorization header is not of the form Bearer {access token}',
@@ -140,13 +140,13 @@ describe('401 invalid_token', () => {
   });
 
   it.each([
-    ['no token', 'Bearer', noForm],
-    ['two words', 'Bearer a b', noForm],
-    ['no JWT', 'Bearer x', unknown],
-    ['three parts of nothing', 'Bearer a.b.c', unknown],
-    ['an empty signature', 'Bearer eyJ.eyJ.', unknown],
-    ['dots', 'Bearer ..', unknown],
-    ['8 KB', `Bearer ${'x'.repeat(8_000)}`, unknown],
+    ['a header without a token', 'Bearer', noForm],
+    ['a header with two tokens', 'Bearer a b', noForm],
+    ['text that is no JWT', 'Bearer x', unknown],
+    ['a JWT with malformed parts', 'Bearer a.b.c', unknown],
+    ['a JWT with an empty signature', 'Bearer eyJ.eyJ.', unknown],
+    ['a JWT with empty parts', 'Bearer ..', unknown],
+    ['a token of 8,000 characters', `Bearer ${'x'.repeat(8_000)}`, unknown],
   ])(
     'names the mistake of %s, in the body and in the challenge (RFC 6750 3)',
     async (_, authorization, description) => {
@@ -165,7 +165,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
-  it('refuses a valid token in the query or in a form, because only the header is read', async () => {
+  it('refuses a valid token in the query, because only the header is read', async () => {
     const token = await newToken();
     expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(refused(noHeader));
   });
@@ -179,7 +179,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('refuses a revoked token at once, and names the time of its first revocation', async () => {
+  it('refuses a revoked token, and names the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
     const at = new Date(oauth.clock.now()).toISOString();
@@ -189,7 +189,7 @@ describe('401 invalid_token', () => {
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
   });
 
-  it('refuses a token that another installation has signed', async () => {
+  it('refuses a token whose payload was replaced after signing', async () => {
     const [head, , signature] = (await newToken()).split('.');
     const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
     const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
@@ -197,7 +197,7 @@ describe('401 invalid_token', () => {
   });
 });
 
-describe('405', () => {
+describe('userinfo: 405', () => {
   it('refuses POST, which RFC 6750 would allow', async () => {
     const token = await newToken();
     const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
@@ -208,7 +208,7 @@ describe('405', () => {
   });
 });
 
-describe('429 rate_limited', () => {
+describe('userinfo: 429 rate_limited', () => {
   it('is the answer after 120 requests a minute of one client, with any of its tokens', async () => {
     const other = await oauth.partner();
     const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];
@@ -228,7 +228,7 @@ describe('429 rate_limited', () => {
     expect((await oauth.userinfo(bearer(tokens[0]))).status).toBe(200);
   });
 
-  it("respects the client's own limit, separately from the token endpoint", async () => {
+  it("follows the client's own limit, which is separate from the limit of the token endpoint", async () => {
     const other = await oauth.partner({
       client: { userinfoRequestsPerMinute: 1, tokenRequestsPerMinute: 2 },
     });
