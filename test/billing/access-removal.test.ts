@@ -48,7 +48,7 @@ describe('a grant', () => {
     const { id: userId } = await server.admin.users.show.query({ user: charged[0]?.grant?.sub ?? '' });
     expect(await server.admin.users.erase.mutate({ userId })).toMatchObject({ accesses: 1 });
 
-    // Longer than the retention of a revocation, and just before the other grants are removed.
+    // The first sweep follows the removal of the revocation; the second precedes the removal of grants by a second.
     for (const ms of [3 * 3_600_000, 30 * day - 3 * 3_600_000 - 1_000]) {
       clock.advance(ms);
       await server.sweep();

@@ -63,7 +63,7 @@ it('a charge is marked for publication only if it issues a token to a returning 
   ]);
 });
 
-it('a refusal is rehearsed in test mode only', async () => {
+it('a rehearsed refusal is a payment_required in test mode, and has no effect in live mode', async () => {
   const { charges, postings } = chargesThatAreWritten();
   const rehearsing = { ...terms, lifetimeSeconds: 3_600, rehearse: 'low-balance' as const };
   await expect(charges.charge(order({ terms: rehearsing }), () => undefined)).rejects.toMatchObject({

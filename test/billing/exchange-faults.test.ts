@@ -26,9 +26,9 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 describe('a database connection that breaks once during an exchange', () => {
   it.each([
-    ['before the page', 'before'],
-    ['after the page, whose reply is lost', 'after'],
-  ] as const)('%s: the caller gets the token and pays once', async (_, when) => {
+    ['before the page insert', 'before'],
+    ['after the page insert, whose reply is lost', 'after'],
+  ] as const)('leaves the caller with a token and one charge: %s', async (_, when) => {
     await newVisit();
     server.at('insert', { [when]: once(lostConnection) });
     const { status, access_token: token } = await server.exchange(partner, verified);
@@ -49,7 +49,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
     await expectChargedOnce();
   });
 
-  it('causes no lost charge after the page insert: the fence finds the page, and the caller gets the token', async () => {
+  it('gives the caller the token if it fails after the page insert, because the fence finds the page', async () => {
     await newVisit();
     server.at('insert', { after: lostConnection });
     const { status, access_token: token } = await server.exchange(partner, verified);
@@ -59,7 +59,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
     await expectChargedOnce();
   });
 
-  it('causes no late charge after a 503: the fence keeps a delayed page out, and the code stays unused', async () => {
+  it('is followed by a fence, so that a delayed page of the failed exchange cannot appear later', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
     await server.exchange(partner, verified);
@@ -71,8 +71,8 @@ describe("a database that stays unreachable until the caller's deadline", () => 
   });
 });
 
-describe('a database that is too slow for the caller', () => {
-  it('answers 503 in time; a later exchange of the code names its charge', async () => {
+describe("a database that is slower than the caller's deadline", () => {
+  it('causes a 503, and a later exchange of the code names the charge', async () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: () => reply.passed });
@@ -88,7 +88,7 @@ describe('a database that is too slow for the caller', () => {
     await expectChargedOnce();
   });
 
-  it('charges nothing to callers that were answered while they waited for another page', async () => {
+  it('causes no charge for callers that got 503 while they waited for another page, and their codes stay usable', async () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: once(() => reply.passed) });
@@ -147,7 +147,7 @@ describe("publication of a charge's event", () => {
     },
   );
 
-  it('is left to the writing process for 10 s, and then done by the sweep', async () => {
+  it('is left to the process that wrote the charge for 10 s, and is then finished by the sweep', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);

@@ -85,8 +85,8 @@ describe('codes exchanged simultaneously at two servers', () => {
   });
 });
 
-describe('refusals', () => {
-  it('write nothing: 402 and 429 leave the ledger unchanged', async () => {
+describe('refused exchanges', () => {
+  it('leave the ledger unchanged, with 402 and with 429', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
     const visits = await pair.verifyUsers(partner, 4);
@@ -100,7 +100,7 @@ describe('refusals', () => {
     expect(await written()).toEqual(capped);
   });
 
-  it('name a used code as invalid_grant, even if the wallet is empty or at its cap', async () => {
+  it('are a 400 for a used code, even if the spend cap is reached', async () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     const verified = await pair.verifyUser(partner);
@@ -112,7 +112,7 @@ describe('refusals', () => {
     }
   });
 
-  it('use the present state of the wallet, including changes by another process', async () => {
+  it('succeed as soon as another process has added money to the empty wallet', async () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const wallet = { partnerId, mode: 'test' as const };
@@ -131,8 +131,8 @@ describe('refusals', () => {
   });
 });
 
-describe('a change that another process has just made', () => {
-  it('a client that was moved from a revoked key to a new key exchanges under the new key', async () => {
+describe('changes by another process', () => {
+  it('include the move of a client from a revoked key to a new key, which its later charges name', async () => {
     const partner = await pair.partner();
     const { partnerId, clientId, keyId: old } = partner;
     for (const verified of await pair.verifyUsers(partner, 2))
@@ -148,7 +148,7 @@ describe('a change that another process has just made', () => {
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
   });
 
-  it('two spend caps that are set simultaneously both take effect', async () => {
+  it('include spend caps: a minute cap and an hour cap that are set simultaneously both apply', async () => {
     const { partnerId } = await pair.partner();
     const wallet = { partnerId, mode: 'test' as const };
     for (let n = 1; n <= 5; n += 1) {
@@ -163,7 +163,7 @@ describe('a change that another process has just made', () => {
 });
 
 describe('vae.resolved', () => {
-  it('is published once for each exchange of a returning user, and never for the first', async () => {
+  it('is published once for each exchange of a returning user, and not for the first exchange of a user', async () => {
     const partner = await pair.partner();
     const first = await pair.verifyUser(partner);
     await pair.exchange(partner, first);
@@ -192,7 +192,7 @@ describe('vae.resolved', () => {
 });
 
 describe('a price of zero', () => {
-  it('charges nothing, but the exchange is counted and written to the ledger', async () => {
+  it('moves no money, but the exchange counts for the spend cap and is in the ledger', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 0 });

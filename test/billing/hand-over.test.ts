@@ -15,7 +15,7 @@ const codeOf = (call: Promise<unknown>) =>
 const sum = (fleet: Fleet, way: string) =>
   fleet.members.reduce((total, { ways }) => total + (ways[way] ?? 0), 0);
 const chargesOf = async (fleet: Fleet) => (await fleet.ledger()).charges.map(({ id }) => id);
-/** `[only]` is the process that does not write the wallet, of two. */
+/** Starts two processes. `writer` writes the wallet, and `other` hands its postings over. */
 async function pair() {
   const fleet = await startFleet(2);
   const { writer, others } = await fleet.roles();

@@ -93,7 +93,7 @@ describe('the seal of a grant', () => {
 });
 
 describe('draftPage', () => {
-  it('lets a grant expire a fixed time after the time of the page', () => {
+  it('sets the expiry of a grant to the time of the page plus the lifetime of the grant', () => {
     const [entry] = draftPage(head, [charge('c')], noon).page.entries;
     expect(entry?.grant?.expiresAt).toEqual(new Date(noon + 3_600_000));
   });
@@ -156,7 +156,7 @@ describe('draftPage', () => {
 });
 
 describe('a fence', () => {
-  it('has the number of the lost page, and changes nothing', () => {
+  it('has the number of the page that it replaces, and leaves the state of the wallet unchanged', () => {
     const lost = page();
     const fence = fencePage(lost, head);
     expect(fence).toMatchObject({ _id: lost._id, n: lost.n, previous: head.digest, state: head.state });

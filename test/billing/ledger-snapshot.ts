@@ -4,13 +4,13 @@ import type { LedgerEntry, LedgerPage } from '../../server/billing/ledger-page.t
 
 /** All ledger data of one wallet. */
 export interface LedgerSnapshot {
-  /** In their order. */
+  /** In the order of `n`. */
   pages: LedgerPage[];
   /** Entries that move money, in the order of `seq`. */
   entries: LedgerEntry[];
   charges: LedgerEntry[];
   refunds: LedgerEntry[];
-  /** After the last page. */
+  /** The state after the last page. */
   state: LedgerPage['state'];
 }
 
@@ -30,7 +30,7 @@ export async function readLedger(db: Db, walletId: string): Promise<LedgerSnapsh
   };
 }
 
-/** Checks what holds for every ledger, without using the product's rules. */
+/** Asserts the rules that every ledger keeps, without using the code of the product. */
 export function expectSound({ pages, entries, charges, state }: LedgerSnapshot): void {
   expect(pages.map(({ n }) => n)).toEqual(pages.map((_, n) => n));
   expect(pages.map(({ previous }) => previous)).toEqual([
@@ -55,7 +55,7 @@ export function expectSound({ pages, entries, charges, state }: LedgerSnapshot):
   for (const { grantSeal } of charges) expect(grantSeal).toEqual(expect.any(String));
 }
 
-/** Reads a ledger, and asserts that it is in order. */
+/** Reads a ledger, and asserts that it keeps the rules of `expectSound`. */
 export async function soundLedger(db: Db, walletId: string): Promise<LedgerSnapshot> {
   const ledger = await readLedger(db, walletId);
   expectSound(ledger);

@@ -41,7 +41,7 @@ async function charge(): Promise<string> {
 }
 
 describe('funding', () => {
-  it('adds to the balance and returns the balance before', async () => {
+  it('adds to the balance, and returns the balance before and after', async () => {
     await newPartner();
     expect(await fund(5_000, 'invoice 1')).toMatchObject({
       kind: 'funding',
@@ -91,7 +91,7 @@ describe('funding', () => {
     expect((await soundLedger(server.db, `${partnerId}:live`)).state.balance).toBe(6_000);
   });
 
-  it('is refused below 50 USD, above one million, and for a malformed amount', async () => {
+  it('is refused below 50 USD, above one million USD, and for a malformed amount', async () => {
     await newPartner();
     for (const amount of [4_999, 0, -5_000, 100_000_001, 5_000.5, Number.NaN])
       await expect(fund(amount, 'x')).rejects.toMatchObject(refused('bad_input'));
@@ -181,7 +181,7 @@ describe('a refund', () => {
     expect([state.balance, entries.length]).toEqual([5_000, 3]);
   });
 
-  it('is in the audit log of its partner and its wallet, which support reads', async () => {
+  it('is in the audit log under its partner, its wallet and its charge, which the role support may read', async () => {
     await newPartner(5_000);
     const entryId = await charge();
     await refund(entryId);

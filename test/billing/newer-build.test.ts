@@ -41,7 +41,7 @@ const unavailable = { status: 503, retryAfter: '5', error: 'service_unavailable'
 describe('a wallet whose last page a newer build has written', () => {
   it.each([
     ['this process has written the page before', true],
-    ['this process has not met the wallet yet', false],
+    ['this process has not used the wallet yet', false],
   ])('gets no entry, even if %s', async (_, isKnown) => {
     const partner = await createPartner(server, { funds: isKnown ? 10_000 : 0 });
     const { partnerId } = partner;
@@ -63,7 +63,7 @@ describe('a wallet whose last page a newer build has written', () => {
     expect(await pagesOf(partner)).toEqual(before);
   });
 
-  it('answers 503 instead of 402 if this build cannot read the balance', async () => {
+  it('causes a 503 instead of a 402, because this build cannot read the balance', async () => {
     const partner = await createPartner(server, { funds: 5_000 });
     await pageOfNewerBuild(partner, -5_000);
     expect(await exchange(partner)).toEqual(unavailable);

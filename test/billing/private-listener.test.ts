@@ -88,7 +88,7 @@ describe('a private listener for hand-overs', () => {
     expect((await fetch(`http://${writer.peer.address}/messages`)).status).toBe(405);
   });
 
-  it('a reply to another request counts as lost, and the caller finds the written charge', async () => {
+  it('may reply to another request by mistake: the reply counts as lost, and the caller finds the written charge', async () => {
     const { writer, other, charges } = await pair();
     let first = '';
     writer.faults.after = (answer) => {
@@ -101,7 +101,7 @@ describe('a private listener for hand-overs', () => {
     expect(other.ways).toMatchObject({ lost: 1 });
   });
 
-  it('a reply that is not authentic counts as lost, and the caller writes the charge', async () => {
+  it('may be replaced by an impostor: its reply counts as lost, and the caller writes the charge', async () => {
     const { writer, other, charges } = await pair();
     const { billing, peer } = other;
     const { createServer } = await import('node:http');
@@ -118,7 +118,7 @@ describe('a private listener for hand-overs', () => {
 });
 
 describe('the processes that take hand-overs', () => {
-  it('have a heartbeat: they join with the first one, and leave before they stop', async () => {
+  it('include a process from its first heartbeat until it resigns', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await fleet.refresh();
@@ -143,7 +143,7 @@ describe('the processes that take hand-overs', () => {
     expect(writer.ways['answering']).toBe(1);
   });
 
-  it('do not include an unreachable process, and the log names it', async () => {
+  it('do not include an unreachable process, which counts as silent', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await third.stop();

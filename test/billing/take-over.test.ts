@@ -15,7 +15,7 @@ import type { Written } from '../../server/billing/ledger-writer.ts';
 const keys = keysOf(Buffer.alloc(32, 1));
 const posting = (id: string) => ({ walletId: 'ptr_1:test', id, kind: 'token' as const, amount: -50 });
 
-/** A writer of which nothing is inserted, on a clock that the test sets. */
+/** A writer that inserts no page, with a clock that the test sets. */
 function startWriter() {
   const time = { now: 0 };
   const signals: Waiting[] = [];

@@ -33,7 +33,7 @@ describe('checkMovement', () => {
     expect(checkMovement(wallet({ balance: 0 }), charge(0), noon)).toBeUndefined();
   });
 
-  it('counts a cap exactly: the 60th charge passes, the next is refused until the minute ends', () => {
+  it('admits the 60th charge under a cap of 60 a minute, and refuses the next charge until the minute ends', () => {
     expect(checkMovement(wallet({ minute: used(noon, 59) }), charge(), noon + 1)).toBeUndefined();
     const full = wallet({ minute: used(noon, 60) });
     expect(checkMovement(full, charge(), noon + 18_500)).toEqual({
@@ -46,7 +46,7 @@ describe('checkMovement', () => {
     expect(checkMovement(full, charge(), noon + 60_000)).toBeUndefined();
   });
 
-  it('names the hour if both windows are full, and reports the cap before the balance', () => {
+  it('reports the hour cap if both windows are full, even if the balance is too low as well', () => {
     const full = wallet({ balance: 0, minute: used(noon, 60), hour: used(noon, 1_000) });
     expect(checkMovement(full, charge(), noon)).toMatchObject({
       bucket: 'hour',
@@ -55,7 +55,7 @@ describe('checkMovement', () => {
     });
   });
 
-  it('counts only charges: entries that add money are never capped', () => {
+  it('admits entries that add money even if the spend cap is reached', () => {
     const full = wallet({ minute: used(noon, 60) });
     for (const kind of ['funding', 'adjustment', 'refund'] as const) {
       expect(checkMovement(full, { kind, amount: 50 }, noon)).toBeUndefined();
@@ -148,7 +148,7 @@ describe('checkMovement and admit, over any sequence of entries', () => {
     },
   );
 
-  it('count each window from its own charges', () => {
+  it('count in each window the charges of this window', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 40 }), (waits) => {
         let state = wallet({ balance: 1_000_000 });

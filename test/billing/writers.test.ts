@@ -28,7 +28,7 @@ describe("the choice of a wallet's writer", () => {
     );
   });
 
-  it('does not change when a process leaves that is no writer', () => {
+  it('does not change when a process that is no writer leaves', () => {
     const before = ids(8);
     const leaving = before.find((id) => !writersAmong(before).has(id));
     const after = before.filter((id) => id !== leaving);
@@ -37,7 +37,7 @@ describe("the choice of a wallet's writer", () => {
     );
   });
 
-  it('replaces a failed writer, and keeps the other one', () => {
+  it('replaces the failed writer of two, and keeps the other writer', () => {
     const before = ids(8);
     const [failed, other] = writersAmong(before);
     const after = before.filter((id) => id !== failed);
