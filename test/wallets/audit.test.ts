@@ -43,12 +43,12 @@ async function audit({ partnerId }: TestPartner, { sinceCheckpoint = false } = {
 const findings = async (partner: TestPartner, options = {}) => (await audit(partner, options)).findings;
 
 describe('wallets audit', () => {
-  it('finds no fault in a normally used wallet', async () => {
+  it('finds no fault in a wallet with funding, charges and a refund', async () => {
     const report = await audit(await busyPartner());
     expect(report).toMatchObject({ fromPage: 0, lastPage: 5, entries: 6, balance: 9_900, findings: [] });
   });
 
-  it('raises no false alarm while the wallet is charged', async () => {
+  it('finds no fault while the wallet is being charged', async () => {
     const partner = await createPartner(server);
     const visits = await Promise.all(
       Array.from({ length: 20 }, () => verifyUser(server, partner, 'new-adult')),
@@ -59,7 +59,7 @@ describe('wallets audit', () => {
     expect(await findings(partner)).toEqual([]);
   });
 
-  it('continues from the last clean audit on request, and otherwise reads the whole chain', async () => {
+  it('continues after the last clean audit if sinceCheckpoint is set, and otherwise reads the whole chain', async () => {
     const partner = await busyPartner();
     expect(await audit(partner, { sinceCheckpoint: true })).toMatchObject({ fromPage: 0, entries: 6 });
     await charge(partner);
@@ -129,12 +129,12 @@ const corruptions: Record<string, Corruption> = {
     problem: 'page 3 is missing',
     plant: (partner) => pages().deleteOne({ _id: partner.pages[3]?._id ?? '' }),
   },
-  'a page under the number of another': {
+  'a page with the number of another page': {
     page: 7,
     problem: 'its id is not that of its wallet and number',
     plant: (partner) => edit(partner.pages[5], { n: 7 }),
   },
-  'two pages that changed places': {
+  'two swapped pages': {
     page: 3,
     problem: 'its content does not match its digest',
     async plant({ pages: [, , , third, fourth] }) {
@@ -237,7 +237,7 @@ const corruptions: Record<string, Corruption> = {
         state: { ...page.state, balance: -10_000 },
       })),
   },
-  'an id that stands twice in a page': {
+  'an entry ID that is twice in a page': {
     page: 2,
     problem: 'its id stands twice',
     plant: (partner) =>
@@ -257,7 +257,7 @@ const corruptions: Record<string, Corruption> = {
   },
 };
 
-/** One wallet for all corruptions, restored before each of them, and never audited before. */
+/** Restores the one wallet of all corruptions, and removes its audit checkpoint. */
 let busy: Busy | undefined;
 async function untouched(): Promise<Busy> {
   busy ??= await busyPartner();
@@ -268,9 +268,9 @@ async function untouched(): Promise<Busy> {
   return busy;
 }
 
-describe('wallets audit of a chain with a fault', () => {
+describe('wallets audit of a corrupted chain', () => {
   for (const [name, { page, problem, plant }] of Object.entries(corruptions)) {
-    it(`names ${name}`, async () => {
+    it(`reports ${name}`, async () => {
       const partner = await untouched();
       await plant(partner);
       const found = await findings(partner);

@@ -47,7 +47,7 @@ const userinfo = async (token: string) =>
   (await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } }))
     .status;
 
-it('a repair corrects accesses, publication and checkpoint, changes no entry, and is in the audit log', async () => {
+it('wallets repair corrects accesses, publication and checkpoint, changes no entry, and is in the audit log', async () => {
   const partner = await chargedPartner();
   expect((await audit(partner)).findings).toEqual([]);
   const { entries } = await readLedger(server.db, partner.walletId);
@@ -76,7 +76,7 @@ it('a repair corrects accesses, publication and checkpoint, changes no entry, an
   ).toHaveLength(1);
 });
 
-it('a repair leaves an altered entry and its checkpoint unchanged, so that audits still report the entry', async () => {
+it('wallets repair leaves an altered entry and its checkpoint unchanged, so that audits still report the entry', async () => {
   const partner = await chargedPartner();
   await audit(partner);
   await edit(partner, 2, { $set: { 'entries.0.amount': Long.fromNumber(-40), digest: 'another' } });

@@ -25,7 +25,7 @@ const read = (
 const midnight = '2026-02-01T00:00:00.000Z';
 
 describe('wallets statement', () => {
-  it('has entries that add up from the opening to the closing balance, for any range', async () => {
+  it('has entries whose sum leads from the opening to the closing balance, for any range', async () => {
     const whole = await read();
     expect(whole.entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
     expect([whole.opening, whole.closing]).toEqual([0, 9_800]);
@@ -47,13 +47,13 @@ describe('wallets statement', () => {
     }
   });
 
-  it('opens a month with the closing balance of the month before', async () => {
+  it('starts a month with the closing balance of the previous month', async () => {
     const [before, after] = await Promise.all([read({ to: midnight }), read({ from: midnight })]);
     expect([before.closing, after.opening]).toEqual([9_850, 9_850]);
     expect([before.entries.length, after.entries.length]).toEqual([4, 1]);
   });
 
-  it('continues page by page, and each page opens with the previous closing balance', async () => {
+  it('has pages, each of which starts with the closing balance of the previous page', async () => {
     const first = await read({ limit: 2 });
     expect(first.more).toBe(true);
     const last = first.entries.at(-1)?.seq ?? 0;
@@ -71,7 +71,7 @@ describe('wallets statement', () => {
 });
 
 describe('a statement over several ledger pages', () => {
-  it('can be read in parts of any size, and each part opens with the previous closing balance', async () => {
+  it('can be read in parts of any size, each of which starts with the closing balance of the previous part', async () => {
     const { partnerId } = await createPartner(server, { funds: 5_000 });
     await addFullPages(server.db, `${partnerId}:test`, { pages: 3, at: clock.now() });
     const part = (page: { limit: number; afterSeq?: number; untilSeq?: number }) =>
@@ -92,7 +92,7 @@ describe('a statement over several ledger pages', () => {
     }
   });
 
-  it('keeps its end from its first part, even if entries are added meanwhile', async () => {
+  it('keeps the end that its first part had, even if entries are added between the parts', async () => {
     const { partnerId } = await createPartner(server, { funds: 5_000 });
     await addFullPages(server.db, `${partnerId}:test`, { pages: 1, at: clock.now() });
     const wanted = { partnerId, limit: 100 };
@@ -123,7 +123,7 @@ describe('a signed statement', () => {
     );
     expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'svc-statement+jwt' });
     const { more: _more, entries, ...rest } = await read({ to: midnight });
-    // Fields that an erasure or retention removes are not signed.
+    // The statement does not sign fields that an erasure or the retention may remove.
     const signed = entries.map(({ sessionId: _s, clientId: _c, enrollmentId: _e, ...entry }) => entry);
     const statement = { ...rest, entries: signed };
     expect(payload).toMatchObject({ iss: server.config.baseUrl, ...statement });

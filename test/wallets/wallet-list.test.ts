@@ -14,21 +14,21 @@ const day = 86_400_000;
 const now = Date.UTC(2026, 5, 30, 12);
 const ago = (days: number): Date => new Date(now - days * day);
 
-describe('the spending rate of a wallet', () => {
-  it('is sampled at increasing distances and at the first page', () => {
+describe("the sample for a wallet's spending rate", () => {
+  it('includes pages at growing distances from the last page, and the first page', () => {
     expect(sampledPages(0)).toEqual([]);
     expect(sampledPages(1)).toEqual([0]);
     expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);
   });
 
-  it('is computed from the page nearest to seven days ago', () => {
+  it('has as its baseline the sampled page nearest to seven days ago', () => {
     const sample = (n: number, days: number) => ({ n, at: ago(days), balance: 0 });
     expect(baselineOf([sample(9, 0.01), sample(8, 5), sample(6, 20)], now)?.n).toBe(8);
     expect(baselineOf([sample(9, 0.01), sample(8, 40)], now)?.n).toBe(8);
     expect(baselineOf([], now)).toBeUndefined();
   });
 
-  it('ignores manual entries, and covers at least one day', () => {
+  it('gives a rate without manual entries, over at least one day', () => {
     const base = { n: 2, at: ago(5), balance: 1_000 };
     const last = { n: 9, at: ago(0), balance: 5_500 };
     const moves = [
@@ -117,7 +117,7 @@ const usual: readonly Steps[] = [
 ];
 
 describe('wallets list', () => {
-  it('contains all wallets by their ids, in pages, with their spending rates', async () => {
+  it('lists all wallets in the order of their IDs, in pages, with their spending rates', async () => {
     const list = await walletsWith(usual);
     const live = await list({ mode: 'live' });
     expect(live.map(({ id }) => id)).toEqual(
@@ -134,7 +134,7 @@ describe('wallets list', () => {
     for (const unused of [idle, none]) expect(unused).toMatchObject({ spentPerDay: 0, daysLeft: null });
   });
 
-  it('finds the wallets that run out of money next', async () => {
+  it('lists with daysLeft the wallets that run out of money within these days, the soonest first', async () => {
     const list = await walletsWith(usual);
     const soon = await list({ mode: 'live', daysLeft: 30 });
     expect(soon.map(({ partnerId }) => partnerId)).toEqual(['ptr_low', 'ptr_ending']);
@@ -143,7 +143,7 @@ describe('wallets list', () => {
     expect((await list({ daysLeft: 0.01 })).map(({ id }) => id)).toEqual(['ptr_low:test']);
   });
 
-  it('includes unfunded wallets that cannot pay in both lists', async () => {
+  it('lists unfunded wallets that could not pay, with daysLeft and with below', async () => {
     const list = await walletsWith(usual, ['ptr_none:live', 'ptr_rich:live']);
     const [first, ...others] = await list({ mode: 'live', daysLeft: 30 });
     expect(first).toMatchObject({ id: 'ptr_none:live', balance: 0, unpaid: 3, daysLeft: null });
@@ -157,7 +157,7 @@ describe('wallets list', () => {
     expect(rich).toMatchObject({ id: 'ptr_rich:live', unpaid: 3 });
   });
 
-  it('finds the wallets that were never funded', async () => {
+  it('lists with unfunded the wallets that were never funded', async () => {
     const list = await walletsWith([...usual, { name: 'ptr_none:test', steps: [] }]);
     const unfunded = await list({ unfunded: true });
     expect(unfunded.map(({ id }) => id)).toEqual(['ptr_none:live', 'ptr_none:test']);
@@ -166,7 +166,7 @@ describe('wallets list', () => {
     expect(await list.count({ unfunded: true })).toEqual({ total: 2, exact: true });
   });
 
-  it('finds wallets below an amount, emptiest first, without unused ones', async () => {
+  it('lists with below the wallets under this balance, the lowest first, without unused wallets', async () => {
     const list = await walletsWith(usual);
     const low = await list({ below: 2_000 });
     expect(low.map(({ id, balance }) => [id, balance])).toEqual([

@@ -12,7 +12,7 @@ const now = Date.UTC(2026, 5, 30, 12, 0, 30);
 const a = walletIdOf('ptr_a', 'live');
 const b = walletIdOf('ptr_b', 'live');
 
-/** A ledger whose writes do not notify the summaries. `process` makes the summaries of one process. */
+/** A ledger whose writes do not notify the summaries. `process` creates the summaries of one process. */
 async function ledgerOf(walletIds: readonly string[]) {
   const { db } = await freshDatabase();
   await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
@@ -43,7 +43,7 @@ async function ledgerOf(walletIds: readonly string[]) {
 
 const funding = (id: string, amount: number) => ({ id, amount, kind: 'funding' as const });
 
-it('summaries are created for wallets without one, and follow changes by another process', async () => {
+it('a sweep creates missing summaries, and updates them after changes by another process', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const { sweep } = process();
   await move(a, funding('txn_1', 500));
@@ -54,14 +54,14 @@ it('summaries are created for wallets without one, and follow changes by another
   expect(await balances()).toEqual([500, 700]);
 });
 
-it('summaries are created in one sweep for more wallets than one group has', async () => {
+it('one sweep creates the summaries of 230 wallets, more than a group has', async () => {
   const ids = Array.from({ length: 230 }, (_, n) => walletIdOf(`ptr_${String(n).padStart(3, '0')}`, 'test'));
   const { process, balances } = await ledgerOf(ids);
   await process().sweep.sweep();
   expect(await balances()).toHaveLength(230);
 });
 
-it('a flush alone updates the summary of a written wallet', async () => {
+it('a flush updates the summary of a touched wallet, and of no other wallet', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -72,7 +72,7 @@ it('a flush alone updates the summary of a written wallet', async () => {
   expect(await balances()).toEqual([500, 0]);
 });
 
-it('summaries are never replaced by an older read of another process', async () => {
+it('a summary is not replaced by an older read of another process', async () => {
   const { process, store, use, move, balances } = await ledgerOf([a]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -85,7 +85,7 @@ it('summaries are never replaced by an older read of another process', async () 
   expect(await use.heads([a])).toMatchObject([{ balance: 500 }]);
 });
 
-it('a summary that is newer than a restored ledger is corrected', async () => {
+it('a sweep corrects a summary that is newer than its restored ledger', async () => {
   const { process, collection, balances } = await ledgerOf([a]);
   const { sweep } = process();
   await sweep.sweep();
@@ -94,7 +94,7 @@ it('a summary that is newer than a restored ledger is corrected', async () => {
   expect(await balances()).toEqual([0]);
 });
 
-it('summaries are updated by the next flush after a failed one', async () => {
+it('a flush updates the summaries that the previous, failed flush left', async () => {
   const { process, store, move, balances } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -110,7 +110,7 @@ it('summaries are updated by the next flush after a failed one', async () => {
   expect(await balances()).toEqual([500]);
 });
 
-it('a flush ends even if wallets are written continuously', async () => {
+it('a flush writes once, even if its wallet is touched again during the write', async () => {
   const { process, store } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -128,7 +128,7 @@ it('a flush ends even if wallets are written continuously', async () => {
   expect(flushes).toBe(2);
 });
 
-it('summaries name a spend cap that is reached, until its window ends', async () => {
+it('a summary names a spend cap that is reached, and the end of its window', async () => {
   const { process, move, collection } = await ledgerOf([a, b]);
   const charge = (id: string) => ({ id, amount: 0, kind: 'token' as const });
   const caps = (perMinute: number, perHour: number) => ({
