@@ -23,7 +23,7 @@ async function createRecords() {
   };
 }
 
-it('minutes of all processes are recorded in their hour, each once', async () => {
+it('the minutes of all processes are recorded in the record of their hour, each minute once', async () => {
   const { clock, recorder, read } = await createRecords();
   const [one, other, worker] = [recorder(), recorder(), recorder(false)];
   for (const ready of [true, true, false, true]) {
@@ -42,7 +42,7 @@ it('minutes of all processes are recorded in their hour, each once', async () =>
   expect(first?.purgeAt).toEqual(new Date(Date.parse('2026-03-04T10:00:00Z') + 91 * 24 * 60 * minute));
 });
 
-it('a record that could not be written is written later, to its own hour', async () => {
+it('counts that could not be written are written later, to the record of their own hour', async () => {
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
   setAway(true);
@@ -68,7 +68,7 @@ it('a record that could not be written is written later, to its own hour', async
   ]);
 });
 
-it('unwritten records are kept for two days at most', async () => {
+it('counts that could not be written are kept for two days at most', async () => {
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
   setAway(true);

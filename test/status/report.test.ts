@@ -28,14 +28,14 @@ function hourOf(
 const full = 2 ** 30 - 1;
 
 describe('a report of the service', () => {
-  it('is empty if nothing is recorded', () => {
+  it('has no spans, incidents or days if nothing is recorded', () => {
     expect(reportOf([], begin)).toEqual({
       recordedSince: undefined,
       ...{ spans: [], incidents: [], days: [], hasErrors: false },
     });
   });
 
-  it('counts from the first recorded minute, without the last and the present one', () => {
+  it('counts from the first recorded minute, and leaves out the previous and the present minute', () => {
     const records = [hourOf(0, { down: Array.from({ length: 10 }, (_, n) => n) })];
     const { recordedSince, spans, incidents } = reportOf(records, begin + 20 * minute + 5_000);
     expect(recordedSince).toEqual(new Date(begin + 10 * minute));
@@ -43,7 +43,7 @@ describe('a report of the service', () => {
     expect(incidents).toEqual([]);
   });
 
-  it('names each unbroken time without a recorded minute, even across hours', () => {
+  it('has an incident for each unbroken time without a recorded minute, even across hours', () => {
     const records = [hourOf(0, { down: [5, 58, 59] }), hourOf(1, { down: [0, 1, 2] }), hourOf(2)];
     const { spans, incidents, days } = reportOf(records, begin + 3 * hour + minute);
     expect(incidents).toEqual([
@@ -87,7 +87,7 @@ describe('a report of the service', () => {
     expect(reportOf(records.slice(0, 4), begin + 4 * hour).hasErrors).toBe(false);
   });
 
-  it('has 90 days at most, and one day for each since the first record', () => {
+  it('has one day for each day since the first record, 90 at most', () => {
     const records = Array.from({ length: 91 * 24 }, (_, at) => hourOf(at));
     const { days, spans } = reportOf(records, begin + 91 * 24 * hour - minute);
     expect([days.length, days[0]?.day, days.at(-1)?.day]).toEqual([90, '2026-03-05', '2026-06-02']);

@@ -17,7 +17,7 @@ describe('/status', () => {
   afterAll(() => server.stop());
 
   const open = (path: string, init?: RequestInit) => fetch(`${server.baseUrl}${path}`, init);
-  /** After the time in which one read serves all callers. */
+  /** Reads the status after 20 s, so that no cached status is returned. */
   async function read(): Promise<ServiceStatus> {
     clock.ahead += 20_000;
     return ServiceStatus.parse(await (await open('/status.json')).json());

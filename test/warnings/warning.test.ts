@@ -34,7 +34,7 @@ describe('a warning', () => {
     expect(later.revision).toBe(raised.revision + 1);
   });
 
-  it('is raised after its cause has lasted long enough, and dropped otherwise', () => {
+  it('is raised after its cause has lasted for its minimum time, and is removed if the cause ends earlier', () => {
     const seen = next(undefined, poor, 0);
     expect(seen.raisedAt).toBeUndefined();
     expect(next(seen, poor, hour - 1).raisedAt).toBeUndefined();
@@ -42,7 +42,7 @@ describe('a warning', () => {
     expect(nextWarning(seen, undefined, at(1))).toBe('gone');
   });
 
-  it('ends once after a quiet time, and a cause that returns earlier raises no second warning', () => {
+  it('ends once after an hour without its cause; if the cause returns earlier, no second warning is raised', () => {
     const raised = told(next(undefined, low, 0));
     expect(nextWarning(raised, undefined, at(hour - 1))).toBe('unchanged');
     const again = next(raised, low, hour - 1);
@@ -53,7 +53,7 @@ describe('a warning', () => {
     expect(nextWarning(told(over), undefined, at(3 * hour))).toBe('unchanged');
   });
 
-  it('is raised again by a later cause, after its end was sent', () => {
+  it('is raised again by a later cause, but only after its end was sent', () => {
     const over = next(told(next(undefined, low, 0)), undefined, hour);
     expect(nextWarning(over, low, at(2 * hour))).toBe('unchanged');
     const second = next(told(over), low, 2 * hour);
@@ -62,13 +62,13 @@ describe('a warning', () => {
     expect(second.revision).toBe(over.revision + 1);
   });
 
-  it('has no end to send if it was never sent', () => {
+  it('sends no end if it was never sent', () => {
     const over = next(next(undefined, low, 0), undefined, hour);
     expect([over.overAt, over.untold]).toEqual([at(hour), undefined]);
   });
 });
 
-describe('an endpoint', () => {
+describe('the warning of a failing endpoint', () => {
   const attempt = (minutesAgo: number, status: number) => ({ at: at(-minutesAgo * 60_000), status });
   const diagnose = (...attempts: [minutesAgo: number, status: number][]) =>
     evaluateHour(
@@ -76,13 +76,13 @@ describe('an endpoint', () => {
       start,
     );
 
-  it('is failing if nothing was delivered for an hour', () => {
+  it('is due if no attempt has succeeded for an hour', () => {
     expect(diagnose([90, 200], [60, 500], [1, 503])).toEqual({ since: at(-hour), answers: ['503 (1)'] });
     expect(diagnose([90, 200], [59, 500], [1, 500])).toBeUndefined();
     expect(diagnose([70, 500])).toEqual({ since: at(-70 * 60_000), answers: ['500 (1)'] });
   });
 
-  it('is failing if less than half of four or more attempts in the hour succeeded', () => {
+  it('is due if less than half of four or more attempts in the last hour succeeded', () => {
     expect(diagnose([50, 200], [40, 500], [30, 500], [20, 404])).toEqual({
       since: undefined,
       answers: ['500 (2)', '404 (1)'],

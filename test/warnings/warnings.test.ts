@@ -10,7 +10,7 @@ import { signedIn } from '../portal/signed-in.ts';
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 const clock = manualClock();
 
-/** A mail server that keeps or refuses what it receives. */
+/** A mail server that keeps the mails that it receives, or refuses them after `away(true)`. */
 async function startMailServer() {
   const mails: { to: string[]; text: string; login: string | undefined }[] = [];
   let isAway = false;
@@ -69,7 +69,7 @@ beforeEach(() => {
   mail.mails.length = 0;
 });
 
-/** Makes a check due, and lets both processes run it at once. */
+/** Makes a check due, and lets both processes run it simultaneously. */
 async function look(ms = checkEveryMs): Promise<void> {
   clock.advance(ms);
   const ofWarnings = [server, other].map(
@@ -123,7 +123,7 @@ describe('a warning of a low balance', () => {
     expect(await raised(partner, 'over')).toMatchObject([{ kind: 'low_balance', state: 'over' }]);
   });
 
-  it('is sent some days before the balance is used up, unless the partner turns it off', async () => {
+  it('is raised some days before the balance is used up, unless the setting is off or fewer days', async () => {
     const partner = await live(100_000);
     const { partnerId } = partner;
     const summaries = server.db.collection<{ _id: string }>('walletSummaries');
@@ -148,7 +148,7 @@ describe('a warning of a low balance', () => {
     expect(mail.mails).toEqual([]);
   });
 
-  it('is sent once to each member who wants it, with instructions to stop it', async () => {
+  it('is sent once to each member who wants it, with a List-Unsubscribe header', async () => {
     const partner = await live(5_000);
     const { partnerId } = partner;
     const wanting = await signedIn(server, partnerId, 'viewer', 'wanting');
@@ -186,7 +186,7 @@ describe('a warning of a low balance', () => {
     expect(await raised({ partnerId })).toMatchObject([{ told: true }]);
   });
 
-  it('cannot be sent to malformed addresses or to too many', async () => {
+  it('cannot be set for malformed addresses or for more than ten addresses', async () => {
     const { partnerId } = await live(0);
     for (const emails of [['x'], ['a@b.example\r\nBcc: c@d.example'], Array(11).fill('a@b.example')]) {
       expect(await refusal(server.admin.warnings.set.mutate({ partnerId, emails }))).toBe('bad_input');
@@ -198,7 +198,7 @@ describe('a warning of a low balance', () => {
 });
 
 describe('a notice event', () => {
-  it('is sent once to keys that have opted in, in addition to the events of the interface', async () => {
+  it('is sent once when raised and once when over, only to keys that have opted in', async () => {
     const hooks = await createReceiver((_count, _request, response) => response.end());
     const partner = await createPartner(server);
     const { partnerId, keyId } = partner;
@@ -244,7 +244,7 @@ describe('a notice event', () => {
     expect(listed).toEqual([]);
   });
 
-  it("reports a failing endpoint, the start of the failure and the endpoint's answers", async () => {
+  it('reports a failing endpoint, with the start of the failure and the answers of the endpoint', async () => {
     const hooks = await createReceiver((_count, _request, response) => response.writeHead(503).end());
     const partner = await createPartner(server, { funds: 0 });
     const { keyId } = partner;

@@ -3,7 +3,7 @@ import { existingNames } from '../../server/wiring/existing-names.ts';
 
 const none = { clientIds: [], sessionIds: [], integrationIds: [], keyHashes: [] };
 
-/** Stores that find every id, and the ids that they were asked for. */
+/** Stores that find every ID. `asked` lists the IDs that were looked up. */
 function stores() {
   const asked: string[] = [];
   const find = (of: string) => async (names: readonly string[]) => {
@@ -18,7 +18,7 @@ function stores() {
   return { asked, of: of as unknown as Parameters<typeof existingNames>[0] };
 }
 
-it('ids of every kind have their owners', async () => {
+it('existingNames returns the partner of each ID, and for an API key also the key', async () => {
   const { of } = stores();
   const names = { clientIds: ['a'], sessionIds: ['b'], integrationIds: ['c'], keyHashes: ['d'] };
   expect(Object.fromEntries(await existingNames(of, names))).toEqual({
@@ -29,7 +29,7 @@ it('ids of every kind have their owners', async () => {
   });
 });
 
-it('ids of a kind are not looked up if no request has such an id', async () => {
+it('existingNames looks up no IDs of a kind that is not in the requests', async () => {
   const { asked, of } = stores();
   await existingNames(of, { ...none, clientIds: ['a'] });
   expect(asked).toEqual(['client a']);

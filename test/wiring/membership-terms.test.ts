@@ -3,7 +3,7 @@ import { createMembership } from '../../server/membership.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
-/** A membership whose dependencies the test sets, and its changes to the list of processes. */
+/** A membership whose dependencies the test sets. `did` lists its calls, such as changes to the list of processes. */
 async function membership(env: Record<string, string> = {}) {
   const did: string[] = [];
   const state = { stopping: false, outdated: undefined as string | undefined, trusted: true };
@@ -35,7 +35,7 @@ async function membership(env: Record<string, string> = {}) {
   return { did, state, sweep, leave };
 }
 
-/** The effect of one more sweep. */
+/** Runs a sweep. Returns the calls that it makes. */
 async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Promise<string[]> {
   did.length = 0;
   await sweep();
@@ -43,7 +43,7 @@ async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Pr
 }
 
 describe('a process that can accept hand-overs', () => {
-  it('accepts them from its first heartbeat, which it repeats, until it leaves', async () => {
+  it('accepts hand-overs from its first heartbeat, which it repeats, until it leaves', async () => {
     const one = await membership();
     expect(one.did).toEqual(['listen at 127.0.0.1:0', 'join 127.0.0.1:7000', 'refresh']);
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
@@ -51,19 +51,19 @@ describe('a process that can accept hand-overs', () => {
     expect(one.did.at(-1)).toBe('resign');
   });
 
-  it('accepts none while it stops, and still knows the other processes', async () => {
+  it('accepts no hand-overs while it stops, and still refreshes its list of other processes', async () => {
     const one = await membership();
     one.state.stopping = true;
     expect(await swept(one)).toEqual(['refresh']);
   });
 
-  it('accepts none after another process has finished an upgrade', async () => {
+  it('accepts no hand-overs after another process has finished an upgrade', async () => {
     const one = await membership();
     one.state.outdated = 'a newer build';
     expect(await swept(one)).toEqual(['refresh']);
   });
 
-  it('accepts none while its clock is not trusted, and accepts them again afterwards', async () => {
+  it('accepts no hand-overs while its clock is not trusted, and accepts them again once it is', async () => {
     const one = await membership();
     one.state.trusted = false;
     expect(await swept(one)).toEqual(['refresh']);
@@ -71,7 +71,7 @@ describe('a process that can accept hand-overs', () => {
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
   });
 
-  it('accepts them at its own address if it listens at all addresses', async () => {
+  it('accepts hand-overs at its own address if it listens at all addresses', async () => {
     const one = await membership({ SVC_PEER_ADDRESS: '0.0.0.0:8084' });
     expect(one.did).toEqual([
       'listen at 0.0.0.0:8084',
@@ -80,7 +80,7 @@ describe('a process that can accept hand-overs', () => {
     ]);
   });
 
-  it('accepts none without the role api', async () => {
+  it('accepts no hand-overs without the role api', async () => {
     const one = await membership({ SVC_ROLES: 'worker' });
     expect(one.did).toEqual(['refresh']);
   });

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('servers on one database', () => {
-  it('hand over to each other, and agree on the writer of a wallet', async () => {
+  it('hand postings over to one writer of a wallet, on which both agree', async () => {
     const second = await join();
     await expect
       .poll(async () => {
@@ -73,12 +73,12 @@ describe('servers on one database', () => {
     expect(await listenersOf(first)).toBe(count);
   });
 
-  it('appear once each in the status of the service', async () => {
+  it('are each listed once in the status of the service', async () => {
     const { processes } = await first.admin.status.query();
     expect(processes?.length).toBe(others.length + 1);
   });
 
-  it('get no hand-overs from the moment of a stop signal', async () => {
+  it('are removed from the list of private listeners when they are asked to stop, while they still serve', async () => {
     const count = await listenersOf(first);
     const leaving = await join({ SVC_DRAIN_DELAY: '2s' });
     expect(await listenersOf(first)).toBe(count + 1);

@@ -74,7 +74,7 @@ describe('a public address', () => {
 });
 
 describe('an address that is not public', () => {
-  it.each(forbiddenUrls)('gets no packet as %j, for any target', async (url) => {
+  it.each(forbiddenUrls)('gets no packet if the URL is %j', async (url) => {
     await expect(impatient(url, accept)).rejects.toThrow();
     expect(sockets).toBe(0);
   });
@@ -94,7 +94,7 @@ describe('an address that is not public', () => {
     expect(sockets).toBe(0);
   });
 
-  it('gets no packet by a name server', async () => {
+  it('gets no packet if a name server returns it', async () => {
     const server = await createNameServer(() => ['169.254.169.254']);
     const guarded = createPublicGet({ route: { resolve: createResolve([server]) } });
     await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('169.254.169.254');
@@ -153,7 +153,7 @@ describe('an answer to a request for a public address', () => {
   it.each([
     ['of another status', `${head('Content-Length: 4\r\n', '404 Not Found')}list`, 'status 404'],
     ['without a body', head('', '204 No Content'), 'status 204'],
-    ['of a part', `${head('Content-Length: 4\r\n', '206 Partial Content')}list`, 'status 206'],
+    ['of a part of the file', `${head('Content-Length: 4\r\n', '206 Partial Content')}list`, 'status 206'],
     ['of another type', 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nlist', 'another content type'],
     ['of no type', 'HTTP/1.1 200 OK\r\n\r\nlist', 'another content type'],
     [
@@ -170,7 +170,7 @@ describe('an answer to a request for a public address', () => {
     ],
     ['that ends too early', `${head('Content-Length: 900\r\n')}list`, /closed|mismatch|aborted/],
     ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
-    ['that is nothing', '', /closed/],
+    ['that is empty', '', /closed/],
     ['with endless headers', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
   ])('is refused if it is faulty: %s', async (_what, bytes, fault) => {
     await expect(get(at(await answering(bytes)), accept)).rejects.toThrow(fault);
@@ -204,7 +204,7 @@ describe('an answer to a request for a public address', () => {
     expect(written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('ends only its own call if it breaks off during fast transfer', async () => {
+  it('fails only its own call if the connection breaks during a fast transfer', async () => {
     const many = createPublicGet({ route, ca: certificate, mostBodyBytes: 64 * 1024 * 1024 });
     const port = await answering(head('Content-Length: 33554432\r\n'), (socket) => {
       socket.write('x'.repeat(1024 * 1024), () => socket.destroy());
@@ -265,7 +265,7 @@ describe('the time limit of a call', () => {
     await ended;
   });
 
-  it('does not delay a failure that is already known', async () => {
+  it('does not delay a call that has already failed', async () => {
     const patient = createPublicGet({ route, ca: certificate, timeoutMs: 2 ** 31 - 1 });
     const port = await answering('', (socket) => socket.destroy());
     await expect(patient(at(port), accept)).rejects.toThrow();

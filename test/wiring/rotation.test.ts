@@ -25,7 +25,7 @@ async function query(apiKey: string): Promise<number> {
   return (await fetch(`${server.baseUrl}/api/verify/hvf-session/ses_none`, { headers })).status;
 }
 
-describe('an API key that is rotated with --keep-old', () => {
+describe('an API key that was rotated with --keep-old', () => {
   it('is accepted by both secrets for that time, and by the old one never longer', async () => {
     const { keyId, apiKey: first, partnerId } = await createPartner(server, { funds: 0 });
     const rotated = await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
@@ -40,7 +40,7 @@ describe('an API key that is rotated with --keep-old', () => {
     expect(JSON.stringify(stored)).not.toContain(first);
   });
 
-  it('keeps several old secrets, none beyond its time, and ends all at once without --keep-old', async () => {
+  it('keeps up to four old secrets, each for its own time, and a rotation without --keep-old ends them all', async () => {
     const { keyId, apiKey } = await createPartner(server, { funds: 0 });
     const rotate = (keepOldSeconds: number) => other.admin.keys.rotate.mutate({ keyId, keepOldSeconds });
     const second = await rotate(60);
@@ -69,7 +69,7 @@ describe('an API key that is rotated with --keep-old', () => {
     expect(await query(apiKey)).toBe(401);
   });
 
-  it('is found by its old secret, with the end of that secret', async () => {
+  it('is found by a search for the last characters of its old secret', async () => {
     const { keyId, apiKey, partnerId } = await createPartner(server, { funds: 0 });
     await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const found = await other.admin.partners.search.query({ text: apiKey.slice(-4) });
@@ -116,7 +116,7 @@ describe('a webhook secret', () => {
     return { ...partner, first: signingSecret, sent };
   }
 
-  it('signs nothing while it is prepared, and is the only one after the switch', async () => {
+  it('signs nothing while it is prepared, and is the only secret that signs after the switch', async () => {
     const { keyId, first, sent } = await listening();
     const prepared = await other.admin.webhooks.prepareSecret.mutate({ keyId });
     const { signingSecret: second } = prepared;
@@ -140,7 +140,7 @@ describe('a webhook secret', () => {
     expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
-  it('is discarded after its preparation by a later one, by a rotation and by another URL', async () => {
+  it('is discarded after its preparation by a second preparation, by a rotation, or by setting the URL anew', async () => {
     const { keyId } = await listening();
     const { webhooks } = other.admin;
     const prepare = async () => (await webhooks.prepareSecret.mutate({ keyId })).signingSecret.slice(-4);
@@ -161,7 +161,7 @@ describe('a webhook secret', () => {
 });
 
 describe('the last use of a secret', () => {
-  /** Commands that recorded a use since the last call. */
+  /** Shows the API key, the client and the endpoint of a partner, which contain the last uses. */
   const noted = (partner: TestPartner) =>
     Promise.all([
       server.admin.keys.show.query({ keyId: partner.keyId }),
@@ -170,7 +170,7 @@ describe('the last use of a secret', () => {
     ]);
   const now = () => new Date(clock.now()).toISOString();
 
-  it('is shown for each kind of secret, separately for old and new ones', async () => {
+  it('is shown for keys, client secrets and endpoints, separately for an old and a new secret', async () => {
     const { url } = await createReceiver((_count, _request, response) => response.end());
     const partner = await createPartner(server);
     const { keyId, clientId } = partner;
@@ -217,7 +217,7 @@ describe('the last use of a secret', () => {
     await expect.poll(seen).toEqual([null, now()]);
   });
 
-  it('is written at most once a minute, and survives a change of the record', async () => {
+  it('is written at most once a minute, and is not lost if the record is changed simultaneously', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { keyId } = partner;
     const used = async () => (await noted(partner))[0].lastUsedAt;

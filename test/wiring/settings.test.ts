@@ -44,7 +44,7 @@ describe('a webhook to localhost', () => {
     ['its public listener', 'api', () => servers.api.config.public.port],
     ['its admin listener', 'admin', () => servers.admin.config.admin.port],
     ['its health listener', 'admin', () => ports.SVC_HEALTH_PORT],
-    ['the API, which it does not serve itself', 'admin', () => ports.SVC_PORT],
+    ['the public listener of SVC_PORT, without the role api', 'admin', () => ports.SVC_PORT],
     ['its database', 'admin', () => Number(new URL(servers.admin.uri).port)],
     ['its private listener', 'api', () => privatePort()],
   ];
@@ -54,14 +54,14 @@ describe('a webhook to localhost', () => {
     return Number(String(listener?.['address']).split(':').at(-1));
   }
 
-  it.each(portOf)('is refused if the port belongs to the process: %s', async (_, name, find) => {
+  it.each(portOf)('is refused if its port belongs to the service: %s', async (_, name, find) => {
     const port = await find();
     await expect(setTo(servers[name], port)).rejects.toThrow(
       `port ${port} of localhost belongs to this server`,
     );
   });
 
-  it('is not sent to the port of the admin API, which the worker does not serve', async () => {
+  it('is not sent by a worker to the port SVC_ADMIN_PORT, which this worker does not serve', async () => {
     const port = await freePort();
     await setTo(servers.api, port);
     const { id } = await servers.api.admin.webhooks.trigger.mutate({ keyId, event });
@@ -111,7 +111,7 @@ describe('SVC_PRICE_CENTS', () => {
 });
 
 describe('a start of the service', () => {
-  it('sweeps unfinished work of earlier processes', async () => {
+  it('publishes ledger pages that an earlier process left unpublished', async () => {
     const clock = manualClock();
     const before = await start({ clock, replacements: { sweepsByHand: true } });
     await createPartner(before);
@@ -127,7 +127,7 @@ describe('a start of the service', () => {
 });
 
 describe('a stop of the service', () => {
-  it('records the answered requests, and finishes the running delivery', async () => {
+  it('writes the request log, and waits for the running delivery attempt', async () => {
     const observer = await start({ env: { SVC_ROLES: 'admin' } });
     const stopping = await startTestServer({
       env: { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri },

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 
 const [early, late] = [new Date('2026-07-01T10:00:00Z'), new Date('2026-07-01T11:00:00Z')];
 
-/** Wallets by the refusals in the log. The ids of clients, integrations and keys end in their mode. */
+/** Returns the wallets for these refusals. IDs of clients, integrations and keys end in their mode. */
 async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
   const asked: Date[] = [];
   const byId = {
@@ -31,7 +31,7 @@ async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
 }
 
 describe('wallets that could not pay, from the request log', () => {
-  it('are those of the mode of the logged client, integration or API key', async () => {
+  it('have the mode of the logged client, integration or API key', async () => {
     const of = { partnerId: 'ptr_1', count: 1, lastAt: early };
     expect(
       await walletsOf([
@@ -46,7 +46,7 @@ describe('wallets that could not pay, from the request log', () => {
     });
   });
 
-  it('are counted over all these, with the latest time, separately for each mode', async () => {
+  it('have one count over all clients and keys of a mode, with the latest time', async () => {
     const of = { partnerId: 'ptr_1' };
     expect(
       await walletsOf([
@@ -60,7 +60,7 @@ describe('wallets that could not pay, from the request log', () => {
     });
   });
 
-  it('are omitted if the log does not tell the mode or the partner', async () => {
+  it('are left out if the log does not show the mode or the partner', async () => {
     const of = { count: 1, lastAt: early };
     expect(
       await walletsOf([
@@ -79,7 +79,7 @@ describe('an exchange that a wallet cannot pay for', () => {
   });
   afterAll(() => server.stop());
 
-  it('puts its wallet in the list, with the count and the time', async () => {
+  it('adds its wallet to wallets list, with the number of refusals', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { partnerId } = partner;
     const code = await verifyUser(server, partner);

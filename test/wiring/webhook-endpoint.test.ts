@@ -45,12 +45,12 @@ const reaches = (deliveryId: string, status: string, attempts: number) =>
     })
     .toEqual([status, attempts]);
 
-describe('an endpoint that is switched off between two attempts', () => {
+describe('an endpoint', () => {
   it.each([
     ['key_revoked', ({ keyId }: TestPartner) => other.admin.keys.revoke.mutate({ keyId })],
     ['partner_suspended', ({ partnerId }: TestPartner) => other.admin.partners.suspend.mutate({ partnerId })],
     ['no_url', ({ keyId }: TestPartner) => other.admin.webhooks.unset.mutate({ keyId })],
-  ] as const)('gets no further attempt: %s', async (reason, switchOff) => {
+  ] as const)('gets no further attempt after it was switched off: %s', async (reason, switchOff) => {
     const partner = await listening((response) => response.writeHead(500).end());
     const id = await trigger(partner);
     await reaches(id, 'pending', 1);
@@ -62,7 +62,7 @@ describe('an endpoint that is switched off between two attempts', () => {
     expect(partner.received).toHaveLength(1);
   });
 
-  it('gets attempts for a partner that is not active yet, so that support can test the endpoint', async () => {
+  it('gets attempts if its partner is not active yet, so that support can test the endpoint', async () => {
     const { received, url } = await listening((response) => response.writeHead(204).end());
     const partner = await server.admin.partners.create.mutate({ name: 'Pending' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId: partner.id, mode: 'test' });
@@ -102,7 +102,7 @@ describe('a secret that was rotated in another process', () => {
     ]);
   });
 
-  it('is accepted at once as client secret and as API key, and the old key is refused at once', async () => {
+  it('is accepted by the next request as client secret or API key, and the old key is refused', async () => {
     const partner = await createPartner(server);
     const exchange = async (clientSecret: string) => {
       return (
@@ -119,11 +119,11 @@ describe('a secret that was rotated in another process', () => {
     const { apiKey } = await other.admin.keys.rotate.mutate({ keyId });
     expect([await exchange(clientSecret), await query(apiKey)]).toEqual([400, 404]);
     expect(await query(partner.apiKey)).toBe(401);
-    // A found record is cached for 2 s.
+    // A found client is cached for 2 s, so its old secret may still be accepted for this time.
     await expect.poll(() => exchange(partner.clientSecret), { interval: 200 }).toBe(401);
   });
 
-  it('is accepted at once as integration secret, and the old one is refused at once', async () => {
+  it('is accepted by the next request as integration secret, and the old one is refused', async () => {
     const shop = await createShop(server);
     const exchange = async (integrationSecret: string) => {
       const body = JSON.stringify(fields('svc_code_unknown'));
@@ -139,7 +139,7 @@ describe('a secret that was rotated in another process', () => {
 });
 
 describe('a process that was paused', () => {
-  it('does not overwrite the result of its successor', async () => {
+  it('does not overwrite the result that another process recorded after its lease had ended', async () => {
     let frozen: ServerResponse | undefined;
     const partner = await listening((response, count) => {
       if (count === 1) frozen = response;
@@ -185,7 +185,7 @@ describe('the retention', () => {
     expect(partner.received[1]?.raw).toEqual(partner.received[0]?.raw);
   });
 
-  it('keeps requests for 7 days, and counters for 2 minutes', async () => {
+  it('keeps requests in the log for 7 days, and request counters for 2 minutes', async () => {
     const at = clock.now();
     const partner = await createPartner(server, { funds: 0 });
     const answer = await exchangeCode(server, partner, { code: 'x', codeVerifier: 'v'.repeat(43) });
