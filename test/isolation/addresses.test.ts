@@ -85,7 +85,7 @@ describe.each([
     expect(await exchange(origin, partner.clientSecret)).toBe(400);
   });
 
-  it("as operator tokens get 429 after 10 in a minute from the connection's address, forwarded or not", async () => {
+  it("get 429 as operator tokens after 10 in a minute from the connection's address, forwarded or not", async () => {
     const whoami = (origin: Origin, token: string) =>
       ask(`${server.adminUrl}/trpc/operators.whoami`, origin, { authorization: `Bearer ${token}` });
     const statuses: number[] = [];

@@ -60,7 +60,7 @@ describe('a client', () => {
     expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
-  it('of kind storefront is refused at creation and update without any boolean claim', async () => {
+  it('is refused at creation and update if its kind is storefront and it has no boolean claim', async () => {
     const { partnerId, keyId } = await onboard();
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };

@@ -62,7 +62,7 @@ describe('a page of the portal', () => {
     }
   });
 
-  it("for an unknown path, answers 404 in the browser's language", async () => {
+  it("answers 404 in the browser's language for an unknown path", async () => {
     const { status, html } = await owner.browser.open('/nothing/here?x=1', { 'accept-language': 'fr' });
     expect(status).toBe(404);
     expect(html).toContain('<html lang="fr"');

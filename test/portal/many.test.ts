@@ -86,7 +86,7 @@ describe('a list of the portal', () => {
   );
 });
 
-it('no page of the portal reads a whole collection or sorts many records in memory', async () => {
+it('pages of the portal read no whole collection and sort few records in memory', async () => {
   clock.advance(60_000);
   commands.length = 0;
   for (const path of [

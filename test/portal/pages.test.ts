@@ -138,7 +138,7 @@ describe('a form of the portal', () => {
     }
   });
 
-  it('with a wrong value, answers 422 with an alert and the entered value, escaped', async () => {
+  it('answers a wrong value with 422, an alert and the entered value, escaped', async () => {
     const path = `/clients/${partner.clientId}`;
     const { status, html } = await submit(owner(), path, { act: 'addUri', uri: 'http://evil.example/"x' });
     expect(status).toBe(422);

@@ -68,7 +68,7 @@ describe('an invitation', () => {
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
   });
 
-  it("of an existing member replaces the member's passkey, and ends the sessions of the old passkey", async () => {
+  it("replaces an existing member's passkey, and ends the sessions of the old passkey", async () => {
     const lost = await member();
     const wanted = { partnerId: partner.partnerId, email: lost.email, role: 'owner' } as const;
     const again = await server.admin.members.invite.mutate(wanted);

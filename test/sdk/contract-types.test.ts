@@ -5,11 +5,11 @@ import { renderPython } from './python-types.ts';
 import { renderTypeScript } from './typescript-types.ts';
 
 describe('the generated types of the client library', () => {
-  it('for TypeScript match the contract', () =>
+  it('match the contract in TypeScript', () =>
     expectGenerated('sdk/typescript/src/contract.ts', renderTypeScript()));
 
-  it('for Python match the contract', () =>
+  it('match the contract in Python', () =>
     expectGenerated('sdk/python/svc_gateway/contract.py', renderPython()));
 
-  it('for PHP match the contract', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
+  it('match the contract in PHP', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
 });

@@ -85,7 +85,7 @@ describe.each(names)('the site, for docs/%s.md,', (name) => {
     expect(words.filter((word) => !all.includes(word))).toEqual([]);
   });
 
-  it('also serves the Markdown source, and the page links to it', async () => {
+  it('serves the Markdown source, to which the page links', async () => {
     const { status, headers, html } = await open(`/docs/${name}.md`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
     expect(html).toBe(readDoc(`${name}.md`));

@@ -167,7 +167,7 @@ describe('wallets audit', () => {
     expect(since).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing new') });
   });
 
-  it('without an id, reports on every wallet once, over several pages', async () => {
+  it('reports on every wallet once, over several pages, if no id is given', async () => {
     for (let made = 0; made < 12; made += 1)
       await server.admin.partners.create.mutate({ name: `Partner ${made}` });
     const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');

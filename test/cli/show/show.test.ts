@@ -133,14 +133,14 @@ describe('svcadmin show', () => {
     [['sessions', 'list', '--since', '1h', '--until', '2h'], 2, 'before it begins'],
     [['wallets', 'list', '--days-left', 'soon'], 2, 'number of days'],
     [['partners', 'list', '--search', 'a'], 2, 'at least two characters'],
-  ])('and other look-ups refuse %j with exit code %i', async (args, exit, words) => {
+  ])('refuses %j, like other look-ups, with exit code %i', async (args, exit, words) => {
     const { code, stdout, stderr } = await desk.run(args);
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(words);
   });
 
   it.each([['show'], ['partners', 'list', '--search'], ['users', 'find'], ['error']])(
-    'and other look-ups send no secret to the server: %s %s %s',
+    'sends no secret to the server, like other look-ups: %s %s %s',
     async (...words) => {
       const secret = desk.partner.clientSecret;
       const { code, stdout, stderr } = await desk.run([...words.filter(Boolean), secret]);

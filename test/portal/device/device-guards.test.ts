@@ -119,7 +119,7 @@ describe('a device code', () => {
 });
 
 describe('a user code', () => {
-  it('and its device code are not stored as text', async () => {
+  it('is not stored as text, and its device code neither', async () => {
     await member();
     const { user_code: code, device_code: deviceCode } = await device.start();
     const stored = JSON.stringify(await server.db.collection('deviceRequests').find().toArray());
