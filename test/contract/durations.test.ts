@@ -359,7 +359,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     daysKept * 86_400_000,
     ['of TIME, as a page and as JSON', 'records say of the last TIME'],
   ],
-  ['the shortest outage on the status page lasts', minute, ['Less than TIME is not seen']],
+  [
+    'the shortest outage on the status page lasts',
+    minute,
+    ['An outage of less than TIME may not be recorded'],
+  ],
   ['a process claims the response of a wallet', claimMs, ['A claim ends after TIME']],
 ];
 
