@@ -7,17 +7,17 @@ export default class BulkShow extends AdminCommand<typeof BulkShow> {
   static override summary = 'Show a bulk job, and how far it is with each API key.';
   static override examples = [
     '<%= config.bin %> bulk show blk_…',
-    '<%= config.bin %> bulk show blk_… --followJob',
+    '<%= config.bin %> bulk show blk_… --follow',
   ];
   static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
   static override flags = {
-    followJob: Flags.boolean({ description: 'wait for its end; Ctrl-C ends the waiting, and not the job' }),
+    follow: Flags.boolean({ description: 'wait for its end; Ctrl-C ends the waiting, and not the job' }),
   };
 
   async run() {
     const api = await this.api();
     const found = await api.bulk.show.query({ bulkId: this.args.job });
-    const job = this.flags.followJob ? await followJob(api, found, createProgress(process.stderr)) : found;
+    const job = this.flags.follow ? await followJob(api, found, createProgress(process.stderr)) : found;
     this.showRecord(job, bulkFields);
     this.showTable(
       job.keys,

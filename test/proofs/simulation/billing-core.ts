@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import * as lruCache from 'lru-cache';
 import ts from 'typescript';
 import * as chargeContract from '../../../contracts/charge.ts';
+import * as identifiers from '../../../contracts/identifiers.ts';
 import type * as cacheSizesModule from '../../../server/billing/cache-sizes.ts';
 import type * as charge from '../../../server/billing/charge.ts';
 import type * as handOver from '../../../server/billing/hand-over/hand-over.ts';
@@ -47,6 +48,7 @@ const others: Record<string, unknown> = {
   'lru-cache': lruCache,
   'node:crypto': crypto,
   '../contracts/charge.ts': chargeContract,
+  '../contracts/identifiers.ts': identifiers,
   'platform/batching/batch-window.ts': batchWindow,
   'platform/database/connect.ts': connect,
   'platform/database/failures.ts': failures,
