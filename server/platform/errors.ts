@@ -11,7 +11,7 @@ interface ErrorExtras {
   headers?: Readonly<Record<string, string>>;
   /** Whether a caller in test mode asked for this error, so it is not a fault of the service. */
   rehearsed?: boolean;
-  /** Whether the code that throws it has logged it already, because there may be thousands a second. */
+  /** Whether the error was logged where it was thrown, for example one in many. The error handler does not log it again. */
   logged?: boolean;
   /** Further information for the log; never sent. */
   detail?: unknown;

@@ -15,7 +15,7 @@ interface Settings {
 }
 
 const day = 86_400_000;
-/** The longest time until the end of a balance that a summary reports, in milliseconds. */
+/** A summary reports no balance that lasts longer than this, in milliseconds. */
 const longestTimeLeft = 36_500 * day;
 /** The most written wallets whose summaries are refreshed together. */
 const mostPerRead = 250;

@@ -122,7 +122,7 @@ describe('the audit log', () => {
     expect(log).toContain(rotated.last4);
   });
 
-  it('is listed and counted by operator, action and time, page by page', async () => {
+  it('can be filtered by operator, action and time, in lists of several pages and in counts', async () => {
     const made = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
     // The server's clock, because a busy machine's clock may be ahead of it.
     const { token, id: operatorId, createdAt: since } = made;

@@ -125,7 +125,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   );
 });
 
-it('/ops and status report an outage without figures if the process has read none before it', async () => {
+it('/ops and status report an outage without figures if the process has read no figures since its start', async () => {
   const site = await startSite();
   await site.proxy.cut();
   const status = async () => site.server.admin.status.query();

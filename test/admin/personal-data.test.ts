@@ -69,7 +69,7 @@ describe('an operator of the role ops', () => {
   });
 
   it.each(Object.keys(queries))(
-    'gets neither claim values nor the subject by %s, which support gets',
+    'gets neither claim values nor the subject by %s; support gets the subject',
     async (name) => {
       const shown = JSON.stringify(await queries[name]?.(operators.ops.admin));
       const whole = JSON.stringify(await queries[name]?.(operators.support.admin));

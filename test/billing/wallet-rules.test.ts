@@ -62,7 +62,7 @@ describe('checkMovement', () => {
     }
   });
 
-  it('keeps a full window full if the clock goes back', () => {
+  it('still refuses a charge by the spend cap if the clock goes back to an earlier minute', () => {
     expect(checkMovement(wallet({ minute: used(noon, 60) }), charge(), noon - 120_000)).toMatchObject({
       outcome: 'capped',
     });

@@ -39,7 +39,7 @@ describe('the pages of docs/', () => {
     for (const name of names) expect(testing).toContain(`| \`${name.slice('person='.length)}\` |`);
   });
 
-  it('have in choices.md one row for each "not shown" of the interface', () => {
+  it('answer each place where the interface says "not shown" by one row of choices.md', () => {
     const places = readDoc('interface-0.8.0.md').match(/not shown/g)?.length ?? 0;
     const [table = ''] = readDoc('choices.md').split('## Where it is silent');
     const rows = table.split('\n').filter((line) => /^\| \d/.test(line));

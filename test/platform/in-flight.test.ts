@@ -193,7 +193,7 @@ describe('callers with right credentials', () => {
 });
 
 describe('callers of the hosted pages and callers of the API', () => {
-  it('have separate places, by the requested route', async () => {
+  it('use separate limits of requests in flight, chosen by the route', async () => {
     const pages = [call('/page'), call('/page')];
     await expect.poll(() => inFlight).toEqual({ ...none, user: 2 });
     expect((await call('/page')).status).toBe(503);

@@ -23,7 +23,7 @@ export interface Base {
   uptime: () => number;
 }
 
-/** How a posting was written. `not_sent` and `lost`: this process wrote it instead of the wallet's writer. */
+/** `own`: this process is the writer. `answered`: the writer wrote it. Else the request failed, and this process wrote it. */
 export type Way = 'own' | 'answered' | 'not_sent' | 'lost';
 
 export interface HandOverSettings extends Base {
@@ -44,7 +44,7 @@ type Item = { posting: Posting; signal: Waiting };
 type Lost = { outcome: 'lost'; until: number; fence: string };
 type Result = Answer | Lost | { outcome: 'not_sent' };
 
-/** How long after a request the writer may place its postings, in milliseconds. */
+/** For this many milliseconds after a request, the writer may write its postings. */
 const placeWithinMs = 1_000;
 /** The least time that a caller must have left, in milliseconds. It lets this process write after a lost hand-over. */
 const leastLeftMs = 1_250;

@@ -25,7 +25,7 @@ export type Answer = Written | { outcome: 'dropped' | 'failed' };
 /** The reply to request `n`. `to` is the sender of the request. */
 export type Reply = { to: string; n: number; answers: Answer[] };
 
-/** Derives a key for each direction from the key of ids, which all processes share. */
+/** Derives one key for requests and one for replies from `idKey`, which all processes share. So neither passes as the other. */
 export const keysOf = (idKey: Uint8Array) => ({
   request: keyed(idKey, ['hand-over', 'request']),
   reply: keyed(idKey, ['hand-over', 'reply']),

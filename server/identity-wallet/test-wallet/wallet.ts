@@ -63,7 +63,7 @@ function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: stri
   };
 }
 
-/** Makes a test identity wallet for both protocols. It uses other libraries than the verifier. */
+/** Makes a test identity wallet for both protocols. Its libraries are not those of the verifier, so that errors in them show. */
 export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
   async function present(
     credential: AskedCredential,

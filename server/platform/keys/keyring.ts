@@ -30,7 +30,7 @@ export interface Keyring {
   readonly publicKeys: readonly JWK[];
   /** Keys of authorization codes. New codes use the current one, and their sessions store its id. */
   code: { readonly current: SymmetricKey; byId(id: string): SymmetricKey | undefined };
-  /** Key of derived identifiers. Never rotated, because repeated steps would not be recognised then. */
+  /** Key of derived identifiers. Never rotated: a repeated request must get the id of the first one, so that it is found. */
   id: Uint8Array;
   /** Key of pairwise subjects. Never rotated, because `sub` would change. */
   pairwise: Uint8Array;

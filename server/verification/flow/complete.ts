@@ -123,7 +123,10 @@ export function createCompletion(dependencies: Dependencies) {
     return { transition: complete(session, snapshot, codeSnapshotOf(snapshot, session)), snapshot };
   }
 
-  /** Returns the transition. @param kept the claims snapshot of the code; undefined if the exchange has to look the claims up */
+  /**
+   * Returns the transition by which the session is complete, or fails after a withdrawal.
+   * @param kept the claims snapshot of the code; undefined if the exchange has to look the claims up
+   */
   function complete(
     session: Session,
     snapshot: Snapshot,

@@ -140,7 +140,7 @@ export function createSubmit(dependencies: Dependencies) {
     return { session: await move(session, methodChosen(session, methods, method, now())), secret };
   }
 
-  /** Handles the form of the source's own page. */
+  /** Handles a form on a page of the source that this service renders. */
   async function authenticateByForm(
     session: Session,
     browser: Entered,

@@ -72,7 +72,7 @@ export interface Delivery {
   traceparent?: string;
   status: DeliveryStatus;
   attempts: Attempt[];
-  /** How many attempts the series has. */
+  /** The most attempts that the series may make. */
   limit: number;
   /** The number of the attempt that is due next or in flight. */
   attempt: number;

@@ -17,7 +17,7 @@ const mostReplaced = 0.1;
 export function answerText(body: Buffer): string {
   const text = body.toString('utf8').replace(/(?![\n\t])\p{Cc}/gu, replacement);
   const replaced = text.split(replacement).length - 1;
-  // The last character may be cut, which is no sign of a binary body.
+  // Only the beginning of a body is kept, so its last character may be incomplete. That does not make the body binary.
   if (replaced > 3 && replaced > text.length * mostReplaced) return '(not text)';
   return text;
 }

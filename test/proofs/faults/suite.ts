@@ -94,7 +94,7 @@ interface SuiteSettings {
   progress?: (row: Row) => void;
 }
 
-/** Runs the chosen points. @returns a row for each, in the order of the points */
+/** Runs the chosen fault points. @returns a row for each, in the order of the points */
 export async function runSuite({
   runs,
   workers,

@@ -157,7 +157,7 @@ describe('jobs reschedule', () => {
     await rejects(jobs.reschedule({ jobId: job.id, inSeconds: 1 }), 'conflict');
   });
 
-  it('is refused for a past time, for a time after the deletion of the delivery, and without exactly one time', async () => {
+  it('is refused for a past time, for a time after the deletion of the delivery, and for no time or two', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const { jobs } = adminOf(system);
     for (const at of [later(-5_000), later(31 * 24 * hour)])
