@@ -28,7 +28,7 @@ export interface EnvironmentSettings {
   parted?: boolean;
 }
 
-/** The number of wallets. With so many, each of eight servers writes at least one, except in one of 50,000 cases. */
+/** With so many restarts, the first of eight servers is a writer at least once. */
 const mostRestarts = 80;
 const longestJoinMs = 10_000;
 const sampleWallets = Array.from({ length: 20 }, (_, n) => `ptr_${n}:test`);
