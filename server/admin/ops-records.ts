@@ -1,5 +1,6 @@
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import type { OpsApi } from './ops-api.ts';
+import { bulk, work } from './ops-bulk-work.ts';
 import {
   dollars,
   endpointHeadings,
@@ -219,74 +220,6 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
       ['Verify its ledger', `svcadmin wallets audit ${partnerId}`],
       ['Raise a cap', `svcadmin limits set ${partnerId} --mode ${reference.mode} --per-minute N`],
       ['Who changed its caps', `svcadmin limits history ${partnerId} --mode ${reference.mode}`],
-    ],
-  };
-}
-
-async function bulk(api: OpsApi, bulkId: string): Promise<RecordPage> {
-  const view = await api.bulk.show({ bulkId });
-  return {
-    title: `Bulk job ${bulkId}`,
-    facts: [
-      ['What', text(`${view.action}, ${view.rate}/s`)],
-      ['Status', text(view.status)],
-      [
-        'Done',
-        text(`${view.done} of ${view.exact ? '' : 'at most '}${view.total}, ${view.leftOut} left out`),
-      ],
-      ['Ends about', text(time(view.expectedEndAt))],
-      ['By', text(view.operatorName)],
-      ['Begun', text(time(view.createdAt))],
-      ['Ended', text(time(view.endedAt))],
-      ['Filter', text(JSON.stringify(view.filter))],
-    ],
-    tables: [
-      {
-        title: 'API keys',
-        headings: ['Key', 'Mode', 'Total', 'Done', 'Left out', 'Waits for'],
-        rows: view.keys.map(({ keyId, mode, total, done, leftOut, finished, waits }) => [
-          link('endpoint', keyId),
-          ...texts(mode, total, done, leftOut, finished ? 'finished' : waits),
-        ]),
-      },
-    ],
-    actions: [
-      ['Follow it', `svcadmin bulk show ${bulkId} --follow`],
-      ['End it', `svcadmin bulk cancel ${bulkId}`],
-    ],
-  };
-}
-
-async function work(api: OpsApi): Promise<RecordPage> {
-  const [jobs, endpoints] = await Promise.all([
-    api.bulk.list({ limit: mostRows }),
-    api.webhooks.health({ limit: 20 }),
-  ]);
-  return {
-    title: 'Webhook endpoints and bulk work',
-    facts: [['Bulk jobs that run', text(jobs.filter(({ status }) => status === 'running').length)]],
-    tables: [
-      {
-        title: 'Endpoints with failed or waiting deliveries, the worst first',
-        headings: ['Partner', ...endpointHeadings],
-        rows: endpoints.map((health) => [
-          link('partner', health.partnerId, health.partnerName ?? health.partnerId),
-          ...endpointRow(health),
-        ]),
-      },
-      {
-        title: 'Bulk jobs',
-        headings: ['What', 'Status', 'Done', 'Of', 'By', 'Begun', 'Job'],
-        rows: jobs.map((job) => [
-          link('bulk', job.id, job.action),
-          ...texts(job.status, job.done, job.total, job.operatorName, time(job.createdAt)),
-          link('bulk', job.id),
-        ]),
-      },
-    ],
-    actions: [
-      ['The same in a terminal', 'svcadmin webhooks health'],
-      ['Bulk jobs that run', 'svcadmin bulk list --status running'],
     ],
   };
 }
