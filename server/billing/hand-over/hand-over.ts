@@ -76,13 +76,14 @@ export function createHandOver(settings: HandOverSettings) {
 
   /** Tells the peer which callers of request `n` no longer wait, until the request has ended. */
   async function forwardAborts(peer: Peer, n: number, items: readonly Item[], ended: AbortSignal) {
+    let reported = 0;
     while (true) {
       await pause(abortEveryMs);
       if (ended.aborted) return;
       const positions = [...items.keys()].filter((position) => items[position]?.signal.aborted);
-      if (positions.length === 0) continue;
-      const content = { n: ++requests, postings: [], abort: { n, positions } };
-      void exchange(peer, content).catch(() => undefined);
+      if (positions.length === reported) continue;
+      reported = positions.length;
+      void exchange(peer, { n: ++requests, postings: [], abort: { n, positions } }).catch(() => undefined);
     }
   }
 

@@ -48,7 +48,13 @@ export function createWriters(settings: WriterSettings) {
   const answering = new Map<string, Peer>();
   const silent = new Set<string>();
   /** The id of the writer of each wallet. */
-  const chosen = new LRUCache<string, string>({ max: mostWallets });
+  const chosen = new LRUCache<string, string>({
+    max: mostWallets,
+    memoMethod(walletId) {
+      const ids = isWriter ? [...answering.keys(), self] : [...answering.keys()];
+      return writerOf(walletId, ids, processesOfWriter) ?? self;
+    },
+  });
 
   function suspect(peer: Peer, err: unknown): void {
     if (answering.delete(peer.id)) chosen.clear();
@@ -77,15 +83,7 @@ export function createWriters(settings: WriterSettings) {
     },
 
     /** Returns the peer that writes a wallet; undefined if this process writes it. */
-    of(walletId: string): Peer | undefined {
-      let writer = chosen.get(walletId);
-      if (writer === undefined) {
-        const ids = isWriter ? [...answering.keys(), self] : [...answering.keys()];
-        writer = writerOf(walletId, ids, processesOfWriter) ?? self;
-        chosen.set(walletId, writer);
-      }
-      return answering.get(writer);
-    },
+    of: (walletId: string): Peer | undefined => answering.get(chosen.memo(walletId)),
 
     isAnswering: ({ id }: Peer): boolean => answering.has(id),
 
