@@ -1,6 +1,6 @@
 import type { MongoClient } from 'mongodb';
 import { Pool } from 'undici';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { CreateClient } from '../../contracts/admin/clients.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { createVerificationStores, type VerificationStores } from '../../server/verification/store.ts';
@@ -133,4 +133,17 @@ export function startQuery(clientId: string, changes: Record<string, string | un
 export function returned(location: string): Record<string, string> {
   expect(location.startsWith(redirectUri)).toBe(true);
   return Object.fromEntries(new URL(location).searchParams);
+}
+
+/** Runs `change` once for each enrollment of the next read, after the read and before its result is used. */
+export function changeAfterRead(
+  { enrollments }: Pick<VerificationStores, 'enrollments'>,
+  change: (enrollmentId: string) => Promise<unknown>,
+): void {
+  const { findAll } = enrollments;
+  vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
+    const asRead = await findAll(ids);
+    for (const id of ids) await change(id);
+    return asRead;
+  });
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
+import { changeAfterRead, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
 import { signedIn } from '../your-data/signed-in.ts';
 import { newCounterlessAuthenticator, openPasskeyBrowser, saved } from './passkey-browser.ts';
 
@@ -24,17 +24,6 @@ async function returnByPasskey({ authenticator }: Pick<WithPasskey, 'authenticat
   const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
   const session = (await hosted.stores.sessions.find(browser.sessionId())) ?? expect.fail('no session');
   return { browser, answer, session, parameters: returned(answer.location) };
-}
-
-/** Runs `change` once, after a return has read the enrollment and before it writes the session. */
-function changeAfterRead(change: (enrollmentId: string) => Promise<unknown>): void {
-  const { enrollments } = hosted.stores;
-  const { findAll } = enrollments;
-  vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
-    const asRead = await findAll(ids);
-    for (const id of ids) await change(id);
-    return asRead;
-  });
 }
 
 /** Counts the writes to a session. Each write adds a nonce to its last timeline entry. */
@@ -79,7 +68,7 @@ describe('a return by passkey whose claims are fresh', () => {
 
   it('yields a code that is refused with access_denied if the enrollment is blocked simultaneously', async () => {
     const user = await createUserWithPasskey();
-    changeAfterRead(blockEnrollment);
+    changeAfterRead(hosted.stores, blockEnrollment);
     const { parameters } = await returnByPasskey(user, user.partner.clientId);
     expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
       status: 403,
@@ -89,7 +78,7 @@ describe('a return by passkey whose claims are fresh', () => {
 
   it('is refused with passkey_refused if the user is erased simultaneously', async () => {
     const user = await createUserWithPasskey();
-    changeAfterRead(() => eraseUser(user.userId));
+    changeAfterRead(hosted.stores, () => eraseUser(user.userId));
     const browser = openPasskeyBrowser(hosted);
     await browser.start(user.partner.clientId);
     const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
@@ -99,7 +88,9 @@ describe('a return by passkey whose claims are fresh', () => {
   it('yields a code with the new claims if new claims are stored simultaneously', async () => {
     const user = await createUserWithPasskey();
     const changed = { claims: { age_18_plus: false, country: 'FR' }, duplicate: false };
-    changeAfterRead(() => hosted.stores.users.keepClaims(user.userId, changed, new Date(hosted.clock.now())));
+    changeAfterRead(hosted.stores, () =>
+      hosted.stores.users.keepClaims(user.userId, changed, new Date(hosted.clock.now())),
+    );
     const { parameters } = await returnByPasskey(user, user.partner.clientId);
     const grant = await hosted.grants.load(parameters['code'] ?? '');
     expect(grant?.evaluatedClaims).toMatchObject(changed.claims);
@@ -165,7 +156,7 @@ describe('a passkey that does not count its uses', () => {
   it('yields a code that is refused with invalid_grant if the user withdraws consent simultaneously', async () => {
     const user = await createUserWithSyncedPasskey();
     const yourData = await signedIn(hosted, user.authenticator);
-    changeAfterRead(() => yourData.confirm(`/stop/${user.partner.partnerId}`));
+    changeAfterRead(hosted.stores, () => yourData.confirm(`/stop/${user.partner.partnerId}`));
     const { parameters } = await returnByPasskey(user, user.partner.clientId);
     expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
       status: 400,
@@ -175,7 +166,7 @@ describe('a passkey that does not count its uses', () => {
 
   it('yields a code that is refused with invalid_grant if the user is erased simultaneously', async () => {
     const user = await createUserWithSyncedPasskey();
-    changeAfterRead(() => eraseUser(user.userId));
+    changeAfterRead(hosted.stores, () => eraseUser(user.userId));
     const { parameters, session } = await returnByPasskey(user, user.partner.clientId);
     expect(await sendCode(hosted, user.partner, parameters['code'])).toMatchObject({
       status: 400,

@@ -2,7 +2,7 @@ import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { adult } from '../../harness/claims.ts';
 import { verifyAs } from '../browser.ts';
-import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+import { changeAfterRead, type Hosted, onboard, returned, startHosted } from '../hosted.ts';
 
 let hosted: Hosted;
 beforeAll(async () => {
@@ -35,17 +35,6 @@ async function verifyPerson(person: string, client?: string) {
   };
   const grant = () => hosted.grants.load(returned(answer.location)['code'] ?? '');
   return { clientId, answer, stored, grant };
-}
-
-/** Runs `change` once, after a session that completes has read its enrollment and before it uses it. */
-function changeDuringCompletion(change: (enrollmentId: string) => Promise<unknown>): void {
-  const { enrollments } = hosted.stores;
-  const { findAll } = enrollments;
-  vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
-    const asRead = await findAll(ids);
-    for (const id of ids) await change(id);
-    return asRead;
-  });
 }
 
 describe('the exchange of a code', () => {
@@ -99,7 +88,7 @@ describe('a block of an enrollment', () => {
 
   it('takes effect for a session that completes simultaneously', async () => {
     const { clientId } = await verifyPerson('adult');
-    changeDuringCompletion(block);
+    changeAfterRead(hosted.stores, block);
     const { grant, stored } = await verifyPerson('adult', clientId);
     expect((await stored()).snapshot).toBeUndefined();
     expect((await grant())?.enrollment.status).toBe('blocked');
@@ -117,7 +106,7 @@ describe('an erasure of a user', () => {
   it('makes a session that completes simultaneously fail without a code', async () => {
     const { clientId, stored } = await verifyPerson('adult');
     const { userId } = await stored();
-    changeDuringCompletion(() => erase(userId));
+    changeAfterRead(hosted.stores, () => erase(userId));
     const { answer, stored: second } = await verifyPerson('adult', clientId);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed' });
     const { snapshot, code } = await second();
