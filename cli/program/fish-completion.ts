@@ -28,7 +28,7 @@ function createLines(bin: string) {
   const complete = (condition: string, ...rest: string[]): string =>
     ['complete', '-c', bin, '-n', quoted(`${functionName(bin)} ${condition}`), ...rest].join(' ');
   return {
-    /** Offers a word if exactly `typedWords` are typed. */
+    /** Returns the line that completes `word` after exactly the words `typedWords`. */
     wordLine: (typedWords: readonly string[], word: string, description: string | undefined): string =>
       complete(['at', ...typedWords].join(' '), '-a', word, ...describe(description)),
     /** Offers a flag if the typed words begin with those of its command. */

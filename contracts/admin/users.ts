@@ -61,7 +61,7 @@ export const PasskeyReference = z.strictObject({
 });
 export const RemovedPasskey = z.strictObject({ id: z.string(), userId: z.string() });
 
-/** The numbers of erased records. Tokens of the person are revoked at once. The charges stay in the ledger. */
+/** The numbers of erased records. Tokens of the user are revoked immediately. The charges stay in the ledger. */
 export const ErasedUser = z.strictObject({
   id: z.string(),
   enrollments: z.number().int(),

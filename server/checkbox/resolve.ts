@@ -80,7 +80,10 @@ function requireOwn(facts: Facts | undefined, key: KeyHolder['key']): Facts {
 const conflict = (description?: string) =>
   new ApiError('idempotency_conflict', description === undefined ? {} : { description });
 
-/** Returns the stored answer of an earlier request with the same body, for 24 hours. */
+/**
+ * Returns the access of an earlier request with the same key and body.
+ * @throws ApiError `idempotency_conflict` for another body, a revoked access, or a request of more than 24 hours ago
+ */
 function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
   if (access && access.fingerprint !== fingerprint) throw conflict();
   if (access && !revoked && access.expiresAt.getTime() > now) return access;

@@ -69,7 +69,7 @@ export const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset=
 
 /** Checks client credentials for the token endpoint and the revocation endpoint (interface 5.1). */
 export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {
-  /** Refuses wrong credentials. They are counted per address, so that nobody can lock out a client by its public id. */
+  /** Refuses wrong credentials. They are counted per address. Otherwise an attacker who knows the public client id could lock the client out. */
   async function refuse({ clientId, clientSecret, address, basic }: Credentials): Promise<never> {
     const { allowed, retryAfter } = await limit(
       'wrong-secret',

@@ -82,7 +82,7 @@ function codeFault(
  * docs/tokens-and-claims.md.
  */
 export function createTokenExchange({ clients, charges, grants, revoke, tokens, clock }: Dependencies) {
-  /** Returns the error for a used code. Two workers of a partner may send a code at once, but a later replay may be a theft. */
+  /** Returns the error for a used code. Two workers of a partner may send a code together, but a later replay may be a theft. */
   async function usedCode({ id, at }: PastCharge): Promise<ApiError> {
     if (clock.now() - at.getTime() > concurrentUseWindowMs) await revoke(id);
     return invalidGrant(`Authorization code already used at ${at.toISOString()}; charge ${id}`);

@@ -69,7 +69,7 @@ export function randomId(kind: IdentifierKind): string {
   return identifierPrefixes[kind] + base62(randomHex(identifierShape.bytes), identifierShape.characters);
 }
 
-/** HMAC-SHA256 of `cause`, 32 bytes. Without the key, nobody can predict it. */
+/** HMAC-SHA256 of `cause`, 32 bytes. It cannot be predicted without the key. */
 export function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(cause)).digest();
 }

@@ -64,7 +64,7 @@ export function createMemberSessionStore(db: Db) {
       await sessions.deleteMany({ partnerId, device: { $exists: true } });
     },
 
-    /** Sets the time of the last use of the passkey. @returns false if the member has no such session */
+    /** Stores when the member last signed in with a passkey. @returns false if the member has no such device session */
     async renewPasskey(
       { id, memberId }: { id: string; memberId: string },
       passkeyAt: Date,

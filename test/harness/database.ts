@@ -20,8 +20,8 @@ const connectTo = (uri: string): Promise<Database> =>
   connect({ uri, embedded: false, appName: 'test', answerWithinMs: longestScanMs });
 
 /**
- * Creates a database on the database server of the test run. Drops it when the test ends. With `keep`, the caller drops it,
- * because a hook such as `beforeAll` has no test that ends.
+ * Creates a database that is dropped when the test ends. With `keep`, the caller drops it. Hooks such as `beforeAll` need
+ * `keep`, because they run outside a test.
  */
 export const freshDatabase = async ({ keep = false } = {}): Promise<FreshDatabase> => {
   const name = newName();

@@ -15,7 +15,7 @@ function isSignatureValid(raw: Buffer, header: string | undefined, secret: strin
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-/** Starts a partner's webhook receiver on localhost. It keeps one delivery of each event, and checks the signature. */
+/** Starts a partner's webhook receiver on localhost. It checks signatures, and remembers one delivery of each event. */
 export async function startReceiver(port: number) {
   const eventsById = new Map<string, Received>();
   let secret = '';

@@ -258,7 +258,7 @@ describe('the directory of a process', () => {
     if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);
   });
 
-  it('is told of changes by one document, which counts 70 simultaneous changes and lists the last 64 ids', async () => {
+  it('reads one document, which counts 70 simultaneous changes and lists the last 64 ids', async () => {
     const { changes } = createPartnersStores(server.db);
     const before = await changes.read();
     await Promise.all(Array.from({ length: 70 }, (_, n) => changes.add(`cli_${n}`)));

@@ -15,7 +15,7 @@ const now = Date.UTC(2026, 5, 30, 12);
 const ago = (days: number): Date => new Date(now - days * day);
 
 describe("the sample for a wallet's spending rate", () => {
-  it('includes pages at growing distances from the last page, and the first page', () => {
+  it('includes the first page, and pages whose distance from the last page doubles', () => {
     expect(sampledPages(0)).toEqual([]);
     expect(sampledPages(1)).toEqual([0]);
     expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);

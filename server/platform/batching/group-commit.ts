@@ -10,7 +10,7 @@ interface GroupCommitSettings<Item, Result> {
 }
 
 /**
- * Group commit: runs at most one operation at a time. Items that arrive meanwhile form the next batch. A single caller
+ * Group commit: runs at most one operation at a time. Items that arrive during it form the next batch. A single caller
  * waits only for its own operation, or for `flushAfter`. Batches over `maxBatch` are split and sent one after another.
  */
 export function createGroupCommit<Item, Result>(

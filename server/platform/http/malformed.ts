@@ -12,7 +12,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** How long further input is read before the socket is closed. Closing it at once could lose the response. */
+/** How long further input is read before the socket is closed. Closing it immediately could lose the response. */
 const closeDelayMs = 1_000;
 
 function responseText(error: ApiError, further: Readonly<Record<string, string>>): string {

@@ -54,7 +54,7 @@ export function createLastUses({ db, clock, logger, flushEvery }: Dependencies) 
   return {
     flush,
 
-    /** Notes a use. Returns at once, so that no request waits. */
+    /** Notes a use and returns immediately, so that no request waits. */
     note(use: SecretUse): void {
       const now = clock.now();
       const name = nameOf(use);

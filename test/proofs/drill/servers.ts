@@ -98,7 +98,7 @@ export async function startServers({ program, mongodbUri, count }: Settings) {
     publicUrls,
     adminUrl: `http://127.0.0.1:${adminPort}`,
     dataDir,
-    /** Describes the processes that have ended unexpectedly. */
+    /** Returns a line for each server process that has ended unexpectedly. */
     deaths: (): readonly string[] => deaths,
     /** @param keep whether the warning files stay */
     async close(keep: boolean): Promise<void> {

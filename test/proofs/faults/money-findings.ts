@@ -10,7 +10,7 @@ export interface MoneyFindings {
   orphans: number;
   /** Other faults as text. */
   other: string[];
-  /** The number of codes with a valid charge and a lost token. The client's retry is told the id of that charge. */
+  /** The number of codes with a valid charge and a lost token. The response to the client's retry names that charge. */
   lostAnswers: number;
   /** The number of ledger entries without the opening entry. */
   entries: number;

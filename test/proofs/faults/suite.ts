@@ -28,7 +28,7 @@ const jobsOf = (servers?: number): Job[] =>
     part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
   );
 
-/** Returns the titles of the points. Each starts with the name of its part, such as `money: `. */
+/** Returns the titles of the fault points. Each starts with the name of its part, such as `money: `. */
 export const pointTitles = (servers?: number): string[] => jobsOf(servers).map(({ title }) => title);
 
 function add(row: Row, { other, ...figures }: Findings): void {
