@@ -53,7 +53,9 @@ export function createSessionPasskeys(dependencies: Dependencies) {
 
   return {
     areAllowed,
-    present: passkeys.present,
+    /** Reads a passkey's answer from a form. Without passkeys, nothing is read, and `use` refuses. */
+    present: async (text: string): Promise<Presented> =>
+      isOn ? passkeys.present(text) : { answer: undefined, passkey: undefined },
     onCeremony: passkeys.onCeremony,
 
     /** Returns the options for a return on the first page. Undefined if the client does not allow passkeys. */

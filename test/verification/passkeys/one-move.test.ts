@@ -1,7 +1,13 @@
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeAfterRead, type Hosted, onboard, returned, sendCode, startHosted } from '../hosted.ts';
 import { signedIn } from '../your-data/signed-in.ts';
-import { newCounterlessAuthenticator, openPasskeyBrowser, saved } from './passkey-browser.ts';
+import {
+  newAuthenticator,
+  newCounterlessAuthenticator,
+  openPasskeyBrowser,
+  saved,
+} from './passkey-browser.ts';
 
 let hosted: Hosted;
 beforeAll(async () => {
@@ -11,19 +17,28 @@ afterEach(() => vi.restoreAllMocks());
 afterAll(() => hosted.close());
 
 /** Creates a partner, and a user who has saved a passkey there. */
-async function createUserWithPasskey(client: Parameters<typeof onboard>[1] = {}) {
+async function createUserWithPasskey(
+  client: Parameters<typeof onboard>[1] = {},
+  authenticator = newAuthenticator(),
+) {
   const partner = await onboard(hosted, client);
-  return { partner, ...(await saved(hosted, partner.clientId)) };
+  return { partner, ...(await saved(hosted, partner.clientId, 'new-adult', authenticator)) };
 }
 type WithPasskey = Awaited<ReturnType<typeof createUserWithPasskey>>;
 
-/** Runs a return by passkey, up to the redirect to the partner. */
-async function returnByPasskey({ authenticator }: Pick<WithPasskey, 'authenticator'>, clientId: string) {
+/** Starts a session and sends the passkey. The response may be a refusal. */
+async function sendReturn({ authenticator }: Pick<WithPasskey, 'authenticator'>, clientId: string) {
   const browser = openPasskeyBrowser(hosted);
   await browser.start(clientId);
   const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+  return { browser, answer };
+}
+
+/** Runs a return by passkey, up to the redirect to the partner. */
+async function returnByPasskey(user: Pick<WithPasskey, 'authenticator'>, clientId: string) {
+  const { browser, answer } = await sendReturn(user, clientId);
   const session = (await hosted.stores.sessions.find(browser.sessionId())) ?? expect.fail('no session');
-  return { browser, answer, session, parameters: returned(answer.location) };
+  return { session, parameters: returned(answer.location) };
 }
 
 /** Counts the writes to a session. Each write adds a nonce to its last timeline entry. */
@@ -79,9 +94,7 @@ describe('a return by passkey whose claims are fresh', () => {
   it('is refused with passkey_refused if the user is erased simultaneously', async () => {
     const user = await createUserWithPasskey();
     changeAfterRead(hosted.stores, () => eraseUser(user.userId));
-    const browser = openPasskeyBrowser(hosted);
-    await browser.start(user.partner.clientId);
-    const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
+    const { answer } = await sendReturn(user, user.partner.clientId);
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
@@ -124,15 +137,7 @@ describe('a return by passkey whose claims expire before its code', () => {
 });
 
 describe('a passkey that does not count its uses', () => {
-  async function createUserWithSyncedPasskey() {
-    const partner = await onboard(hosted);
-    const authenticator = newCounterlessAuthenticator();
-    const browser = openPasskeyBrowser(hosted);
-    await browser.verify(partner.clientId, 'new-adult');
-    await browser.sendPasskey((options) => authenticator.create(options));
-    const session = await hosted.stores.sessions.find(browser.sessionId());
-    return { partner, authenticator, userId: session?.userId ?? '' };
-  }
+  const createUserWithSyncedPasskey = () => createUserWithPasskey({}, newCounterlessAuthenticator());
 
   it('gets the time of its last use', async () => {
     const user = await createUserWithSyncedPasskey();
@@ -143,13 +148,19 @@ describe('a passkey that does not count its uses', () => {
     expect(passkey).toMatchObject({ counter: 0, synced: true, lastUsedAt: new Date(hosted.clock.now()) });
   });
 
+  it('yields a code even if the time of its last use cannot be stored', async () => {
+    const user = await createUserWithSyncedPasskey();
+    const failure = new MongoNetworkError('connection closed');
+    vi.spyOn(hosted.stores.passkeys, 'noteUse').mockRejectedValueOnce(failure);
+    const { parameters } = await returnByPasskey(user, user.partner.clientId);
+    expect((await sendCode(hosted, user.partner, parameters['code'])).status).toBe(200);
+  });
+
   it('is refused with passkey_refused if its stored counter is above zero', async () => {
     const user = await createUserWithSyncedPasskey();
     const passkeys = hosted.db.collection('passkeys');
     await passkeys.updateOne({ userId: user.userId }, { $set: { counter: 1 } });
-    const browser = openPasskeyBrowser(hosted);
-    await browser.start(user.partner.clientId);
-    const { answer } = await browser.sendPasskey((options) => user.authenticator.get(options));
+    const { answer } = await sendReturn(user, user.partner.clientId);
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 

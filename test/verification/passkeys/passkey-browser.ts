@@ -69,8 +69,12 @@ export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
 }
 
 /** Verifies as `person`, and saves a passkey. */
-export async function saved(hosted: Hosted, clientId: string, person = 'new-adult') {
-  const authenticator = newAuthenticator();
+export async function saved(
+  hosted: Hosted,
+  clientId: string,
+  person = 'new-adult',
+  authenticator = newAuthenticator(),
+) {
   const browser = openPasskeyBrowser(hosted);
   await browser.verify(clientId, person);
   const { answer } = await browser.sendPasskey((options) => authenticator.create(options));
