@@ -30,7 +30,10 @@ export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
 export const ListAuditLog = z.strictObject({
   /** The id of the changed record. The id of a partner includes its wallets. */
   target: z.string().min(1).max(128).optional(),
-  /** The id of a user or an enrollment, or a subject. Finds entries about the user and the user's enrollments. */
+  /**
+   * The id of a user, a passkey or an enrollment, or a subject. Finds the entries whose target is the user or one of the
+   * user's enrollments. An erasure removes the enrollments, and then only the id of the user finds its entries.
+   */
   user: z.string().min(1).max(128).optional(),
   /** The id or the name of the operator. */
   actor: z.string().min(1).max(128).optional(),

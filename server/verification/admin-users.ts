@@ -17,6 +17,7 @@ import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
 import { createUserSearch } from './people/find-users.ts';
 import type { IsFresh } from './people/freshness.ts';
+import { createFindUserId } from './people/user-id.ts';
 import type { User, UserStore } from './people/user-store.ts';
 import type { SessionStore } from './session/session-store.ts';
 import { viewEnrollment } from './views.ts';
@@ -38,13 +39,7 @@ export function createUserProcedures(dependencies: Dependencies) {
 
   const search = createUserSearch(dependencies);
 
-  /** The user's id, found by the id of the user, of a passkey or of an enrollment, or by a subject. */
-  async function userIdOf(reference: string): Promise<string | undefined> {
-    if (reference.startsWith('usr_')) return reference;
-    if (reference.startsWith('pky_')) return passkeys.userOf(reference);
-    if (reference.startsWith('enr_')) return (await enrollments.find(reference))?.userId;
-    return enrollments.userOfSubject(reference);
-  }
+  const findUserId = createFindUserId({ enrollments, userOfPasskey: passkeys.userOf });
 
   async function view(user: User): Promise<UserView> {
     const [enrolled, userSessions, userPasskeys] = await Promise.all([
@@ -86,7 +81,7 @@ export function createUserProcedures(dependencies: Dependencies) {
       .input(FindUser)
       .output(UserView)
       .query(async ({ input, ctx }) => {
-        const id = await userIdOf(input.user);
+        const id = await findUserId(input.user);
         const user = id && (await users.find(id));
         if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
         await ctx.noteRead({ target: user._id, modes: [user.mode], reason: input.reason });

@@ -75,7 +75,7 @@ export function createOperators(foundation: Foundation, parts: Parts) {
     shards: () => reportShards(db),
     databaseFault,
     findSecret: createSecretOwners({ db, stores, sealing, clock }),
-    recordsOfUser: createUserRecords(stores.verification.enrollments),
+    recordsOfUser: createUserRecords(stores.verification),
   });
   const router = createAdminRouter({
     admin: admin.procedures,

@@ -1,19 +1,23 @@
 import { ApiError } from '../platform/errors.ts';
+import type { PasskeyStore } from '../verification/passkeys/passkey-store.ts';
 import type { EnrollmentStore } from '../verification/people/enrollment-store.ts';
+import { createFindUserId } from '../verification/people/user-id.ts';
 
-type Enrollments = Pick<EnrollmentStore, 'find' | 'ofUser' | 'userOfSubject'>;
+interface Dependencies {
+  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'userOfSubject'>;
+  passkeys: Pick<PasskeyStore, 'find'>;
+}
 
 /** Returns the ids of a user and the user's enrollments, which are targets of audit entries. */
-export function createUserRecords(enrollments: Enrollments) {
-  async function idOf(reference: string): Promise<string | undefined> {
-    if (reference.startsWith('usr_')) return reference;
-    if (reference.startsWith('enr_')) return (await enrollments.find(reference))?.userId;
-    return enrollments.userOfSubject(reference);
-  }
+export function createUserRecords({ enrollments, passkeys }: Dependencies) {
+  const findUserId = createFindUserId({
+    enrollments,
+    userOfPasskey: async (passkeyId) => (await passkeys.find(passkeyId))?.userId,
+  });
 
-  /** @param reference of a user, an enrollment, or the subject that a partner knows @throws ApiError `not_found` */
+  /** @param reference of a user, a passkey, an enrollment, or the subject that a partner knows @throws ApiError `not_found` */
   return async (reference: string): Promise<string[]> => {
-    const userId = await idOf(reference);
+    const userId = await findUserId(reference);
     if (userId === undefined) throw new ApiError('not_found', { description: `No user ${reference}` });
     return [userId, ...(await enrollments.ofUser(userId)).map(({ _id }) => _id)];
   };
