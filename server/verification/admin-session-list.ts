@@ -47,12 +47,18 @@ export function createSessionListProcedures(dependencies: Dependencies) {
           after: after === undefined ? undefined : await requireSession(after),
           enrollment: await enrollmentFilter(enrollmentId),
         });
-        const used = await chargedCodes(codesOf(rows));
+        const [used, named] = await Promise.all([
+          chargedCodes(codesOf(rows)),
+          withPartnerName(rows, partnerNames),
+        ]);
         const view = (session: Session) => {
           const isUsed = session.code !== undefined && used.has(session.code.hash);
           return maskSubject(ctx.operator.role, viewSessionSummary(session, { isUsed, now }));
         };
-        return { rows: await withPartnerName(rows.map(view), partnerNames), stoppedAfter };
+        return {
+          rows: named.map(({ partnerName, ...session }) => ({ ...view(session), partnerName })),
+          stoppedAfter,
+        };
       }),
 
     count: procedure

@@ -5,20 +5,20 @@ import type { CodeOfSession } from '../verification/session/session-store.ts';
 
 interface Dependencies {
   charges: Pick<Charges, 'idOf'>;
-  /** Concurrent calls share one read. */
-  findEntry: LedgerStore['findEntry'];
+  ledger: Pick<LedgerStore, 'existing'>;
 }
 
 /** Returns a function that finds which of the given codes were exchanged, and returns their hashes. */
-export function createChargedCodes({ charges, findEntry }: Dependencies) {
+export function createChargedCodes({ charges, ledger }: Dependencies) {
   return async (codes: readonly CodeOfSession[]): Promise<Set<string>> => {
-    const entries = await Promise.all(
-      codes.map(({ partnerId, mode, codeHash }) =>
-        findEntry({ walletId: walletIdOf(partnerId, mode), id: charges.idOf(codeHash) }),
-      ),
-    );
+    const entries = codes.map(({ partnerId, mode, codeHash }) => ({
+      codeHash,
+      walletId: walletIdOf(partnerId, mode),
+      id: charges.idOf(codeHash),
+    }));
+    const charged = await ledger.existing(entries);
     return new Set(
-      codes.filter((_code, index) => entries[index] !== undefined).map(({ codeHash }) => codeHash),
+      entries.filter(({ walletId, id }) => charged.has(`${walletId}/${id}`)).map(({ codeHash }) => codeHash),
     );
   };
 }

@@ -179,7 +179,7 @@ export function createServices(foundation: Foundation) {
     isCodeUsed: async ({ codeHash, ...payer }) =>
       (await charges.past({ ...payer, cause: codeHash })) !== undefined,
     chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
-    chargedCodes: createChargedCodes({ charges, findEntry: billingStores.ledger.findEntry }),
+    chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
     endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),
     sharedOf: createSharedOf({ charges, grantsOf: stores.billing.grants.ofPerson }),
     record: stores.admin.audit.add,
