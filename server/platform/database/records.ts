@@ -83,8 +83,10 @@ function toUpdate<R extends AuditedRecord>({ set, entry }: Change<R>): UpdateFil
     if (value === undefined) removed[name] = '';
     else replaced[name] = value;
   }
-  const changes = { $set: replaced, $unset: removed, $inc: { revision: 1 }, $push: { audit: entry } };
-  return changes as unknown as UpdateFilter<R>;
+  const changes: Document = { $set: replaced, $inc: { revision: 1 }, $push: { audit: entry } };
+  // Not every server that speaks the protocol accepts an empty `$unset`.
+  if (Object.keys(removed).length > 0) changes['$unset'] = removed;
+  return changes as UpdateFilter<R>;
 }
 
 /**

@@ -1,13 +1,7 @@
 import type { Db } from 'mongodb';
 import { isUnavailable } from './failures.ts';
 
-const readByHello = async (db: Db): Promise<Date | undefined> => {
-  const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
-  return localTime;
-};
-
-/** Reads the time of the server that this process is connected to. */
-const readDirectly = async (db: Db): Promise<Date | undefined> => {
+const readByQuery = async (db: Db): Promise<Date | undefined> => {
   try {
     const [row] = await db
       .aggregate<{ now: Date }>([{ $documents: [{}] }, { $project: { now: '$$NOW' } }])
@@ -15,9 +9,18 @@ const readDirectly = async (db: Db): Promise<Date | undefined> => {
     return row?.now;
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    return readByHello(db); // `$documents` came with MongoDB 5.1
+    return undefined; // `$documents` came with MongoDB 5.1
   }
 };
+
+const readByHello = async (db: Db): Promise<Date | undefined> => {
+  const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
+  return localTime;
+};
+
+/** Reads the time of the server that this process is connected to. */
+const readDirectly = async (db: Db): Promise<Date | undefined> =>
+  (await readByQuery(db)) ?? (await readByHello(db));
 
 interface ClockDocument {
   _id: 'clock';
