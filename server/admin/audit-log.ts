@@ -66,12 +66,13 @@ function keptFields(input: Record<string, unknown>): Record<string, unknown> {
     // Pages call procedures directly, without JSON, so a field may be undefined.
     ([name, value]) => value !== undefined && /^\w{1,64}$/.test(name) && name !== 'email',
   );
-  const kept: Record<string, unknown> = {};
-  for (const [name, value] of fields.slice(0, mostFields)) {
-    const { length } = JSON.stringify(value);
-    kept[name] = length > longestField ? `(${length} characters)` : value;
-  }
-  return kept;
+  // `fromEntries` keeps a field that is called `__proto__`; an assignment would not.
+  return Object.fromEntries(
+    fields.slice(0, mostFields).map(([name, value]) => {
+      const { length } = JSON.stringify(value);
+      return [name, length > longestField ? `(${length} characters)` : value];
+    }),
+  );
 }
 
 /** Calls that write a ledger page. The page carries the entry, which is copied after the response. */

@@ -94,8 +94,7 @@ function previousSettings(client: Client, changed: Settings): Record<string, unk
 export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
   /** Returns an active API key of this partner. */
   async function requireKey(partnerId: string, keyId: string): Promise<ApiKey> {
-    await partners.get(partnerId);
-    const key = await keys.get(keyId);
+    const [, key] = await Promise.all([partners.get(partnerId), keys.get(keyId)]);
     if (key.partnerId !== partnerId) {
       throw new ApiError('refused', { description: `API key ${keyId} belongs to another partner` });
     }
