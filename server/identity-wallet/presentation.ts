@@ -9,7 +9,6 @@ import {
   attestsSomeAges,
   type ClaimPath,
   type CredentialQuery,
-  hasValue,
   issuerAlgorithmsOf,
   namespaceOf,
   queryFor,
@@ -81,6 +80,14 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
     disclosed: shown,
   });
   return { facts: factsOfMdoc(elements.get(namespaceOf(settings)) ?? new Map()), issuer, statuses };
+}
+
+/** Whether claims have a value at a path. */
+function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
+  if (first === undefined) return true;
+  if (first === null) return Array.isArray(claims) && claims.length > 0;
+  const hasName = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
+  return hasName && hasValue((claims as Record<string, unknown>)[first], rest);
 }
 
 async function readSdJwt(presentation: string, query: CredentialQuery, expected: Expectation): Promise<Read> {

@@ -5,14 +5,6 @@ import { onAnyCurve, onP256 } from './cbor.ts';
 /** The path of a value in a credential. Null stands for every element of a list. */
 export type ClaimPath = readonly (string | null)[];
 
-/** Whether claims have a value at a path. */
-export function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
-  if (first === undefined) return true;
-  if (first === null) return Array.isArray(claims) && claims.length > 0;
-  const hasName = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
-  return hasName && hasValue((claims as Record<string, unknown>)[first], rest);
-}
-
 /** A credential that an identity wallet may present. The wallet shows the first of the `options` that it has. */
 export interface CredentialQuery {
   id: string;
