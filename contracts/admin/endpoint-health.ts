@@ -17,6 +17,10 @@ export const EndpointAnswer = z.strictObject({
   lastAt: DateTime,
 });
 
+/** Returns the answer that the endpoint gave last. Earlier answers may differ from it. */
+export const latestAnswer = (answers: readonly z.infer<typeof EndpointAnswer>[]) =>
+  answers.toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))[0];
+
 /** The health of an endpoint, from the attempts of at most 500 deliveries within a day. */
 export const EndpointHealth = z.strictObject({
   keyId: z.string(),

@@ -1,4 +1,4 @@
-import type { ListedHealth } from '../../contracts/admin/endpoint-health.ts';
+import { type ListedHealth, latestAnswer } from '../../contracts/admin/endpoint-health.ts';
 
 /** A cell of a table: a text, which may link to another page, or a command. */
 export type RecordCell = { text: string | number; to?: string } | { command: string };
@@ -46,7 +46,7 @@ export const endpointHeadings = [
 /** Makes the row of an endpoint for a table with these headings. */
 export function endpointRow(health: ListedHealth): RecordCell[] {
   const { keyId, state, mode, answers, failingSince, successShare, queued, cause } = health;
-  const [newest] = answers.toSorted((one, other) => other.lastAt.localeCompare(one.lastAt));
+  const newest = latestAnswer(answers);
   return [
     link('endpoint', keyId, state),
     ...texts(mode, newest?.answer ?? null, time(failingSince), percent(successShare), queued, cause),

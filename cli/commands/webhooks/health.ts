@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core';
+import { latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
 import { given, listFlags, modeFilter } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
@@ -6,10 +7,6 @@ import { formatShare } from '../../output/format.ts';
 
 /** The most endpoints that one call of the server returns. */
 const mostEndpointsPerCall = 50;
-
-/** Returns the answer that the endpoint gave last. Earlier answers may differ from it. */
-const findLatest = <One extends { lastAt: string }>(answers: readonly One[]): One | undefined =>
-  answers.toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))[0];
 
 export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
   static override summary =
@@ -56,15 +53,16 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
         drop: ['cause', 'p95Ms', 'mode', 'queued'],
         show: ({ answers, successShare, ...one }) => ({
           ...one,
-          lastAnswer: findLatest(answers)?.answer ?? null,
+          lastAnswer: latestAnswer(answers)?.answer ?? null,
           successShare: formatShare(successShare),
         }),
       });
     const { answers, successShare, ...rest } = only;
     this.showRecord({ ...rest, successShare: formatShare(successShare) });
     this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
-    const advice = only.failingSince === null ? undefined : adviseAnswer(findLatest(answers)?.answer ?? '');
-    if (advice !== undefined) this.writeNotice(`${advice}, then: svcadmin webhooks test ${key}`);
+    const advice = only.failingSince === null ? undefined : adviseAnswer(latestAnswer(answers)?.answer ?? '');
+    if (advice !== undefined && !this.jsonEnabled())
+      this.writeNotice(`${advice}, then: svcadmin webhooks test ${key}`);
     return found;
   }
 }

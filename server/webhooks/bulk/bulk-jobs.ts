@@ -33,6 +33,8 @@ interface Counted {
   exact: boolean;
 }
 
+type CountedStart = StartBulk & { counted: Counted };
+
 const sum = (keys: readonly KeyCount[]): number => keys.reduce((all, { total }) => all + total, 0);
 
 /** Sums what a job processes: in all, and for live keys. */
@@ -88,11 +90,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     throw new ApiError('conflict', { description });
   }
 
-  async function insert(
-    wanted: StartBulk & { counted: Counted },
-    fingerprint: string,
-    actor: Actor,
-  ): Promise<BulkJob> {
+  async function insert(wanted: CountedStart, fingerprint: string, actor: Actor): Promise<BulkJob> {
     const now = new Date(clock.now());
     const { action, filter, rate, at, counted } = wanted;
     const total = sum(counted.keys);
@@ -126,9 +124,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
   }
 
   /** Inserts a job. If an equal call has just done so in parallel, shows the job of that call. */
-  async function insertOnce(
-    ...[wanted, fingerprint, actor]: Parameters<typeof insert>
-  ): Promise<StartedBulk> {
+  async function insertOnce(wanted: CountedStart, fingerprint: string, actor: Actor): Promise<StartedBulk> {
     try {
       return viewStarted(await insert(wanted, fingerprint, actor), { repeated: false });
     } catch (error) {
