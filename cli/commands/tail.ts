@@ -54,8 +54,9 @@ export default class Tail extends AdminCommand<typeof Tail> {
   /** Prints the requests that were not printed before, and forgets those that are too old to be read again. */
   #printNew(requests: readonly Request[], now: number): void {
     for (const request of requests) {
-      if (!this.#printedAt.has(request.id)) this.#printRequest(request);
-      this.#printedAt.set(request.id, this.#printedAt.get(request.id) ?? now);
+      if (this.#printedAt.has(request.id)) continue;
+      this.#printedAt.set(request.id, now);
+      this.#printRequest(request);
     }
     for (const [id, printedAt] of this.#printedAt)
       if (now - printedAt > 2 * overlapMs) this.#printedAt.delete(id);

@@ -9,7 +9,7 @@ import { AdminCommand } from '../program/base-command.ts';
 import { type Page, type ReadPage, readPages, withConditions } from './pages.ts';
 import { createTally, type Group, type Tally } from './tally.ts';
 import { describeCounted, describeFilters, describeShown, describeTotal } from './totals.ts';
-import { conditionColumns } from './where.ts';
+import { conditionColumns, knownColumns } from './where.ts';
 
 /** A list: the source of its rows, and how they are shown. */
 interface List<Row extends object, Shown extends object> {
@@ -233,9 +233,4 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     }
     return tally;
   }
-}
-
-/** Returns the columns of a list: those that it shows, and the other fields of a row. */
-function knownColumns(columns: readonly string[], row: object = {}): string[] {
-  return [...new Set([...columns, ...Object.keys(row)])];
 }

@@ -70,6 +70,12 @@ interface Conditions<Row, Shown> {
   isPaged: boolean;
 }
 
+/** Cuts rows to a limit, unless a list could not go on after the last one because its rows have no id. */
+function cutToLimit<Row extends object>(rows: readonly Row[], limit: number): readonly Row[] {
+  const cut = rows.slice(0, limit);
+  return idOf(cut.at(-1)) === null ? rows : cut;
+}
+
 /** Returns a reader of the rows that meet the conditions. It reads pages until enough rows are found or the list ends. */
 export function withConditions<Row extends object, Shown extends object>(
   read: ReadPage<Row>,
@@ -82,7 +88,7 @@ export function withConditions<Row extends object, Shown extends object>(
     for (;;) {
       const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId }, isPaged);
       found.push(...rows.filter((row) => isWanted(show(row))));
-      if (next === null || found.length >= limit) return found.slice(0, limit);
+      if (next === null || found.length >= limit) return cutToLimit(found, limit);
       afterId = next;
     }
   };

@@ -1,13 +1,12 @@
 import { formatValue } from '../output/format.ts';
+import { timeForm } from './where.ts';
 
 /** The number of records with the same values, and their share of all records from 0 to 1, with six decimals. */
 export type Group = Record<string, unknown> & { count: number; share: number };
 
-const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
-
 /** Returns the value by which a record is grouped. Replaces a time by its day in UTC, because few records have the same time. */
 const groupingValue = (value: unknown): unknown =>
-  typeof value === 'string' && time.test(value) ? value.slice(0, 10) : (value ?? null);
+  typeof value === 'string' && timeForm.test(value) ? value.slice(0, 10) : (value ?? null);
 
 /**
  * Counts records by the values of some columns.

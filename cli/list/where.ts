@@ -15,8 +15,11 @@ interface Condition {
   operand: string;
 }
 
-const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
+/** A time in ISO 8601. */
+export const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
 const dayForm = /^\d{4}-\d{2}-\d{2}$/;
+/** A share as tables show it. */
+const percentForm = /^([\d.]+) %$/;
 
 /** Parses a condition. @throws CommandError if the text is not a condition */
 function parseCondition(text: string): Condition {
@@ -42,7 +45,9 @@ function parsePastOrFuture(text: string, now: number): string | undefined {
  * Subtracts the operand of a condition from a number or a time. Returns NaN if the value is neither.
  * @throws CommandError if the operand cannot be compared with the values of the column
  */
-function compareBySize({ column, operand }: Condition, value: unknown): number {
+function compareBySize({ column, operand }: Omit<Condition, 'operator'>, value: unknown): number {
+  const [, percent] = typeof value === 'string' ? (percentForm.exec(value) ?? []) : [];
+  if (percent !== undefined) return compareBySize({ column, operand }, Number(percent));
   if (typeof value === 'number') {
     const bound = isMoney(column)
       ? parseDollars(operand, { canBeNegative: true })
@@ -83,6 +88,11 @@ function meetsCondition(condition: Condition, value: unknown): boolean {
   return operator === '<' ? difference < 0 : difference > 0;
 }
 
+/** Returns the columns of a list: those that it shows, and the other fields of a row. */
+export function knownColumns(columns: readonly string[], row: object = {}): string[] {
+  return [...new Set([...columns, ...Object.keys(row)])];
+}
+
 /** Returns the columns that conditions name, in the spelling of the conditions. */
 export const conditionColumns = (where: readonly string[]): string[] =>
   where.map((text) => parseCondition(text).column);
@@ -97,7 +107,7 @@ export function createFilter(where: readonly string[], columns: readonly string[
   let resolved: readonly Condition[] | undefined;
   return (row: object): boolean => {
     resolved ??= conditions.map((condition) => {
-      const known = [...new Set([...columns, ...Object.keys(row)])];
+      const known = knownColumns(columns, row);
       const [column = condition.column] = requestedColumns(condition.column, known, true);
       return { ...condition, column };
     });

@@ -56,11 +56,12 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return statement;
   }
 
-  private showSums(entries: Statement['entries'], by: string): readonly Group[] {
+  private showSums(entries: Statement['entries'], by: string): readonly Omit<Group, 'share'>[] {
     const columns = requestedColumns(by, Object.keys(entries[0] ?? {}), entries.length > 0);
     const tally = createTally(columns, 'amount');
     for (const entry of entries) tally.add(entry);
-    const groups = tally.groups();
+    // The share of entries would be read as a share of the amount.
+    const groups = tally.groups().map(({ share: _share, ...group }) => group);
     const shape = [...columns, 'count', 'amount'];
     if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
     else this.showTable(groups, shape, []);

@@ -21,8 +21,9 @@ export default class Logout extends AdminCommand<typeof Logout> {
 
   /** Ends the login at the server. @returns whether the login has ended */
   async #endLogin({ url, token, ca }: Profile): Promise<boolean> {
+    const endpoints = createDeviceEndpoints({ url, ca: this.caFlag ?? ca });
     try {
-      await createDeviceEndpoints({ url, ca: this.caFlag ?? ca }).end(token);
+      await endpoints.end(token);
       return true;
     } catch (error) {
       const { code, message } = toFailure(error, { url, program: 'svc' });

@@ -60,8 +60,8 @@ describe('wallets statement --by', () => {
     const id = await busyWallet();
     await server.admin.wallets.adjust.mutate({ partnerId: id, mode: 'test', amount: -250, reason: 'again' });
     expect(await svcadmin.json('wallets', 'statement', id, '--by', 'kind')).toEqual([
-      { kind: 'adjustment', count: 2, share: 0.666667, amount: -1500 },
-      { kind: 'funding', count: 1, share: 0.333333, amount: 10_000 },
+      { kind: 'adjustment', count: 2, amount: -1500 },
+      { kind: 'funding', count: 1, amount: 10_000 },
     ]);
     const csv = await svcadmin.run(['wallets', 'statement', id, '--by', 'kind', '--csv']);
     expect(csv.stdout).toBe('kind,count,amount\nadjustment,2,-15.00\nfunding,1,100.00\n');
