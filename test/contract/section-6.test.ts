@@ -103,8 +103,11 @@ describe('events', () => {
     const { browser, first } = await harness.open(partner);
     await browser.press(first, 'decision=decline');
     await harness.server.sweep();
-    const events = await harness.admin.events.list.query({ partnerId: partner.partnerId });
-    expect(new Set(events.map(({ event }) => event))).toEqual(new Set(eventNames));
+    const readTypes = async () => {
+      const events = await harness.admin.events.list.query({ partnerId: partner.partnerId });
+      return new Set(events.map(({ event }) => event));
+    };
+    await expect.poll(readTypes).toEqual(new Set(eventNames));
   });
 
   rule('6 verification.session.expired', async () => {

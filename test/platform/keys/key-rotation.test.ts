@@ -14,20 +14,17 @@ let partner: TestPartner;
 const counts = { keys: 0, heartbeats: 0 };
 let counted: TestServer;
 beforeAll(async () => {
-  counted = await startTestServer({
+  const starting = startTestServer({
     env: { SVC_PEER_ADDRESS: 'off' },
     onCommand({ command }) {
       if (command['find'] === 'keys') counts.keys += 1;
       if (command['update'] === 'processes') counts.heartbeats += 1;
     },
   });
-  pair = await startPair();
+  [counted, pair] = await Promise.all([starting, startPair()]);
   partner = await pair.partner();
 });
-afterAll(async () => {
-  await pair.stop();
-  await counted.stop();
-});
+afterAll(() => Promise.all([pair.stop(), counted.stop()]));
 
 const kidOf = (token = '') => decodeProtectedHeader(token).kid;
 const portOf = ({ config }: TestServer) => config.public.port;

@@ -30,7 +30,7 @@ export interface Report {
   /** The number of rolled-back writes; undefined if it cannot be known. */
   rolledBack: number | undefined;
   /** The number of elections with committed writes whose acknowledgement was lost. */
-  hasSilentCommits: number;
+  silentElections: number;
   figures: Figures;
   faults: Fault[];
   /** The folder with the servers' warnings, if there is a fault. */
@@ -172,7 +172,7 @@ export async function runDrill(settings: Settings): Promise<Report> {
     rolledBack: rolledBack.some((each) => each === undefined)
       ? undefined
       : rolledBack.reduce<number>((sum, each) => sum + (each ?? 0), 0),
-    hasSilentCommits: held.filter((each) => each.hasSilentCommits === true).length,
+    silentElections: held.filter((each) => each.hasSilentCommits === true).length,
     figures,
     faults,
     ...(faults.length > 0 && !untilFault ? { logs: servers.dataDir } : {}),

@@ -23,14 +23,14 @@ export const failuresOf = ({ faults }: Report): Fault[] => faults.filter(({ mean
 
 /** Returns the result of a drill as lines of text. */
 export function describe(report: Report): string {
-  const { elections, kinds, rolledBack, hasSilentCommits, figures, faults, logs } = report;
+  const { elections, kinds, rolledBack, silentElections, figures, faults, logs } = report;
   const ofKinds = Object.entries(kinds).map(([kind, count]) => `${count} × ${kind}`);
   const words = new Set(
     faults.map((fault) => `✗ election ${fault.election} (${fault.kind}), ${fault.means}: ${fault.words}`),
   );
   return [
     `${elections} elections: ${ofKinds.join(', ')}`,
-    `writes rolled back: ${rolledBack ?? 'not known'}; elections that committed writes without an answer: ${hasSilentCommits}`,
+    `writes rolled back: ${rolledBack ?? 'not known'}; elections that committed writes without an answer: ${silentElections}`,
     `${figures.clients} clients: ${figures.tokens} tokens, ${figures.lostAnswers} answers lost with their charge named; ${figures.charges} charges`,
     `${figures.flows} hosted flows; ${figures.events} events, ${figures.repeatedPosts} delivered again`,
     ...words,

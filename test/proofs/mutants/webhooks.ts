@@ -68,6 +68,7 @@ export const webhooks = [
     'server/webhooks/delivery/send-attempt.ts',
     ['webhooks/delivery/delivery', 'webhooks/admin', 'wiring/webhook-endpoint'],
     [
+      ["if (target.state === 'off') return skip(target.reason);", ''],
       ['return skip(target.reason);', "return skip('no_url');"],
       ["'X-SVC-Attempt': String(attempt)", "'X-SVC-Attempt': '1'"],
       ["if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);", ''],
