@@ -47,7 +47,7 @@ export interface Access extends AccessTerms {
 }
 
 /** The terms of a charge to be made. `rehearse` is the refusal that a sandbox person stands for, in test mode only. */
-export interface Terms extends AccessTerms {
+export interface ChargeTerms extends AccessTerms {
   lifetimeSeconds: number;
   rehearse?: Rehearsal | undefined;
 }
@@ -74,9 +74,9 @@ export interface Cause {
   cause: string;
 }
 
-/** How long a caller waits. */
-export interface Waiting extends Pick<AbortSignal, 'aborted' | 'reason'> {
-  /** When the signal is aborted at the latest, in milliseconds of the process's monotonic clock. */
+/** Aborted when the caller no longer waits for the response. */
+export interface DeadlineSignal extends Pick<AbortSignal, 'aborted' | 'reason'> {
+  /** The deadline: the signal is aborted at this time at the latest. In milliseconds of the process's monotonic clock. */
   endsAt?: number;
 }
 
@@ -84,10 +84,10 @@ export interface Waiting extends Pick<AbortSignal, 'aborted' | 'reason'> {
 export interface Order {
   kind: BillableKind;
   cause: string;
-  terms: Terms;
+  terms: ChargeTerms;
   prices: Prices | undefined;
   /** If the signal is aborted, a charge that was not sent yet is not made. */
-  signal: Waiting;
+  signal: DeadlineSignal;
   /** The trace context of the request, which is kept for the event. */
   traceparent?: string | undefined;
 }

@@ -19,6 +19,5 @@ export const noticeNames = [
 ] as const;
 export type NoticeName = (typeof noticeNames)[number];
 
-/** Everything that is sent to a webhook URL. */
+/** The names of everything that is sent to a webhook URL. */
 export const sentNames = [...eventNames, ...noticeNames] as const;
-export type SentName = (typeof sentNames)[number];

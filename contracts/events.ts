@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { ClaimsMap } from './claims.ts';
-import { type EventName, noticeNames, type SentName } from './event-names.ts';
+import { type EventName, noticeNames, sentNames } from './event-names.ts';
 import { DateTime } from './identifiers.ts';
 import { FailureReason } from './verification.ts';
+
+/** The name of an event or of a notice. Both are sent to webhook URLs. */
+export const SentName = z.enum(sentNames);
+export type SentName = z.infer<typeof SentName>;
 
 const envelope = {
   event_id: z.string().describe('The same event may arrive more than once: deduplicate on this'),

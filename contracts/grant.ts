@@ -1,4 +1,4 @@
-import type { Terms } from './charge.ts';
+import type { ChargeTerms } from './charge.ts';
 import { type ClaimName, type Claims, isClaimName, resolveClaims } from './claims.ts';
 import type { Mode } from './identifiers.ts';
 import type { Rehearsal } from './verification.ts';
@@ -44,7 +44,7 @@ export interface ExchangingClient {
 export const grantedScope = ({ scope }: Pick<Grant, 'scope'>): ClaimName[] => scope.filter(isClaimName);
 
 /** Returns the terms for the client that exchanges a code: the present claims, with their partition. */
-export function termsOf(grant: Grant, client: ExchangingClient): Omit<Terms, 'lifetimeSeconds'> {
+export function termsOf(grant: Grant, client: ExchangingClient): Omit<ChargeTerms, 'lifetimeSeconds'> {
   const { sessionId, sub, returning, enrollment } = grant;
   return {
     partnerId: client.partnerId,

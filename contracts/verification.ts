@@ -15,7 +15,7 @@ const scopeCharacters = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const noControlCharacter = /^\P{Cc}+$/u;
 
 /** The partner's reference for a session. */
-export const ClientReference = z.string().regex(/^[A-Za-z0-9_.:-]{1,200}$/, {
+export const ClientReferenceId = z.string().regex(/^[A-Za-z0-9_.:-]{1,200}$/, {
   error: 'client_reference_id must be 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -',
 });
 
@@ -55,7 +55,7 @@ export const StartQuery = z.object({
     .max(128)
     .optional()
     .describe('Preferred languages of the pages, separated by spaces'),
-  client_reference_id: ClientReference.optional().describe(
+  client_reference_id: ClientReferenceId.optional().describe(
     'Yours, for this session: support finds it by this. No personal data',
   ),
 });
@@ -68,7 +68,7 @@ export type SessionStatus = z.infer<typeof SessionStatus>;
 /** The reasons for which a session fails. */
 export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
 /** The reasons why a verification source did not confirm the user. */
-export type MethodFailure = Exclude<z.infer<typeof FailureReason>, 'consent_declined'>;
+export type SourceFailure = Exclude<z.infer<typeof FailureReason>, 'consent_declined'>;
 export type FailureReason = z.infer<typeof FailureReason>;
 
 /** Marks of sandbox people. Their codes are refused in the exchange, so that partners can test refusals (test mode only). */

@@ -5,5 +5,3 @@ export const waitReasons = {
   server_busy: 'as many attempts are under way as one process makes at a time',
   not_taken_up: 'no process with the worker role has taken it up',
 } as const;
-
-export type WaitReason = keyof typeof waitReasons;

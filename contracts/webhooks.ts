@@ -48,6 +48,7 @@ export type SkipReason = z.infer<typeof SkipReason>;
 
 /** Why a due attempt has not been sent yet. */
 export const WaitReason = z.enum(Object.keys(waitReasons) as [keyof typeof waitReasons]);
+export type WaitReason = z.infer<typeof WaitReason>;
 
 /** The limits of attempts (interface section 8): their number, and how long one may take in milliseconds. */
 export const attemptLimit = 3;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fastestRate, usualRate } from '../bulk-rate.ts';
+import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { EventName } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
@@ -16,7 +16,7 @@ export const BulkFilter = z.strictObject({
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),
   mode: Mode.optional(),
-  event: EventName.optional(),
+  event: SentName.optional(),
   /** Allowed only for `resend`. */
   status: z.enum(['failed', 'skipped', 'delivered']).optional(),
   since: DateTime.optional(),

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { sentNames } from '../event-names.ts';
+import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason, WaitReason } from '../webhooks.ts';
 import { page, reference } from './references.ts';
-
-export const EventName = z.enum(sentNames);
 
 /** An attempt to send a delivery. Fields are null until the attempt has ended, or if there was no response. */
 export const AttemptView = z.strictObject({
@@ -33,7 +31,7 @@ export type AttemptView = z.infer<typeof AttemptView>;
 /** The delivery of an event to the URL of a key. `event` is the type of the event. `attempts` are in order of time. */
 export const DeliveryView = z.strictObject({
   id: z.string(),
-  event: EventName,
+  event: SentName,
   eventId: z.string(),
   partnerId: z.string(),
   mode: Mode,
@@ -59,7 +57,7 @@ const filter = {
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),
   mode: Mode.optional(),
-  event: EventName.optional(),
+  event: SentName.optional(),
   since: DateTime.optional(),
   until: DateTime.optional(),
 };

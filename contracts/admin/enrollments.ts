@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClaimName } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { page, Reason, readReason, reference } from './references.ts';
+import { OperatorReason, page, readReason, reference } from './references.ts';
 
 /** The status of an enrollment. Codes of a `blocked` enrollment cannot be exchanged. */
 export const EnrollmentStatus = z.enum(['active', 'blocked']);
@@ -36,5 +36,5 @@ export type ListEnrollments = z.infer<typeof ListEnrollments>;
 
 export const BlockEnrollment = z.strictObject({
   enrollmentId: reference('enrollment'),
-  reason: Reason,
+  reason: OperatorReason,
 });

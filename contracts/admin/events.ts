@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { DeliveryStatus } from '../webhooks.ts';
-import { AttemptView, EventName } from './deliveries.ts';
+import { AttemptView } from './deliveries.ts';
 import { page, readReason, reference } from './references.ts';
 
 /** An event with the state of its deliveries. `event` is its type. `status` and `attempts` are over all its deliveries. */
 export const EventView = z.strictObject({
   id: z.string(),
-  event: EventName,
+  event: SentName,
   partnerId: z.string(),
   mode: Mode,
   keyId: z.string(),
@@ -35,7 +36,7 @@ export const ListEvents = z.strictObject({
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),
   mode: Mode.optional(),
-  event: EventName.optional(),
+  event: SentName.optional(),
   sessionId: reference('session').optional(),
   enrollmentId: reference('enrollment').optional(),
   /** The `user_id` of the event. */
@@ -49,7 +50,7 @@ export type ListEvents = z.infer<typeof ListEvents>;
 /** What happened to an event, as sentences in order of time, and what to do now. Null if nothing is to be done. */
 export const EventTimeline = z.strictObject({
   id: z.string(),
-  event: EventName,
+  event: SentName,
   status: DeliveryStatus,
   story: z.array(z.string()),
   advice: z.string().nullable(),

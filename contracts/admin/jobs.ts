@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { EventName, RescheduleTime } from './deliveries.ts';
+import { RescheduleTime } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
@@ -32,7 +33,7 @@ export type JobView = z.infer<typeof JobView>;
 /** An attempt that waits for its time. */
 const WaitingAttempt = z.strictObject({
   deliveryId: reference('delivery'),
-  event: EventName,
+  event: SentName,
   attempt: z.number().int(),
   keyId: z.string(),
   mode: Mode,

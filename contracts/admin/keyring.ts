@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 
-export const KeyView = z.strictObject({
+export const ServiceKeyView = z.strictObject({
   id: z.string(),
   use: z.enum(['signing', 'code', 'id', 'pairwise', 'master']),
   /** `pending`: published but not used yet. `missing`: a master key that the server does not have. `retired`: just removed. */
@@ -16,7 +16,7 @@ export const KeyView = z.strictObject({
   /** The number of values that this master key encrypts. Null for other keys. */
   values: z.number().int().nullable(),
 });
-export type KeyView = z.infer<typeof KeyView>;
+export type ServiceKeyView = z.infer<typeof ServiceKeyView>;
 
 export const RotatedUse = z.enum(['signing', 'code']);
 export type RotatedUse = z.infer<typeof RotatedUse>;
@@ -24,7 +24,7 @@ export type RotatedUse = z.infer<typeof RotatedUse>;
 /** The default time until a new key is used, in seconds. By then, all caches of the JWKS have the key. */
 export const defaultLeadSeconds: Readonly<Record<RotatedUse, number>> = { signing: 3_600, code: 60 };
 
-export const RotateKey = z.strictObject({
+export const RotateServiceKey = z.strictObject({
   use: RotatedUse,
   /** The time until the new key is used, in seconds. By then, all processes and all caches of the published keys have it. */
   lead: z
@@ -34,7 +34,7 @@ export const RotateKey = z.strictObject({
     .max(7 * 86_400)
     .optional(),
 });
-export type RotateKey = z.infer<typeof RotateKey>;
+export type RotateServiceKey = z.infer<typeof RotateServiceKey>;
 
 export const RetireKey = z.strictObject({
   /** The id of the key as lists show it, such as `signing-1`. */
@@ -44,7 +44,7 @@ export const RetireKey = z.strictObject({
 });
 
 /** A retired key. `replacedBy` is the new key, which is made if the retired key was in use or about to be used. */
-export const RetiredKey = z.strictObject({ ...KeyView.shape, replacedBy: z.string().nullable() });
+export const RetiredKey = z.strictObject({ ...ServiceKeyView.shape, replacedBy: z.string().nullable() });
 export type RetiredKey = z.infer<typeof RetiredKey>;
 
 export const Reseal = z.strictObject({ limit: z.number().int().min(1).max(500).default(200) });

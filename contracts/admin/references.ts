@@ -20,10 +20,10 @@ const kindNames: Readonly<Record<IdentifierKind, string>> = {
 };
 
 /** Returns a message such as `cli_… is a client; this needs key_…`. Undefined if `text` may be of the wanted kind. */
-export function wrongKind(text: string, wanted: IdentifierKind): string | undefined {
-  const found = identifierKind(text);
-  if (!found || found === wanted) return undefined;
-  return `${text} is ${kindNames[found]}; this needs ${identifierPrefixes[wanted]}…`;
+export function wrongKindMessage(text: string, wanted: IdentifierKind): string | undefined {
+  const kind = identifierKind(text);
+  if (!kind || kind === wanted) return undefined;
+  return `${text} is ${kindNames[kind]}; this needs ${identifierPrefixes[wanted]}…`;
 }
 
 /**
@@ -36,13 +36,13 @@ export function reference(kind: IdentifierKind) {
     .min(1)
     .max(128)
     .superRefine((text, context) => {
-      const message = wrongKind(text, kind);
+      const message = wrongKindMessage(text, kind);
       if (message) context.addIssue({ code: 'custom', message });
     });
 }
 
 /** The reason of an operator for a change or for reading personal data. Other operators can read it. */
-export const Reason = z
+export const OperatorReason = z
   .string()
   .trim()
   .min(1, { error: 'say why' })
@@ -50,7 +50,7 @@ export const Reason = z
   .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' });
 
 /** The field of every read of personal data. The reason is kept in the audit log, and is required for live users. */
-export const readReason = { reason: Reason.optional() };
+export const readReason = { reason: OperatorReason.optional() };
 
 /** The fields of every list: the newest records first, at most `limit`, beginning after the record `after`. */
 export const page = {
@@ -70,6 +70,6 @@ export type Total = z.infer<typeof Total>;
  * Makes the schema of the result of a search. A search reads a limited number of records. If there are more, `stoppedAfter` is
  * the last record that it read, and the next search can begin after it.
  */
-export function found<Row extends z.ZodType>(row: Row) {
+export function searchResult<Row extends z.ZodType>(row: Row) {
   return z.strictObject({ rows: z.array(row), stoppedAfter: z.string().nullable() });
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 import { AuditLogEntry } from './audit-log.ts';
-import { found, page, reference } from './references.ts';
+import { page, reference, searchResult } from './references.ts';
 
 /** A request to the public API. It contains no secret, code or token. It is kept for a week. */
 export const RequestView = z.strictObject({
@@ -71,7 +71,7 @@ export const ListRequests = z.strictObject({
 });
 export type ListRequests = z.infer<typeof ListRequests>;
 
-export const FoundRequests = found(ListedRequest);
+export const FoundRequests = searchResult(ListedRequest);
 
 export const ListRefused = z.strictObject({
   partnerId: reference('partner').optional(),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { Reason } from '../reasons.ts';
-import { ClientReference, SessionStatus } from '../verification.ts';
-import { found, page, reference } from './references.ts';
+import { ClientReferenceId, SessionStatus } from '../verification.ts';
+import { page, reference, searchResult } from './references.ts';
 
 /** The state of a code. A `used` code has a charge. A `locked` code was sent with five wrong code verifiers. */
 export const CodeState = z.enum(['unused', 'used', 'expired', 'locked']);
@@ -61,7 +61,7 @@ export const ListSessions = z.strictObject({
     .string()
     .regex(/^[\w-]{22}$/, { error: 'expected the first 22 characters of a SHA-256 in base64url' })
     .optional(),
-  clientReferenceId: ClientReference.optional(),
+  clientReferenceId: ClientReferenceId.optional(),
   mode: Mode.optional(),
   status: SessionState.optional(),
   since: DateTime.optional(),
@@ -102,4 +102,4 @@ export type SessionSummary = z.infer<typeof SessionSummary>;
 
 export const ListedSession = SessionSummary.extend({ partnerName: z.string().nullable() });
 
-export const FoundSessions = found(ListedSession);
+export const FoundSessions = searchResult(ListedSession);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClaimName, ClaimValue } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { EnrollmentStatus, EnrollmentView } from './enrollments.ts';
-import { page, readReason, reference, wrongKind } from './references.ts';
+import { page, readReason, reference, wrongKindMessage } from './references.ts';
 
 /** All data that are stored about a person. */
 export const UserView = z.strictObject({
@@ -44,7 +44,7 @@ export const FindUser = z.strictObject({
     .min(1)
     .max(128)
     .superRefine((text, context) => {
-      const message = /^(enr|pky)_/.test(text) ? undefined : wrongKind(text, 'user');
+      const message = /^(enr|pky)_/.test(text) ? undefined : wrongKindMessage(text, 'user');
       if (message) context.addIssue({ code: 'custom', message });
     }),
   ...readReason,

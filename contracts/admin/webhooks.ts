@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventNames } from '../event-names.ts';
+import { SentName } from '../events.ts';
 import { DateTime } from '../identifiers.ts';
-import { EventName } from './deliveries.ts';
 import { reference } from './references.ts';
 
 /** Sends a harmless sample event once to the key's URL. */
@@ -70,7 +70,7 @@ export const Relayed = z.strictObject({
     z.strictObject({
       deliveryId: z.string(),
       eventId: z.string(),
-      event: EventName,
+      event: SentName,
       headers: z.record(z.string(), z.string()),
       body: z.string(),
     }),

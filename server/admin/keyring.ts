@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
   defaultLeadSeconds,
-  KeyView,
   Reseal,
   Resealed,
   RetiredKey,
   RetireKey,
-  RotateKey,
+  RotateServiceKey,
+  ServiceKeyView,
 } from '../../contracts/admin/keyring.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -16,13 +16,13 @@ import type { SealedCounts } from '../platform/keys/sealed-values.ts';
 import { sealedUnder } from '../platform/keys/sealing.ts';
 
 /** Returns whether a key is in use now. `all` holds the keys of every use, the oldest first. */
-function keyState(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView['state'] {
+function keyState(key: KeyDocument, all: readonly KeyDocument[], now: number): ServiceKeyView['state'] {
   if (key.activeAt.getTime() > now) return 'pending';
   const active = all.filter((other) => other.use === key.use && other.activeAt.getTime() <= now);
   return active.at(-1)?._id === key._id ? 'current' : 'old';
 }
 
-function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView {
+function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): ServiceKeyView {
   return {
     id: key._id,
     use: key.use,
@@ -36,8 +36,8 @@ function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): Ke
 }
 
 /** Lists the master keys of this process and those that sealed values name. `missing` ones are not known to this process. */
-function viewMasterKeys(known: readonly string[], counts: SealedCounts): KeyView[] {
-  const stateOf = (id: string): KeyView['state'] => {
+function viewMasterKeys(known: readonly string[], counts: SealedCounts): ServiceKeyView[] {
+  const stateOf = (id: string): ServiceKeyView['state'] => {
     if (id === known[0]) return 'current';
     return known.includes(id) ? 'old' : 'missing';
   };
@@ -57,7 +57,7 @@ function viewMasterKeys(known: readonly string[], counts: SealedCounts): KeyView
 /** The procedures of `svcadmin keyring …`. No response contains a key. */
 export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock, 'now'>) {
   return router({
-    list: procedure.output(z.array(KeyView)).query(async () => {
+    list: procedure.output(z.array(ServiceKeyView)).query(async () => {
       const keys = await rotation.list();
       const now = clock.now();
       return [
@@ -66,8 +66,8 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       ];
     }),
     rotate: procedure
-      .input(RotateKey)
-      .output(KeyView)
+      .input(RotateServiceKey)
+      .output(ServiceKeyView)
       .mutation(async ({ input: { use, lead = defaultLeadSeconds[use] } }) => {
         const newKey = await rotation.rotate(use, lead * 1000);
         return viewKey(newKey, [newKey], clock.now());

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Waiting } from '../../contracts/charge.ts';
+import type { DeadlineSignal } from '../../contracts/charge.ts';
 import { createBatchWindow } from '../platform/batching/batch-window.ts';
 import { groupBy } from '../platform/batching/group-by.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -24,7 +24,7 @@ export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used';
 
 export interface Options {
   /** A posting whose signal is aborted leaves the queue and is not sent. */
-  signal: Waiting;
+  signal: DeadlineSignal;
   /** Called with the entry while its page is being inserted. Called again if the entry moves to a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }

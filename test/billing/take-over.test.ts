@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Waiting } from '../../contracts/charge.ts';
+import type { DeadlineSignal } from '../../contracts/charge.ts';
 import {
   keysOf,
   open,
@@ -18,7 +18,7 @@ const posting = (id: string) => ({ walletId: 'ptr_1:test', id, kind: 'token' as 
 /** A writer that inserts no page, with a clock that the test sets. */
 function startWriter() {
   const time = { now: 0 };
-  const signals: Waiting[] = [];
+  const signals: DeadlineSignal[] = [];
   const answers: ((written: Written) => void)[] = [];
   const takeOver = createTakeOver({
     self: 'writer',

@@ -1,10 +1,10 @@
 import { Args, Flags } from '@oclif/core';
-import type { KeyView } from '../../../contracts/admin/keyring.ts';
+import type { ServiceKeyView } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { given } from '../../flags/flags.ts';
 
 /** Describes what the server will do, or why it will refuse. */
-function describeRetirement(id: string, key: KeyView | undefined): string {
+function describeRetirement(id: string, key: ServiceKeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.retirableAt === null) return `${id} cannot be retired; the server refuses, and nothing changes.`;
   if (Date.parse(key.retirableAt) > Date.now())
@@ -13,7 +13,7 @@ function describeRetirement(id: string, key: KeyView | undefined): string {
 }
 
 /** Describes what the server will do with a compromised key, or why it will refuse. */
-function describeEmergency(id: string, key: KeyView | undefined): string {
+function describeEmergency(id: string, key: ServiceKeyView | undefined): string {
   if (!key) return `There is no key ${id}; nothing changes.`;
   if (key.use !== 'signing') return `${id} is no signing key; the server refuses, and nothing changes.`;
   const refused = `${id} is no longer published. Every token and every signed statement that it signed is refused from now on, also those of honest users.`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Waiting } from '../../../contracts/charge.ts';
+import type { DeadlineSignal } from '../../../contracts/charge.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Peer } from '../../platform/jobs/processes.ts';
@@ -33,13 +33,13 @@ export interface HandOverSettings extends Base {
   send: (peer: Peer, body: string, isProbe: boolean) => Promise<string>;
   pause: (ms: number) => Promise<void>;
   /** Returns a signal that aborts after some milliseconds, like `AbortSignal.timeout`. */
-  timeout: (ms: number) => Waiting;
+  timeout: (ms: number) => DeadlineSignal;
   onPosting: (way: Way) => void;
   /** Called with the number of postings of each request. */
   onBatch: (size: number) => void;
 }
 
-type Item = { posting: Posting; signal: Waiting };
+type Item = { posting: Posting; signal: DeadlineSignal };
 /** A posting without a reply. The other process may place it until `until`, on the clock of `uptime`. */
 type Lost = { outcome: 'lost'; until: number; fence: string };
 type Result = Answer | Lost | { outcome: 'not_sent' };
@@ -61,7 +61,7 @@ export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
   const batchers = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
   let requests = 0;
-  const timeLeft = ({ aborted, endsAt = Infinity }: Waiting) => (aborted ? 0 : endsAt - uptime());
+  const timeLeft = ({ aborted, endsAt = Infinity }: DeadlineSignal) => (aborted ? 0 : endsAt - uptime());
   const lostAt = (until: number): Lost => ({ outcome: 'lost', until, fence: `fence_${randomUUID()}` });
 
   /** Sends a request to a peer. @returns the answer to each posting. @throws Error if no authentic reply arrives */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Waiting } from '../../../contracts/charge.ts';
+import type { DeadlineSignal } from '../../../contracts/charge.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Posting } from '../page-builder.ts';
 import type { Base } from './hand-over.ts';
@@ -19,7 +19,7 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
   const underway = new Map<string, Set<number>>();
   let waiting = 0;
 
-  async function write(posting: Posting, signal: Waiting): Promise<Answer> {
+  async function write(posting: Posting, signal: DeadlineSignal): Promise<Answer> {
     try {
       const written = await local.write(posting, { signal });
       if (written.outcome !== 'written') return written;

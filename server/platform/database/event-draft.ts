@@ -1,4 +1,4 @@
-import type { SentName } from '../../../contracts/event-names.ts';
+import type { SentName } from '../../../contracts/events.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
 /**

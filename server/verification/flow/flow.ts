@@ -1,4 +1,4 @@
-import type { MethodFailure } from '../../../contracts/verification.ts';
+import type { SourceFailure } from '../../../contracts/verification.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
@@ -29,7 +29,7 @@ import type { Verify } from './verify.ts';
 
 interface EndedMethod {
   method: Method;
-  reason: MethodFailure;
+  reason: SourceFailure;
 }
 
 /** The page of the present step, or the redirect to the partner. */

@@ -1,4 +1,4 @@
-import type { FailureReason, MethodFailure } from '../../../contracts/verification.ts';
+import type { FailureReason, SourceFailure } from '../../../contracts/verification.ts';
 import { closedRequests } from '../sources/identity-wallet/pending.ts';
 import type { Methods, Session } from './session.ts';
 import { failed, spentAttempts, type Transition } from './transitions.ts';
@@ -49,7 +49,7 @@ export function methodLeft(session: Session, methods: Methods, at: Date): Transi
 }
 
 interface HowItEnded {
-  reason: MethodFailure;
+  reason: SourceFailure;
   /** For operators, beside the reason. */
   note?: string;
   /** Whether the user may choose this method again. */

@@ -2,9 +2,9 @@ import type { Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type {
   FailureReason,
-  MethodFailure,
   Rehearsal,
   SessionStatus,
+  SourceFailure,
 } from '../../../contracts/verification.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
@@ -96,7 +96,7 @@ export interface Methods {
 
 interface Ended {
   source: string;
-  reason: MethodFailure;
+  reason: SourceFailure;
 }
 
 /** One hosted verification (interface 3.1), from `/verify/start` to the redirect back to the partner. */

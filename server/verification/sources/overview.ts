@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
+import { certificateNoticeDays, type SourceView } from '../../../contracts/admin/sources.ts';
 import type { Verifier } from '../../identity-wallet/port.ts';
 import { isUnavailable } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -45,7 +45,7 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
       use,
       subject: certificate.x509.subject.replaceAll('\n', ', '),
       notAfter: new Date(certificate.notAfter).toISOString(),
-      expiring: certificate.notAfter - clock.now() < certificateNotice * day,
+      expiring: certificate.notAfter - clock.now() < certificateNoticeDays * day,
     }));
   }
 

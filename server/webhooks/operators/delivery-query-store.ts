@@ -1,6 +1,6 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
-import type { SentName } from '../../../contracts/event-names.ts';
+import type { SentName } from '../../../contracts/events.ts';
 import { countThrough, divideFilter, givenFields, period } from '../../platform/database/look-through.ts';
 import { type Page, readPage } from '../../platform/database/pages.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';

@@ -1,11 +1,12 @@
 import type { EventTimeline } from '../../../contracts/admin/events.ts';
 import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
-import { type WaitReason, waitReasons } from '../../../contracts/wait-reasons.ts';
+import { waitReasons } from '../../../contracts/wait-reasons.ts';
 import {
   type AttemptError,
   type AttemptTrigger,
   attemptTimeoutMs,
   type SkipReason,
+  type WaitReason,
 } from '../../../contracts/webhooks.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 import { statusOf } from './views.ts';

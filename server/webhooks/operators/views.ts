@@ -1,7 +1,7 @@
 import type { AttemptView, DeliveryView } from '../../../contracts/admin/deliveries.ts';
 import type { EventView } from '../../../contracts/admin/events.ts';
 import type { JobDetail, JobState, JobView } from '../../../contracts/admin/jobs.ts';
-import type { WaitReason } from '../../../contracts/wait-reasons.ts';
+import type { WaitReason } from '../../../contracts/webhooks.ts';
 import { lockLifetime } from '../../platform/jobs/scheduler.ts';
 import type { Job } from '../../platform/jobs/stored-job.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';

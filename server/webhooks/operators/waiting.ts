@@ -1,4 +1,4 @@
-import type { WaitReason } from '../../../contracts/wait-reasons.ts';
+import type { WaitReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { defaultLimits, type InFlight, type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
 import type { Delivery } from '../delivery/delivery.ts';

@@ -1,5 +1,5 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
-import type { MethodFailure } from '../../../../contracts/verification.ts';
+import type { SourceFailure } from '../../../../contracts/verification.ts';
 import type { PersonName } from '../../sources/sandbox.ts';
 import type { Choice } from '../../sources/source.ts';
 import type { Use } from '../purpose.ts';
@@ -102,7 +102,7 @@ export interface Messages {
     /** Beside a method that is out of order. */
     down: string;
     /** Why the last method ended. */
-    ended: Record<MethodFailure, (source: string) => string>;
+    ended: Record<SourceFailure, (source: string) => string>;
     /** The button that leads back to the list. */
     other: string;
   };
