@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
-import { masked, type RecordRead } from '../platform/admin-api/personal-data.ts';
+import { masked, type RecordRead, seesPeople } from '../platform/admin-api/personal-data.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
 import { scopeOf } from '../platform/admin-api/roles.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
+import { ApiError } from '../platform/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
 
@@ -176,26 +177,39 @@ const readableBy = <Filter>({ id, role }: AdminContext['operator'], filter: Filt
 const seenByOperator = ({ id, role }: AdminContext['operator'], entry: AuditLogEntry): AuditLogEntry =>
   scopeOf(role, 'auditLog.list') === 'own' && entry.operatorId !== id ? { ...entry, address: masked } : entry;
 
+const noLookup =
+  'The role ops does not allow entries about one user: they name the enrollments of the user; support or an owner may do it';
+
 /** The procedures of `svcadmin audit-log list`. None changes the log, because it is append-only. */
 export function createAuditLogProcedures(
   store: AuditStore,
   recordsOfUser: (user: string) => Promise<string[]>,
 ) {
-  async function narrowed<Wanted extends { user?: string | undefined }>({ user, ...wanted }: Wanted) {
-    return user === undefined ? wanted : { ...wanted, among: await recordsOfUser(user) };
+  /**
+   * Returns the filter of a query by an operator. A user is replaced by the ids of the user's records.
+   * @throws ApiError `not_permitted` if the role ops asks for a user, `not_found` if there is no such user
+   */
+  async function filterFor<Wanted extends { user?: string | undefined }>(
+    operator: AdminContext['operator'],
+    { user, ...wanted }: Wanted,
+  ) {
+    if (user === undefined) return readableBy(operator, wanted);
+    // The entries of a user name the enrollments at all partners, which the pairwise subjects keep apart.
+    if (!seesPeople(operator.role)) throw new ApiError('not_permitted', { description: noLookup });
+    return readableBy(operator, { ...wanted, among: await recordsOfUser(user) });
   }
 
   return router({
     list: procedure
       .input(ListAuditLog)
       .output(z.array(AuditLogEntry))
-      .query(async ({ input, ctx }) => {
-        const found = await store.list(readableBy(ctx.operator, await narrowed(input)));
-        return found.map((entry) => seenByOperator(ctx.operator, viewEntry(entry)));
+      .query(async ({ input, ctx: { operator } }) => {
+        const found = await store.list(await filterFor(operator, input));
+        return found.map((entry) => seenByOperator(operator, viewEntry(entry)));
       }),
     count: procedure
       .input(ListAuditLog.omit(pageFields))
       .output(Total)
-      .query(async ({ input, ctx }) => store.count(readableBy(ctx.operator, await narrowed(input)))),
+      .query(async ({ input, ctx: { operator } }) => store.count(await filterFor(operator, input))),
   });
 }

@@ -218,12 +218,21 @@ it('auditLog.list finds reads of a user and of the enrollments by subject, user 
   await operators.support.admin.users.show.query({ user: known.sub });
   await operators.support.admin.enrollments.show.query({ enrollmentId: known.enrollmentId });
   for (const user of [known.sub, known.userId, known.enrollmentId]) {
-    const found = await operators.ops.admin.auditLog.list.query({ user, actor: operators.support.id });
+    const found = await server.admin.auditLog.list.query({ user, actor: operators.support.id });
     expect(new Set(found.map(({ target }) => target))).toEqual(new Set([known.userId, known.enrollmentId]));
-    const { total } = await operators.ops.admin.auditLog.count.query({ user, actor: operators.support.id });
+    const { total } = await server.admin.auditLog.count.query({ user, actor: operators.support.id });
     expect(total).toBe(found.length);
   }
   expect(await refusal(server.admin.auditLog.list.query({ user: 'nobody' }))).toBe('not_found');
+});
+
+it('auditLog.list and auditLog.count refuse ops a search by user, whether the user exists or not', async () => {
+  const { auditLog } = operators.ops.admin;
+  for (const user of [known.sub, known.userId, known.enrollmentId, 'nobody']) {
+    expect(await refusal(auditLog.list.query({ user }))).toBe('not_permitted');
+    expect(await refusal(auditLog.count.query({ user }))).toBe('not_permitted');
+  }
+  await expect(auditLog.list.query({ user: known.sub })).rejects.toThrow('support or an owner may do it');
 });
 
 it('a read of personal data fails if its audit entry cannot be written', async () => {

@@ -14,7 +14,8 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   static override flags = {
     target: Flags.string({ description: 'only about this record' }),
     user: Flags.string({
-      description: 'only about this user: sub (user_id), or id of the user, a passkey or an enrollment',
+      description:
+        'only about this user: sub (user_id), or id of the user, a passkey or an enrollment; not for the role ops',
     }),
     actor: Flags.string({ description: 'only by this operator: id or name' }),
     action: Flags.string({ description: 'only these, as partners.suspend or users.show' }),

@@ -31,6 +31,7 @@ Which operator may run which command.
 - **support** sets partners up and answers their questions: keys, clients, webhooks, enrollments, sessions, deliveries.
 - **ops** keeps the service running: deliveries, jobs, audits, limits, \`/ops\` and \`/metrics\`.
   It sees neither claims nor subjects: they are \`(masked)\`.
+  It may not use \`audit-log list --user\`.
 - **owner** may do everything, also live money, prices, erasures and operators.
 
 \`test\`: in test mode only.

@@ -44,6 +44,11 @@ export const roles = [
     ],
   ),
   ...inFile(
+    'server/admin/audit-log.ts',
+    ['admin/personal-data'],
+    [['if (!seesPeople(operator.role)) throw', "if (operator.role === 'owner' && user === '') throw"]],
+  ),
+  ...inFile(
     'server/admin/authentication.ts',
     ['admin/database-away'],
     [
