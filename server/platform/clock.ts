@@ -57,7 +57,9 @@ export function createDatabaseClock({
     measureStartedAt = before;
     const server = await readServerTime();
     const after = uptime();
-    measured = { server: server + (after - before) / 2, local: localTime(), uptime: after };
+    // The server read its clock about half-way between the request and the reply.
+    const sinceServerTime = (after - before) / 2;
+    measured = { server: server + sinceServerTime, local: localTime(), uptime: after };
   }
 
   const isMeasured = () => measured.uptime > Number.NEGATIVE_INFINITY;

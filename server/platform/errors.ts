@@ -52,7 +52,7 @@ export function unavailable(cause?: unknown): ApiError {
   return new ApiError('service_unavailable', { retryAfter: unavailableRetryAfter, cause });
 }
 
-/** Interface 2.4: `{error, error_description}`. */
+/** Interface 2.4: `{error, error_description}`. Codes without an OAuth name get the general one of their status. */
 export function oauthBody(error: ApiError): OAuthError {
   const fallback = error.status < 500 ? 'invalid_request' : 'server_error';
   return { error: errorTable[error.code].oauth ?? fallback, error_description: error.message };

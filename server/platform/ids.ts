@@ -10,15 +10,18 @@ import {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const checksumLength = 6;
 
-/** Digits that a number holds exactly. Big integers are divided by this many digits at a time, for speed. */
+/**
+ * Base62 digits that are converted together. A chunk of eight is below 2^53, so a JavaScript number holds it exactly. Then
+ * only one division in eight has to use big integers, which are slow.
+ */
 const chunkLength = 8;
-const chunk = 62n ** BigInt(chunkLength);
+const chunkSize = 62n ** BigInt(chunkLength);
 
 /** Base62 of a number in hexadecimal, padded with zeros to `length` characters. */
 function base62(hex: string, length: number): string {
   let text = '';
-  for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= chunk) {
-    text = chunkDigits(Number(rest % chunk)) + text;
+  for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= chunkSize) {
+    text = chunkDigits(Number(rest % chunkSize)) + text;
   }
   return text.padStart(length, '0').slice(-length);
 }
@@ -85,14 +88,15 @@ function checksum(text: string): string {
   return base62(crc32(text).toString(16), checksumLength);
 }
 
-function secret(kind: SecretKind, hex: string): string {
+/** A secret of this kind, for random bits in hexadecimal. */
+function encodeSecret(kind: SecretKind, hex: string): string {
   const body = secretPrefixes[kind] + base62(hex, shapeOf(kind).characters);
   return body + checksum(body);
 }
 
 /** A fresh secret with at least 256 random bits and a checksum, for instance `svc_test_…`. */
 export function randomSecret(kind: SecretKind): string {
-  return secret(kind, randomHex(shapeOf(kind).bytes));
+  return encodeSecret(kind, randomHex(shapeOf(kind).bytes));
 }
 
 /** The 16 bytes of an identifier; undefined if the text is not an identifier of this kind. */
@@ -108,7 +112,7 @@ export function idOfBytes(kind: IdentifierKind, bytes: Buffer): string {
 
 /** Encodes 32 bytes as a secret of this kind, with its checksum. */
 export function secretOfBytes(kind: SecretKind, bytes: Buffer): string {
-  return secret(kind, bytes.toString('hex'));
+  return encodeSecret(kind, bytes.toString('hex'));
 }
 
 /** The bytes of a secret; undefined for a text without the form and the checksum of this kind. */

@@ -1,28 +1,32 @@
-/** How long a batch waits at most. */
+/** How long a batch waits at most for further items. */
 const longestWaitMs = 2;
-/** A batch waits only if the last one had at least this many items. */
-const fewestItems = 4;
+/** After a smaller batch, the next one is sent at once, so that a service with few callers has no extra latency. */
+const leastExpectedItems = 4;
 
-interface Fixed {
+/** The bounds of a batch that no caller waits for, in place of those that follow from the last batch. */
+interface FixedBounds {
+  /** How long the batch waits for further items. */
   ms: number;
+  /** The number of items with which it is sent at once. */
   items: number;
 }
 
 /**
  * Decides when a batch is sent: as soon as it is as large as the last one, or after 2 ms. Callers that got their results
  * at the same time call again at almost the same time. Without the wait, the first few of them would be a batch of their
- * own. Small batches never wait.
+ * own. After a small batch, the next one does not wait.
  * @param size returns the size of the batch that is being collected
- * @param fixed waits for this many milliseconds or items, in place of the size of the last batch
  */
-export function createBatchWindow(size: () => number, fixed?: Fixed) {
-  let expected = fixed?.items ?? 0;
+export function createBatchWindow(size: () => number, fixed?: FixedBounds) {
+  let expectedItems = fixed?.items ?? 0;
+  /** Ends the wait of the present batch. */
   let close: (() => void) | undefined;
+  const isWaitUseful = () => fixed !== undefined || expectedItems >= leastExpectedItems;
 
   return {
     /** Resolves when the batch should be sent. Items of the same turn of the event loop are part of it. */
     async wait(): Promise<void> {
-      if (size() < expected && (fixed || expected >= fewestItems)) {
+      if (size() < expectedItems && isWaitUseful()) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, fixed?.ms ?? longestWaitMs);
           close = () => {
@@ -33,12 +37,12 @@ export function createBatchWindow(size: () => number, fixed?: Fixed) {
         close = undefined;
       }
       await new Promise<void>((resolve) => setImmediate(resolve));
-      if (!fixed) expected = size();
+      if (!fixed) expectedItems = size();
     },
 
     /** Call this when an item was added. */
     itemAdded(): void {
-      if (size() >= expected) close?.();
+      if (size() >= expectedItems) close?.();
     },
   };
 }

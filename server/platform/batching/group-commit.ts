@@ -4,8 +4,12 @@ import { createBatchWindow } from './batch-window.ts';
 interface GroupCommitSettings<Item, Result> {
   /** Runs a batch. Returns the results in the order of `items`, with an Error for an item that failed alone. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
+  /** The most items of one batch. */
   maxBatch?: number;
-  /** For work that no caller waits for: sends a batch `ms` milliseconds after its first item, or with `items` items. */
+  /**
+   * For work that no caller waits for. A batch is sent `ms` milliseconds after its first item, or as soon as it has this
+   * many items.
+   */
   flushAfter?: { ms: number; items: number };
 }
 
@@ -17,12 +21,14 @@ export function createGroupCommit<Item, Result>(
   settings: GroupCommitSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { run, maxBatch = 256, flushAfter } = settings;
-  /** A function for each waiting batch that sends it. All batches but the last are full. */
+  /** The batches behind the one in flight, oldest first, each as the function that sends it. */
   const waiting: (() => void)[] = [];
   let inFlight = false;
   /** How many items the newest batch has. */
-  let size = 0;
-  const window = createBatchWindow(() => (waiting.length > 0 ? maxBatch : size), flushAfter);
+  let newestSize = 0;
+  /** How many items the batch has that is sent next. DataLoader begins a newer batch only when this one is full. */
+  const nextSize = () => (waiting.length > 0 ? maxBatch : newestSize);
+  const window = createBatchWindow(nextSize, flushAfter);
 
   async function send(sendBatch: () => void): Promise<void> {
     inFlight = true;
@@ -47,8 +53,9 @@ export function createGroupCommit<Item, Result>(
     {
       cache: false,
       maxBatchSize: maxBatch,
+      // DataLoader calls this when it begins a new batch, before it adds the first item.
       batchScheduleFn(sendBatch) {
-        size = 0;
+        newestSize = 0;
         if (inFlight) waiting.push(sendBatch);
         else void send(sendBatch);
       },
@@ -56,7 +63,7 @@ export function createGroupCommit<Item, Result>(
   );
   return (item) => {
     const result = loader.load(item);
-    size += 1;
+    newestSize += 1;
     window.itemAdded();
     return result;
   };
