@@ -2,7 +2,7 @@ import { type Db, type Document, Long, MongoServerError } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { groupBy } from '../platform/batching/group-by.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
-import { duplicateKey, leavesOpen } from '../platform/database/failures.ts';
+import { duplicateKey, mayHaveWritten } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
@@ -59,7 +59,7 @@ function outcomeOf(error: NonNullable<InsertReply['writeErrors']>[number]): Inse
   if (error.code === duplicateKey)
     return error.keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
   const refusal = new MongoServerError(error);
-  if (leavesOpen(refusal)) throw refusal;
+  if (mayHaveWritten(refusal)) throw refusal;
   return refusal;
 }
 

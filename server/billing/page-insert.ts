@@ -1,4 +1,4 @@
-import { isTurnedAway, isUnavailable } from '../platform/database/failures.ts';
+import { isCommandRefused, isUnavailable } from '../platform/database/failures.ts';
 import type { Head } from './heads.ts';
 import type { LedgerPage } from './ledger-page.ts';
 import type { Inserted, LedgerStore } from './ledger-store.ts';
@@ -95,7 +95,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
       return await store.insert(drafts.map(({ page }) => page));
     } catch (error) {
       forgetHeads();
-      return isTurnedAway(error) ? drafts.map(() => error as Error) : resendUntilKnown(drafts, error);
+      return isCommandRefused(error) ? drafts.map(() => error as Error) : resendUntilKnown(drafts, error);
     }
   };
 }

@@ -56,8 +56,9 @@ const oldest = { version: '5.0', wireVersion: 13 };
 export const longestScanMs = 600_000;
 
 /**
- * With these limits, a billable endpoint answers 503 within 5 s when the database cannot be reached. For an operation the
- * driver selects a server, gets a connection, and waits for the reply. It may repeat the last two steps.
+ * Time limits of an operation. The driver selects a server (3 s at most), gets a connection (1.9 s), and waits for the reply.
+ * If no server can be reached, the first step fails; if one hangs, the others do. So a billable request, which has to be
+ * answered within 5 s, mostly gets its 503 from here; `answerInTime` is the last resort.
  */
 const limits = (answerWithinMs: number): MongoClientOptions => ({
   serverSelectionTimeoutMS: 3_000,
@@ -78,13 +79,14 @@ const misuses = new Set([
   ...['MongoMissingDependencyError', 'MongoMissingCredentialsError', 'MongoCompatibilityError'],
 ]);
 
-/** Runs `work`. @throws ConfigError, without a password, if the driver refuses the address */
+/** Runs `work`. @throws ConfigError, without a password, if the driver refuses the address or cannot read a file of it */
 async function explainMisuse<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const causes = [error, (error as Error).cause].filter((cause) => cause instanceof Error);
-    const misuse = causes.find((cause) => misuses.has(cause.name) || 'path' in cause);
+    const isFileError = (cause: Error) => 'path' in cause;
+    const misuse = causes.find((cause) => misuses.has(cause.name) || isFileError(cause));
     if (misuse) throw new ConfigError([`MONGODB_URI: ${misuse.message}`]);
     throw error;
   }
@@ -108,19 +110,22 @@ function retriesOf(uri: string, possible: boolean): boolean {
   return wanted === undefined ? possible : wanted === 'true';
 }
 
+/** Asks the database what it is capable of. */
 const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
   const options = { appName, retryWrites: false, maxPoolSize: 1, minPoolSize: 0 };
   const client = await explainMisuse(() => new MongoClient(uri, { ...limits(1_900), ...options }));
   try {
     const hello = await explainMisuse(() => client.db('admin').command({ hello: 1 }));
     requireVersion(Number(hello['maxWireVersion']));
-    const replicated = typeof hello['setName'] === 'string' || hello['msg'] === 'isdbgrid';
+    const sharded = hello['msg'] === 'isdbgrid'; // Only the router of a sharded cluster sends this text.
+    const replicated = sharded || typeof hello['setName'] === 'string';
+    const supportsSessions = typeof hello['logicalSessionTimeoutMinutes'] === 'number';
     return {
       retryableWrites: retriesOf(uri, replicated),
       replicated,
-      sharded: hello['msg'] === 'isdbgrid',
-      // The embedded engine has no sessions. A second process may reach it by its address.
-      expiresDocuments: typeof hello['logicalSessionTimeoutMinutes'] === 'number',
+      sharded,
+      // Only the embedded engine has no sessions, and it has no TTL monitor. It is probed if another process started it.
+      expiresDocuments: supportsSessions,
     };
   } finally {
     await client.close();
@@ -148,6 +153,7 @@ const concerns = ({ replicated }: DatabaseFeatures): MongoClientOptions =>
 export const connect = async (target: Target): Promise<Database> => {
   const { uri, embedded, appName, answerWithinMs = 1_900, logger } = target;
   const features = embedded ? embeddedFeatures : await probe(target);
+  // These options override those of the address, so some are set only where the address sets none.
   const options: MongoClientOptions = {
     ...limits(answerWithinMs),
     appName: uriOption(uri, 'appName') ?? appName,

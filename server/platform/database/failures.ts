@@ -22,14 +22,14 @@ const internalErrors = new Set([
 ]);
 
 /** Codes of a command that the server refused as a whole, before it did anything. */
-const turnedAwayCodes = new Map<unknown, string>([
+const refusedCommandCodes = new Map<unknown, string>([
   [13, 'Unauthorized'],
   [18, 'AuthenticationFailed'],
 ]);
 
 /** Codes of a refused write to one document. An operator has to act before it can succeed. */
 const refusedWriteCodes = new Map<unknown, string>([
-  ...turnedAwayCodes,
+  ...refusedCommandCodes,
   [20, 'IllegalOperation'], // it runs read-only
   [371, 'UserWritesBlocked'],
   [8000, 'AtlasError'], // such as a quota that is used up
@@ -108,6 +108,7 @@ const unwrap = (error: MongoError): MongoError =>
     ? (error.errorResponse as unknown as MongoError)
     : error;
 
+/** Whether a write was made, but not confirmed as its write concern demands. An election may undo it. */
 const failedWriteConcern = (error: MongoServerError): boolean =>
   error instanceof MongoWriteConcernError ||
   (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
@@ -133,21 +134,23 @@ export const isUnavailable = (thrown: unknown): boolean => {
 };
 
 /** Whether a whole command was refused, so that none of its writes was made. */
-export const isTurnedAway = (thrown: unknown): boolean =>
-  thrown instanceof MongoServerError && !failedWriteConcern(thrown) && turnedAwayCodes.has(thrown.code);
+export const isCommandRefused = (thrown: unknown): boolean =>
+  thrown instanceof MongoServerError && !failedWriteConcern(thrown) && refusedCommandCodes.has(thrown.code);
 
 /**
  * Whether a document may have been written although its command reports an error for it. The router of a sharded cluster
  * sends such an error when it has lost the reply of a shard.
  */
-export const leavesOpen = (error: MongoServerError): boolean =>
+export const mayHaveWritten = (error: MongoServerError): boolean =>
   isUnavailable(error) && !refusedWriteCodes.has(error.code);
 
 /** An error of the database in a few words that name no data: `Unauthorized (13)`. */
 export const nameOfFailure = (error: unknown): string => {
   if (!(error instanceof MongoServerError)) return error instanceof Error ? error.name : 'an unknown error';
-  const { code, codeName = refusedWriteCodes.get(code) ?? unavailableCodes.get(code) ?? error.name } = error;
-  return `${codeName} (${code})`;
+  const { code, codeName, name } = error;
+  // The error of a single statement in a batch has a code, but no `codeName`.
+  const listedName = refusedWriteCodes.get(code) ?? unavailableCodes.get(code);
+  return `${codeName ?? listedName ?? name} (${code})`;
 };
 
 /** Whether a write was refused by a unique index. */

@@ -26,6 +26,7 @@ const commandNotFound = 59;
 
 const nameOf = ({ name, key }: IndexDeclaration): string => name ?? Object.entries(key).flat().join('_');
 
+/** The options of an index, without those that have their default. So declared and reported ones can be compared. */
 const optionsOf = (index: Document | IndexDeclaration) => ({
   ...(index['unique'] ? { unique: true } : {}),
   ...(index['sparse'] ? { sparse: true } : {}),
@@ -40,7 +41,7 @@ const specOf = (index: IndexDeclaration) => ({ key: index.key, name: nameOf(inde
 const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean =>
   isDeepStrictEqual(Object.entries(key), Object.entries(declared.key));
 
-/** Whether the two do the same. Their names may differ. */
+/** Whether both have the same key and options. Their names may differ. */
 const isEquivalent = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
   hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
 
@@ -66,6 +67,7 @@ export const dropIndex = async (db: Db, collection: string, name: string): Promi
   }
 };
 
+/** The options with one lifetime for all, so that a comparison ignores the actual ones. */
 const withoutLifetime = (index: Document | IndexDeclaration) => ({
   ...optionsOf(index),
   expireAfterSeconds: 0,

@@ -15,7 +15,7 @@ export type JointRead = <T extends Document>(read: Read) => Promise<T[]>;
 
 /** The field of a returned document with the index of its read. */
 const readIndex = '_read';
-/** One reply holds all documents of a command. */
+/** The most documents of a command. So many are asked for in its first reply, because no further reply is read. */
 const mostDocuments = 10_000;
 
 const stagesOf = ({ filter, projection }: Read, index: number): Document[] => [

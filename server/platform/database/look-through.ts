@@ -8,14 +8,15 @@ const mostCounted = 100_000;
 
 /** A search of the newest records first. */
 interface Search {
-  /** The condition that an index serves, and this index as a hint, because the planner may choose a worse one. */
+  /** The conditions that an index serves. */
   indexed: Document;
+  /** This index, for the planner, which might choose a worse one. */
   hint: Document;
-  /** The condition that no index serves. */
+  /** The other conditions, which are tested on each record that is read. */
   rest: Document;
   /** The time field that the records are sorted by. */
   by: string;
-  /** The record before the first one. */
+  /** The last record of the page before. */
   after?: { _id: string; at: Date } | undefined;
   limit: number;
   /** The most records to read; default 20,000. */
@@ -46,27 +47,32 @@ export const givenFields = <T extends object>(fields: T) =>
 type Division = Pick<Search, 'indexed' | 'rest'> & { hint?: Document };
 
 /**
- * Divides a filter by the first index that serves one of its fields.
- * @param fields indexed fields. `selective`: few records share a value. `sorted`: the index is also sorted by `by`
+ * Divides a filter by the index that serves it best: one on a selective field, else one on another field and the time, else
+ * one on the time alone.
+ * @param fields `selective`: an index on the field alone suffices, because few records share a value. `sorted`: the index on
+ * the field continues with the time and the id
+ * @param by the time field
  */
 export function divideFilter(
   filter: Document,
   fields: { selective: readonly string[]; sorted: readonly string[] },
   by: string,
 ): Division {
-  const has = (name: string): boolean => filter[name] !== undefined;
-  const selective = fields.selective.find(has);
+  const isGiven = (name: string): boolean => filter[name] !== undefined;
+  const selective = fields.selective.find(isGiven);
   if (selective !== undefined) {
     const { [selective]: value, ...rest } = filter;
     return { indexed: { [selective]: value }, hint: { [selective]: 1 }, rest };
   }
-  const sorted = fields.sorted.find(has);
-  const { [by]: time, ...others } = filter;
-  const period = time === undefined ? {} : { [by]: time };
+
+  const { [by]: time, ...otherConditions } = filter;
+  const timeCondition = time === undefined ? {} : { [by]: time };
   const newestFirst = { [by]: -1, _id: -1 };
-  if (sorted === undefined) return { indexed: period, hint: newestFirst, rest: others };
-  const { [sorted]: value, ...rest } = others;
-  return { indexed: { [sorted]: value, ...period }, hint: { [sorted]: 1, ...newestFirst }, rest };
+  const sorted = fields.sorted.find(isGiven);
+  if (sorted === undefined) return { indexed: timeCondition, hint: newestFirst, rest: otherConditions };
+
+  const { [sorted]: value, ...rest } = otherConditions;
+  return { indexed: { [sorted]: value, ...timeCondition }, hint: { [sorted]: 1, ...newestFirst }, rest };
 }
 
 /** Counts records. Reads at most `most` of them, by default 100,000; `exact` is false if there are more. */
@@ -78,9 +84,10 @@ export async function countThrough<Row extends Document>(
   const hasCondition = Object.keys(indexed).length > 0;
   const index = hint ?? (hasCondition ? undefined : { _id: 1 });
   const options = index ? { hint: index } : {};
-  const read = await collection.countDocuments(indexed as Filter<Row>, { ...options, limit: most + 1 });
-  const exact = read <= most;
-  if (Object.keys(rest).length === 0) return { total: Math.min(read, most), exact };
+  // One record more than `most` shows that there are more.
+  const readCount = await collection.countDocuments(indexed as Filter<Row>, { ...options, limit: most + 1 });
+  const exact = readCount <= most;
+  if (Object.keys(rest).length === 0) return { total: Math.min(readCount, most), exact };
   const [found] = await collection
     .aggregate<{ total: number }>(
       [{ $match: indexed }, { $limit: most }, { $match: rest }, { $count: 'total' }],
@@ -90,25 +97,30 @@ export async function countThrough<Row extends Document>(
   return { total: found?.total ?? 0, exact };
 }
 
-/** Searches the newest records, and reads a bounded number of them. */
+/** Searches the newest records. Reads one page of them, or at most `most` if conditions are to be tested on each. */
 export async function lookThrough<Row extends Document>(
   collection: Collection<Row>,
   search: Search,
 ): Promise<Found<Row>> {
   const { indexed, hint, rest, by, after, limit, most = mostSearched } = search;
-  const hasRest = Object.keys(rest).length > 0;
-  const newest = [{ $match: { $and: [indexed, afterRecord(by, after)] } }, { $sort: { [by]: -1, _id: -1 } }];
-  const rows = await collection
-    .aggregate<Row>([...newest, { $limit: hasRest ? most : limit }, { $match: rest }, { $limit: limit }], {
-      hint,
-    })
-    .toArray();
-  if (rows.length === limit || !hasRest) return { rows, stoppedAfter: null };
-  const [lastRead] = await collection
-    .aggregate<{ _id: string }>([...newest, { $project: { _id: 1 } }, { $skip: most - 1 }, { $limit: 1 }], {
-      hint,
-    })
-    .toArray();
+  const newestFirst = [
+    { $match: { $and: [indexed, afterRecord(by, after)] } },
+    { $sort: { [by]: -1, _id: -1 } },
+  ];
+  const read = <T extends Document>(stages: readonly Document[]): Promise<T[]> =>
+    collection.aggregate<T>([...newestFirst, ...stages], { hint }).toArray();
+
+  if (Object.keys(rest).length === 0)
+    return { rows: await read<Row>([{ $limit: limit }]), stoppedAfter: null };
+
+  const rows = await read<Row>([{ $limit: most }, { $match: rest }, { $limit: limit }]);
+  if (rows.length === limit) return { rows, stoppedAfter: null };
+  // The page is not full. If there are at least `most` records, the search has stopped after that many.
+  const [lastRead] = await read<{ _id: string }>([
+    { $project: { _id: 1 } },
+    { $skip: most - 1 },
+    { $limit: 1 },
+  ]);
   return { rows, stoppedAfter: lastRead?._id ?? null };
 }
 
@@ -116,6 +128,7 @@ export async function lookThrough<Row extends Document>(
 function afterRecord(by: string, after: Search['after']): Document {
   if (!after) return {};
   return {
+    // Follows from the alternatives below. It lets the database begin in the middle of the index.
     [by]: { $lte: after.at },
     $or: [{ [by]: { $lt: after.at } }, { _id: { $lt: after._id } }],
   };

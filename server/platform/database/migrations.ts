@@ -3,7 +3,7 @@ import { isDuplicateKey } from './failures.ts';
 
 interface Common {
   name: string;
-  /** From this schema version on, all documents have the new form. */
+  /** The schema version that the migration belongs to. In a database of this version, documents have the new form. */
   to: number;
   collection: string;
   /** Indexes that only the old form needs. They are dropped when no build uses the old form any more. */
@@ -108,7 +108,8 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     return (await documents(migration).updateMany(old, migration.change)).modifiedCount;
   }
 
-  async function work(migration: Migration): Promise<void> {
+  /** Continues a migration for `budget` milliseconds, unless another process works on it. */
+  async function workOn(migration: Migration): Promise<void> {
     const leased = await lease(migration);
     if (!leased) return;
     const pauseAt = performance.now() + budget;
@@ -127,17 +128,18 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     { changed, lastId, isPaused }: { changed: number; lastId: string | undefined; isPaused: boolean },
   ): Promise<void> {
     const now = new Date(clock.now());
-    const state =
-      lastId === undefined
-        ? { $set: { leasedUntil: now, doneAt: now }, $unset: { after: '' as const } }
-        : { $set: { leasedUntil: isPaused ? now : new Date(now.getTime() + leaseMs), after: lastId } };
-    await meta.updateOne({ _id: idOf(migration) }, { $inc: { changed }, ...state });
+    const isDone = lastId === undefined;
+    const leasedUntil = isDone || isPaused ? now : new Date(now.getTime() + leaseMs);
+    const update = isDone
+      ? { $set: { leasedUntil, doneAt: now }, $unset: { after: '' as const } }
+      : { $set: { leasedUntil, after: lastId } };
+    await meta.updateOne({ _id: idOf(migration) }, { $inc: { changed }, ...update });
   }
 
   return {
     /** Continues each unfinished migration for a short time. Call this repeatedly. */
     async work(migrations: readonly Migration[]): Promise<void> {
-      for (const migration of migrations) await work(migration);
+      for (const migration of migrations) await workOn(migration);
     },
 
     async states(migrations: readonly Migration[]): Promise<MigrationState[]> {
@@ -157,7 +159,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       return pending;
     },
 
-    /** Restarts each migration, because an older build may have written the old form since. */
+    /** Makes finished migrations run again, for documents that an older build wrote in the old form after they had ended. */
     async restart(migrations: readonly Migration[]): Promise<void> {
       const done = { _id: { $in: migrations.map(idOf) }, doneAt: { $exists: true } };
       await meta.updateMany(done, { $unset: { doneAt: '', after: '' } });

@@ -7,7 +7,7 @@ export interface Page {
 }
 
 /** The settings of a page of a list by time. */
-interface Wanted {
+interface PageSettings {
   /** Whether the oldest record comes first. By default, the newest comes first. */
   oldestFirst?: boolean;
   limit: number;
@@ -23,7 +23,7 @@ interface Wanted {
 export async function readPage<R extends { _id: string }>(
   collection: Collection<R>,
   filter: Document,
-  { oldestFirst = false, limit, after, by = 'createdAt', hint }: Wanted,
+  { oldestFirst = false, limit, after, by = 'createdAt', hint }: PageSettings,
 ): Promise<R[]> {
   const [direction, operator] = oldestFirst ? ([1, '$gt'] as const) : ([-1, '$lt'] as const);
   const afterLast = after && {

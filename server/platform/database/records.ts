@@ -34,9 +34,10 @@ export interface Change<R extends AuditedRecord> {
   entry: AuditEntry;
 }
 
-export interface Page {
+/** Which page of a list to read. */
+interface PageRequest {
   limit: number;
-  /** The `_id` after which the page begins. */
+  /** The `_id` of the last record of the page before. */
   after?: string | undefined;
 }
 
@@ -53,7 +54,7 @@ export interface RecordStore<R extends AuditedRecord> {
   /** Finds records in one round trip, in the order of `ids`; undefined for an id that does not exist. */
   findAll(ids: readonly string[]): Promise<(R | undefined)[]>;
   /** Newest first. @throws ApiError `not_found` if `after` does not exist */
-  list(filter: RecordFilter<R>, page: Page): Promise<R[]>;
+  list(filter: RecordFilter<R>, page: PageRequest): Promise<R[]>;
   count(filter: RecordFilter<R>): Promise<Total>;
   /**
    * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a

@@ -10,12 +10,11 @@ interface Dependencies<T> {
   log: Pick<Logger, 'warn'>;
 }
 
-/**
- * The last value that was read; `last` is undefined if none was read since the start. `away`: why the value could not be
- * read now.
- */
+/** The result of a read that may have failed. */
 export interface Remembered<T> {
+  /** The last value that was read, perhaps by an earlier call; undefined if none was read since the start. */
   last: { value: T; at: Date } | undefined;
+  /** Why this call could not read the value; undefined if it did. */
   away: DatabaseFault | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Schema {
 }
 type Versions = Omit<Schema, 'migrations'>;
 
-/** Collections of old builds, which wrote no schema version. */
+/** Collections of old builds, which wrote no schema version. This build cannot read a database that has one of them. */
 const retired = ['wallets', 'accesses'];
 
 interface SchemaDocument {
@@ -36,7 +36,7 @@ interface SchemaDocument {
  */
 export type Forms = 'old' | 'both' | 'new';
 
-const elsewhere = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
+const useAnotherDatabase = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
 const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>('meta');
 
 /** Says that this build is too old for the database, and which build is not. */
@@ -77,8 +77,8 @@ export async function raiseSchema(db: Db, version: number, raisedAt: Date): Prom
 
 /** Makes all processes stop looking for documents of the version before. Idempotent. */
 export async function switchForms(db: Db, switchedAt: Date): Promise<void> {
-  const both = { _id: 'schema' as const, raisedAt: { $exists: true }, switchedAt: { $exists: false } };
-  await metaOf(db).updateOne(both, { $set: { switchedAt } });
+  const notSwitched = { _id: 'schema' as const, raisedAt: { $exists: true }, switchedAt: { $exists: false } };
+  await metaOf(db).updateOne(notSwitched, { $set: { switchedAt } });
 }
 
 /** Ends the upgrade, when no document of the version before is left. Idempotent. */
@@ -92,14 +92,15 @@ interface InsertReply {
 }
 
 /**
- * Inserts the schema document a second time. MongoDB refuses it and names the unique index. The ledger needs this name, to
- * distinguish a page of another process from a used code.
+ * Requires that the database names the unique index that refuses an insert, as MongoDB does (`keyPattern`). The ledger has
+ * two such indexes: by one it notices that a code was used, by the other that another process wrote the page first.
+ * @param document exists already, so its insert is refused
  * @throws ConfigError for a database that does not name the index
  */
-async function requireNamedRefusals(db: Db, document: SchemaDocument): Promise<void> {
-  const again = { insert: metaOf(db).collectionName, documents: [document], ordered: false };
-  const reply: InsertReply = await db.command(again).catch((error: unknown) => {
-    if (isUnavailable(error)) return {}; // readiness reports this
+async function requireNamedIndexes(db: Db, document: SchemaDocument): Promise<void> {
+  const insert = { insert: metaOf(db).collectionName, documents: [document], ordered: false };
+  const reply: InsertReply = await db.command(insert).catch((error: unknown) => {
+    if (isUnavailable(error)) return {}; // Not a reason to end the start: readiness reports it.
     throw error;
   });
   const [refusal] = reply.writeErrors ?? [];
@@ -111,7 +112,7 @@ async function requireNamedRefusals(db: Db, document: SchemaDocument): Promise<v
 
 const unreadable = ({ databaseName }: Db, why: string) =>
   new ConfigError([
-    `the database ${databaseName} was written by an earlier build (${why}), and this build cannot read it. Nothing was changed. ${elsewhere}`,
+    `the database ${databaseName} was written by an earlier build (${why}), and this build cannot read it. Nothing was changed. ${useAnotherDatabase}`,
   ]);
 
 async function requireNoRetired(db: Db): Promise<void> {
@@ -135,8 +136,9 @@ export async function requireSchema(db: Db, { version, oldest }: Versions): Prom
   if (!found) {
     await requireNoRetired(db);
     await meta.insertOne(document).catch((error: unknown) => {
+      // Another process that starts at the same time has written the document.
       if (!isDuplicateKey(error)) throw error;
     });
   }
-  await requireNamedRefusals(db, document);
+  await requireNamedIndexes(db, document);
 }

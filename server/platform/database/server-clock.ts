@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { isUnavailable } from './failures.ts';
 
+/** Asks for `$$NOW` by a query over one empty document. Undefined if the server does not support such a query. */
 const readByQuery = async (db: Db): Promise<Date | undefined> => {
   try {
     const [row] = await db
@@ -9,16 +10,17 @@ const readByQuery = async (db: Db): Promise<Date | undefined> => {
     return row?.now;
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    return undefined; // `$documents` came with MongoDB 5.1
+    return undefined; // Servers before MongoDB 5.1 refuse `$documents`.
   }
 };
 
+/** Reads the time from the `hello` reply, which every supported server sends. */
 const readByHello = async (db: Db): Promise<Date | undefined> => {
   const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
   return localTime;
 };
 
-/** Reads the time of the server that this process is connected to. */
+/** Reads the clock of the server that this process is connected to, in the first way that the server supports. */
 const readDirectly = async (db: Db): Promise<Date | undefined> =>
   (await readByQuery(db)) ?? (await readByHello(db));
 

@@ -69,15 +69,17 @@ export async function readShardKeys(
   database: string,
 ): Promise<ReadonlyMap<string, Document> | undefined> {
   const prefix = `${database}.`;
+  const afterPrefix = `${database}/`; // In ASCII, '/' follows '.'.
   const collections = config.collection<ClusterCollection>('collections');
-  const ofDatabase = { _id: { $gte: prefix, $lt: `${database}/` } };
-  const found = await ifAllowed(() => collections.find(ofDatabase).toArray());
+  const inDatabase = { _id: { $gte: prefix, $lt: afterPrefix } };
+  const found = await ifAllowed(() => collections.find(inDatabase).toArray());
   const sharded = found?.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);
   return sharded && new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
 }
 
 /** The number of shards that hold a collection; undefined if this user may not read it. */
 export async function countShards(db: Db, collection: string): Promise<number | undefined> {
+  // The reply has one document of statistics from each of these shards.
   const stats = db.collection(collection).aggregate([{ $collStats: { count: {} } }]);
   return (await ifAllowed(() => stats.toArray()))?.length;
 }

@@ -29,7 +29,10 @@ interface Settings {
 
 /** How long all processes need to notice a change of the schema's state, in milliseconds. */
 const versionReadDelayMs = 60_000;
-/** How long codes of the version before matter: 10 minutes, then an hour for the token of a used one. */
+/**
+ * How long codes of the version before matter, in milliseconds. A code can be exchanged for 10 minutes, and its token lives
+ * for an hour. Five minutes are added as a margin.
+ */
 const oldFormLifetime = 75 * 60_000;
 
 export type Upgrade = ReturnType<typeof createUpgrade>;
@@ -40,7 +43,7 @@ export type Upgrade = ReturnType<typeof createUpgrade>;
  * started. After that, final migrations change what the older build could not read, and unneeded indexes are dropped.
  */
 export function createUpgrade({ db, maintenance, schema, processes, clock }: Settings) {
-  const { version: known, migrations } = schema;
+  const { version: newest, migrations } = schema;
   const migrator = createMigrator({ db: maintenance, clock });
   const online = migrations.filter((migration) => !isFinal(migration));
   const final = migrations.filter(isFinal);
@@ -48,17 +51,24 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
 
   /** Removes the old form after an upgrade was finished. Each call does the work that is due. */
   async function removeOldForm(): Promise<void> {
-    const { raisedAt, switchedAt } = await readSchema(db, known);
+    const { raisedAt, switchedAt } = await readSchema(db, newest);
+    if (!raisedAt) return;
     const now = clock.now();
-    const since = (at: Date) => now - at.getTime();
-    if (!raisedAt || since(switchedAt ?? raisedAt) < versionReadDelayMs) return;
+    const elapsedSince = (at: Date) => now - at.getTime();
+    const lastChangeAt = switchedAt ?? raisedAt;
+    const hasEveryProcessNoticed = elapsedSince(lastChangeAt) >= versionReadDelayMs;
+    if (!hasEveryProcessNoticed) return;
+
+    // The last step, after `switchForms` below: no process looks for the old form any more.
     if (switchedAt) {
       for (const { collection, name } of retired) await dropIndex(maintenance, collection, name);
       return endUpgrade(db);
     }
+
+    // Until then, no process writes the old form any more, but codes in the old form may still be in use.
     await migrator.work(final);
     const isDone = (await migrator.states(final)).every(({ done }) => done);
-    if (isDone && since(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
+    if (isDone && elapsedSince(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
   }
 
   const sweep: Sweep = {
@@ -71,28 +81,28 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
 
   async function show(): Promise<UpgradeState> {
     const [{ version, oldestBuild, raisedAt, forms }, states] = await Promise.all([
-      readSchema(db, known),
+      readSchema(db, newest),
       migrator.states(migrations),
     ]);
-    const bothUntil = raisedAt && forms === 'both' && new Date(raisedAt.getTime() + oldFormLifetime);
-    // A database that never had the old form has no record of its migrations.
-    const migrated = forms === 'new' ? states.map((state) => ({ ...state, done: true })) : states;
+    const areBothRead = raisedAt !== undefined && forms === 'both';
+    // A database that was made by this version has no record of its migrations, but needs none of them.
+    const migrationStates = forms === 'new' ? states.map((state) => ({ ...state, done: true })) : states;
     return {
       version,
-      known,
+      known: newest,
       oldestBuild,
       forms,
-      ...(bothUntil ? { bothUntil } : {}),
-      migrations: migrated,
+      ...(areBothRead ? { bothUntil: new Date(raisedAt.getTime() + oldFormLifetime) } : {}),
+      migrations: migrationStates,
     };
   }
 
   async function requireNoOldProcess(): Promise<void> {
-    const old = (await processes.list()).filter((process) => process.schema < known);
+    const old = (await processes.list()).filter((process) => process.schema < newest);
     if (old.length === 0) return;
     const names = old.map(({ host, pid, build }) => `${pid} on ${host} (${build})`).join(', ');
     throw new ApiError('refused', {
-      description: `Replace the processes that know no schema version ${known} first: ${names}`,
+      description: `Replace the processes that know no schema version ${newest} first: ${names}`,
     });
   }
 
@@ -106,13 +116,13 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
      */
     async finish(): Promise<UpgradeState & { left: number }> {
       await requireNoOldProcess();
-      const { version } = await readSchema(db, known);
+      const { version } = await readSchema(db, newest);
       const steps = online.filter(({ to }) => to > version);
       await migrator.restart(steps);
       await migrator.work(steps);
       const left = await migrator.countPending(steps);
       if (left > 0) return { ...(await show()), left };
-      await raiseSchema(db, known, new Date(clock.now()));
+      await raiseSchema(db, newest, new Date(clock.now()));
       // A process may have written the old form between the count and the new version.
       await migrator.restart(steps);
       return { ...(await show()), left: 0 };

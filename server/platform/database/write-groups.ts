@@ -11,7 +11,10 @@ import { isDuplicateKey, isUnavailable } from './failures.ts';
 /** Errors of single statements of a batch, by the index of the statement. */
 type Refusals = ReadonlyMap<number, MongoServerError>;
 
-/** The refused statements in an error; undefined if the error does not name them. */
+/**
+ * The refused statements in an error. Undefined if the error does not name them, or if the database is unavailable: then the
+ * results of the other statements are unknown.
+ */
 function refusalsIn(error: unknown): Refusals | undefined {
   if (!(error instanceof MongoBulkWriteError) || isUnavailable(error)) return undefined;
   const errors = [error.writeErrors].flat();
@@ -39,8 +42,8 @@ async function sendOnce<T>(send: () => Promise<T>): Promise<Sent<T>> {
 }
 
 /**
- * Sends a batch of statements that are safe to repeat. If the reply is lost, the batch is sent once more. The second reply
- * shows the result of the first, and its journal write covers both.
+ * Sends a batch of statements that are safe to repeat. If the reply is lost, the batch is sent once more. In the second try,
+ * statements that the first one has applied change nothing. The second reply confirms that both tries are in the journal.
  */
 async function sendRepeatable<T>(send: () => Promise<T>): Promise<Sent<T>> {
   try {
@@ -84,7 +87,7 @@ export async function insertMissing<T extends { _id: string }>(
 
 /**
  * Inserts documents in order, in one command, until the first one that exists already.
- * @returns how many were inserted; 0 after a lost reply, because the documents of the first try exist then
+ * @returns how many were inserted. After a lost reply, documents of the first try count as existing, so it may be 0
  * @throws if the result of the whole command is unknown
  */
 export async function insertInOrder<D extends Document & { _id: string }>(
@@ -92,17 +95,20 @@ export async function insertInOrder<D extends Document & { _id: string }>(
   documents: readonly D[],
 ): Promise<number> {
   const group = documents as readonly OptionalUnlessRequiredId<D>[];
-  const { refused } = await sendRepeatable(() => into.insertMany(group, { ordered: true }));
-  const [first] = refused;
-  if (!first) return documents.length;
-  const [index, refusal] = first;
+  const { refused: refusals } = await sendRepeatable(() => into.insertMany(group, { ordered: true }));
+  // An ordered batch ends at the first refused statement, so there is at most one.
+  const [refused] = refusals;
+  if (!refused) return documents.length;
+  const [insertedCount, refusal] = refused;
   if (!isDuplicateKey(refusal)) throw refusal;
-  return index;
+  return insertedCount;
 }
 
 /**
- * Sends a batch of compare-and-set updates in one command. The filter of an update must not match its own result.
- * @returns `allMatched`: whether all updates are known to have matched; `refused`: the refused ones
+ * Sends a batch of compare-and-set updates in one command. The filter of an update must not match its own result;
+ * otherwise a second try after a lost reply would apply the update twice.
+ * @returns `allMatched`: whether all updates matched; false also after a refusal or a second try, when this is not known.
+ * `refused`: the refused updates
  * @throws if the result of the whole command is unknown
  */
 export async function updateEach<D extends Document>(

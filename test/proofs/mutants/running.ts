@@ -14,7 +14,7 @@ export const running = [
   ...inFile(
     'server/billing/page-insert.ts',
     ['platform/refused-writes'],
-    [['isTurnedAway(error) ? drafts.map(() => error as Error) : resendUntilKnown(', 'resendUntilKnown(']],
+    [['isCommandRefused(error) ? drafts.map(() => error as Error) : resendUntilKnown(', 'resendUntilKnown(']],
   ),
   ...inFile(
     'server/platform/http/readiness.ts',
