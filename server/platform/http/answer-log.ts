@@ -4,19 +4,18 @@ import { causeOf } from '../telemetry/logging.ts';
 import { maskSecrets } from '../telemetry/masking.ts';
 
 /** Facts about a request for its log line. */
-interface Noted {
+interface Notes {
   partner?: string;
   failure?: ApiError;
   isLogged?: true;
 }
 
-const noted = new WeakMap<FastifyRequest, Noted>();
+const notesByRequest = new WeakMap<FastifyRequest, Notes>();
 
-function notesOf(request: FastifyRequest): Noted {
-  const known = noted.get(request);
-  if (known) return known;
-  const notes: Noted = {};
-  noted.set(request, notes);
+/** The notes of a request, which are empty at first. */
+function notesOf(request: FastifyRequest): Notes {
+  const notes = notesByRequest.get(request) ?? {};
+  notesByRequest.set(request, notes);
   return notes;
 }
 
@@ -30,7 +29,8 @@ export function noteFailure(request: FastifyRequest, failure: ApiError): void {
   notesOf(request).failure ??= failure;
 }
 
-export const failureOf = (request: FastifyRequest): ApiError | undefined => noted.get(request)?.failure;
+export const failureOf = (request: FastifyRequest): ApiError | undefined =>
+  notesByRequest.get(request)?.failure;
 
 export const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
 
@@ -41,6 +41,7 @@ function describe({ code, message, cause, extras }: ApiError) {
   return code === 'server_error' ? { ...description, err: cause } : { ...description, cause: causeOf(cause) };
 }
 
+/** A failure that was logged where it was thrown needs no second line, unless everything is logged. */
 function levelOf({ statusCode }: FastifyReply, failure: ApiError | undefined): 'debug' | 'info' | 'error' {
   if (failure?.extras.logged) return 'debug';
   return statusCode >= 500 ? 'error' : 'info';

@@ -11,9 +11,9 @@ export interface Prefixes {
  * An IPv4-mapped IPv6 address counts as IPv4.
  */
 export function networkOf(address: string, { ipv4, ipv6 }: Prefixes): string {
-  const [bare = ''] = address.split('%', 1);
-  if (!ipaddr.isValid(bare)) return 'unknown';
-  const parsed = ipaddr.process(bare);
+  const [withoutZone = ''] = address.split('%', 1); // A link-local address has a zone, as in `fe80::1%eth0`.
+  if (!ipaddr.isValid(withoutZone)) return 'unknown';
+  const parsed = ipaddr.process(withoutZone);
   const [kind, prefix] = parsed instanceof ipaddr.IPv4 ? [ipaddr.IPv4, ipv4] : [ipaddr.IPv6, ipv6];
   return `${kind.networkAddressFromCIDR(`${parsed}/${prefix}`)}/${prefix}`;
 }

@@ -20,7 +20,8 @@ declare module 'fastify' {
 }
 
 /**
- * Makes the routes of this scope answer 503 after the deadline, even if each step keeps its own time limit.
+ * Makes the routes of this scope answer 503 after the deadline. Each step has a time limit of its own, but together they may
+ * take longer.
  * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler begins.)
  */
 export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {
@@ -39,6 +40,7 @@ export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin
       clearTimeout(timer);
       if (!reply.raw.writableFinished) deadline.abort(new Error('the caller is gone'));
     });
+    // A charge that is handed over to another process reads this time (`Waiting` in contracts/charge.ts).
     const endsAt = monotonicTime() + beginWithin;
     request.deadline = Object.assign(deadline.signal, { endsAt });
     done();

@@ -9,7 +9,7 @@ const formType = 'application/x-www-form-urlencoded';
 /** Sends an error in the format of its scope: one of the two of interface 7.1, or a page. */
 export type ErrorRendering = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** A header with the error's code, for programs, because the general format has only a text. */
+/** A header with the error's code, for programs: the body of the general format has only a text, and OAuth has few codes. */
 export const codeHeader = 'x-svc-error';
 
 export const asGeneral: ErrorRendering = (error, _request, reply) =>
@@ -31,9 +31,9 @@ const wordings: readonly Wording[] = [
 /** For queries and forms, where a repeated parameter is parsed into a list. */
 const parameterWordings: readonly Wording[] = [[/^.*received array$/, 'must be given once'], ...wordings];
 
-/** The bodies that a route accepts, which its messages name. */
+/** What a route accepts, as far as its error messages name it. */
 interface Accepted {
-  /** Whether the route accepts forms besides JSON. */
+  /** Whether the body may be a form. JSON is always accepted. */
   forms: boolean;
 }
 
@@ -45,8 +45,10 @@ function describeValidation(
   const [first] = error.validation;
   const field = first?.instancePath.replace(/^\//, '').replaceAll('/', '.');
   const message = first?.message ?? 'malformed';
-  if (/^Invalid input: expected object/.test(message) && !field)
+  // A fault without a field is one of the whole body.
+  if (!field && /^Invalid input: expected object/.test(message))
     return `The request body must be ${forms ? 'a form or ' : ''}a JSON object`;
+  // A message that the schema itself defines already names the field.
   if (!field || message.startsWith(field)) return message;
   const isParameter = forms || error.validationContext !== 'body';
   const applicable = isParameter ? parameterWordings : wordings;
@@ -71,8 +73,9 @@ export function toApiError(error: unknown, { server }: FastifyRequest): ApiError
   if (isUnavailable(error)) return unavailable(error);
   const accepted = { forms: server.hasContentTypeParser(formType) };
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return new ApiError('invalid_request', { description: describeValidation(error as never, accepted) });
+    return new ApiError('invalid_request', { description: describeValidation(error, accepted) });
   }
+  // Errors of the framework have a code and a status. Other errors have none, and count as a 500.
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode < 500) {
     return new ApiError('invalid_request', { description: describeFault(code, accepted) });

@@ -26,7 +26,7 @@ interface Settings {
 
 /** Seconds after which a refused caller may try again. */
 const retryAfter = 1;
-/** One error object for all refused requests, because a refusal has to be cheap. */
+/** One error object for all refused requests, because a refusal has to be cheap. Refusals are logged in sum, see `refuse`. */
 const overloaded = new ApiError('service_unavailable', {
   retryAfter,
   logged: true,
@@ -36,7 +36,9 @@ const overloaded = new ApiError('service_unavailable', {
 const refusalDelayMs = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
-/** If no place of a kind is given back for this many milliseconds, something is wrong: its requests take less time. */
+/** The kinds whose requests wait for no other server. Each of these requests ends within a few seconds. */
+const promptKinds: readonly CallerKind[] = ['unauthenticated', 'authenticated', 'user'];
+/** If all places of such a kind are taken and none is given back for this many milliseconds, requests no longer end. */
 const stuckAfter = 10_000;
 
 /** A limit of the requests in flight: each request takes a place of its kind. */
@@ -46,7 +48,10 @@ export interface Capacity {
   giveBack(kind: CallerKind): void;
   /** Rejects after a delay with the refusal of one more request. */
   refuse(kind: CallerKind): Promise<never>;
-  /** Whether all places of some kind were taken, and none was given back, for 10 s. Ignores `returning_user`. */
+  /**
+   * Whether all places of some kind were taken, and none was given back, for 10 s. Users who return from another server do not
+   * count, because their requests may wait for that server.
+   */
   isStuck(): boolean;
 }
 
@@ -54,7 +59,9 @@ export function createCapacity(settings: Settings): Capacity {
   const { most, refusalDelay = refusalDelayMs, onShed, onInFlight, logger } = settings;
   const { now = () => performance.now() } = settings;
   const inFlight = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
+  /** When the last free place of a kind was taken; undefined if one was given back since. */
   const fullSince: Partial<Record<CallerKind, number | undefined>> = {};
+  /** Refusals since the last line in the log. */
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
 
@@ -87,39 +94,43 @@ export function createCapacity(settings: Settings): Capacity {
     },
 
     isStuck: () =>
-      Object.entries(fullSince).some(
-        ([kind, since]) => kind !== 'returning_user' && since !== undefined && now() - since > stuckAfter,
-      ),
+      promptKinds.some((kind) => {
+        const since = fullSince[kind];
+        return since !== undefined && now() - since > stuckAfter;
+      }),
   };
 }
 
-/** A request of a limited scope: the kind of its caller, and the kind of the place that it has taken. */
+/** A request of a limited scope. */
 interface LimitedRequest {
   readonly capacity: Capacity;
+  /** The kind of its caller. It changes when the credentials prove valid. */
   kind: CallerKind;
-  place?: CallerKind | undefined;
+  /** The kind of the place that the request has taken; undefined while it has none. */
+  placeKind?: CallerKind | undefined;
 }
 /** Requests whose connection is open. */
 const limitedRequests = new WeakMap<FastifyRequest, LimitedRequest>();
 
 /** Gives the request's place back. Idempotent. */
 function releasePlace(limited: LimitedRequest): void {
-  if (limited.place) limited.capacity.giveBack(limited.place);
-  limited.place = undefined;
+  if (limited.placeKind) limited.capacity.giveBack(limited.placeKind);
+  limited.placeKind = undefined;
 }
 
 /** Takes a place of the request's kind, and gives an earlier one back. Rejects if all are taken. */
 async function takePlace(limited: LimitedRequest): Promise<void> {
   const { capacity, kind } = limited;
   releasePlace(limited);
-  if (capacity.take(kind)) limited.place = kind;
+  if (capacity.take(kind)) limited.placeKind = kind;
   else await capacity.refuse(kind);
 }
 
 /**
  * Bounds the requests in flight in this scope and those below it. A request counts from when its body has arrived until
  * its answer is ready or its connection is closed. Above the bound, it is refused with 503.
- * @param kindOf the kind of caller, as far as the route tells; undefined for requests without a limit
+ * @param kindOf the kind of caller, as far as the route tells; undefined for requests without a limit. By default, callers
+ * are unauthenticated until `admitAuthenticated` is called
  */
 export function boundInFlight(
   scope: FastifyInstance,
@@ -159,6 +170,6 @@ export async function admitAuthenticated(request: FastifyRequest, partnerId: str
   const limited = limitedRequests.get(request);
   if (limited?.kind !== 'unauthenticated') return;
   limited.kind = 'authenticated';
-  // A request without a place takes one when its body has arrived.
-  if (limited.place) await takePlace(limited);
+  // Before its body has arrived, a request has no place. It then takes one of the new kind.
+  if (limited.placeKind) await takePlace(limited);
 }

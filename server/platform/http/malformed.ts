@@ -40,25 +40,28 @@ export function createMalformedAnswers(
   logger: Pick<Logger, 'debug'>,
   helpHeaders: (code: ErrorCode) => Readonly<Record<string, string>>,
 ) {
-  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  /** The responses of each connection that have not ended. */
+  const openResponses = new WeakMap<Socket, Set<ServerResponse>>();
+  /** The connections that `answer` ends. One connection can have several faults, of which the first is answered. */
   const ending = new WeakSet<Socket>();
 
-  function observe({ socket }: IncomingMessage, response: ServerResponse): void {
-    const others = unanswered.get(socket) ?? new Set();
-    unanswered.set(socket, others.add(response));
-    response.once('close', () => others.delete(response));
+  function rememberUntilEnd({ socket }: IncomingMessage, response: ServerResponse): void {
+    const responses = openResponses.get(socket) ?? new Set();
+    openResponses.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
   }
 
   async function answer(fault: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     if (!socket.writable || ending.has(socket)) return;
     ending.add(socket);
-    const responses = [...(unanswered.get(socket) ?? [])];
-    const complete = responses.filter(({ req }) => req.complete);
-    await Promise.all(complete.map((response) => once(response, 'close')));
-    // A request with a malformed body may have been answered before its body arrived.
+    const responses = [...(openResponses.get(socket) ?? [])];
+    // A complete request is an earlier one, because the one with the fault never becomes complete.
+    const toEarlierRequests = responses.filter(({ req }) => req.complete);
+    await Promise.all(toEarlierRequests.map((response) => once(response, 'close')));
+    // If the fault is in the body, the request may have been answered before.
     const isAnswered = responses.some(({ req, headersSent }) => !req.complete && headersSent);
-    const isOver = socket.destroyed || socket.writableEnded;
-    if (!isOver && !isAnswered) {
+    const isClosed = socket.destroyed || socket.writableEnded;
+    if (!isClosed && !isAnswered) {
       const error = new ApiError(codes[fault.code ?? ''] ?? 'malformed_http');
       const requestId = randomRequestId();
       logger.debug({ requestId, status: error.status, fault: fault.code }, 'answered malformed HTTP');
@@ -75,8 +78,9 @@ export function createMalformedAnswers(
 
     /** Call this once. It also handles the cases that Node.js would answer itself, without a body. */
     watch(server: Server): void {
-      server.on('request', observe);
-      server.on('connect', (_request, socket: Socket) => void answer(new Error('CONNECT'), socket));
+      server.on('request', rememberUntilEnd);
+      const unsupported = new Error('CONNECT is not supported');
+      server.on('connect', (_request, socket: Socket) => void answer(unsupported, socket));
       // A server may ignore an unknown expectation (RFC 9110 10.1.1).
       server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
@@ -91,6 +95,7 @@ const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 /** Whether the Host header is valid: exactly one, with a host as its value. HTTP/1.0 may omit it (RFC 9112 3.2). */
 function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  // `rawHeaders` is a flat list, in which each name is followed by its value.
   const hosts = rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host',
   );
@@ -100,6 +105,7 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 
 /** The fault of request headers that Node.js has accepted; undefined if they are valid. */
 export function headFault(request: IncomingMessage): ErrorCode | undefined {
-  if (request.rawHeaders.length > mostHeaders * 2) return 'headers_too_large';
+  const headerCount = request.rawHeaders.length / 2; // names and values
+  if (headerCount > mostHeaders) return 'headers_too_large';
   return hasValidHost(request) ? undefined : 'malformed_http';
 }

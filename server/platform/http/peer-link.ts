@@ -18,7 +18,7 @@ const aliveWithinMs = 1_000;
 const answerWithinMs = 1_750;
 /** How long a peer may take to respond to a probe. No caller waits for a probe, so this is longer. */
 const probeWithinMs = 2_500;
-/** After this time, the receiver confirms that a request is under way. */
+/** After this time, the receiver confirms that it handles a request, by an interim response with the status 102. */
 const confirmAfterMs = 100;
 
 /** The only route of a private listener: messages from other processes of the service. */
@@ -57,7 +57,7 @@ export function createPeerLink() {
       pools.set(address, pool);
       return new Promise((resolve, reject) => {
         let request: Dispatcher.DispatchController | undefined;
-        let gaveUp: Error | undefined;
+        let timeout: Error | undefined;
         let status = 0;
         const sentAt = monotonicTime();
         const chunks: Buffer[] = [];
@@ -66,12 +66,13 @@ export function createPeerLink() {
           settle();
         };
         const fail = (error: Error) => end(() => reject(error));
-        // If this process itself was slow, a response that has arrived is read first.
+        // Node.js runs due timers before it reads input. If this process was slow, the response may have arrived in time. So it
+        // is read before the request is given up.
         const giveUp = () =>
           setImmediate(() => {
-            gaveUp = new Error('another process does not answer');
-            fail(gaveUp);
-            request?.abort(gaveUp);
+            timeout = new Error('another process does not answer');
+            fail(timeout);
+            request?.abort(timeout);
           });
         let timer = setTimeout(giveUp, isProbe ? probeWithinMs : aliveWithinMs);
         pool.dispatch(
@@ -79,11 +80,14 @@ export function createPeerLink() {
           {
             onRequestStart(controller) {
               request = controller;
-              if (gaveUp) controller.abort(gaveUp);
+              // The request has waited for a connection until it was given up.
+              if (timeout) controller.abort(timeout);
             },
             onResponseStart(_controller, code) {
               status = code;
-              if (code >= 200) return;
+              const isInterim = code < 200;
+              if (!isInterim) return;
+              // The peer has confirmed that it is alive, so it gets the rest of the time for responses.
               clearTimeout(timer);
               timer = setTimeout(giveUp, answerWithinMs - (monotonicTime() - sentAt));
             },

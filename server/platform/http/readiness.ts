@@ -33,11 +33,11 @@ interface Dependencies {
   tryWrite: WriteProbe;
   /** True once the process was asked to end. */
   isStopping: () => boolean;
-  /** What the process still does before it serves; undefined when the start is complete. */
+  /** The step that the process has to finish before it can serve; undefined when the start is complete. */
   starting: () => string | undefined;
   /** Why this build must not use the database; undefined if it may. */
   outdated: () => string | undefined;
-  /** True while no request is admitted, and none ends. */
+  /** True while all places for requests are taken and no request ends (`Capacity.isStuck`). */
   isStuck: () => boolean;
   logger: Pick<Logger, 'info' | 'warn'>;
 }

@@ -11,7 +11,7 @@ interface Counter {
   _id: string;
   used: number;
   purgeAt: Date;
-  /** For each process, the number of its last batch that changed this counter by a shared statement. */
+  /** The marks of processes, see `mark`: for each process, the number of its last batch that changed this counter. */
   by?: Record<string, number>;
 }
 
@@ -27,32 +27,34 @@ const unjournaled = { w: 1, j: false } as const;
 const rememberedCounters = 10_000;
 
 /** Requests that are added to one counter together. */
-export interface CountedGroup {
+export interface RequestGroup {
   /** The counter's `_id`, made of the id, the limit and the minute. */
   counter: string;
-  size: number;
-  /** Later requests to count in advance, if the limit allows all of them. */
-  ahead: number;
+  /** How many requests are waiting. */
+  waiting: number;
+  /** How many later requests to count in advance, if the limit allows all of them. */
+  inAdvance: number;
   /** The lowest limit of the requests in the group. */
   max: number;
 }
 
 /**
- * The result for a group. `admitted`: all its requests are within the limit, those in advance included. A number: the count
- * before the group; then nothing was counted in advance.
+ * The result for a group. `admitted`: its waiting requests, and those in advance, are within the limit. `countBefore`: they
+ * are not all within it. Only the waiting ones were counted, and the counter had this value before them.
  */
-export type Counted = 'admitted' | number | Error;
+export type Counted = 'admitted' | { countBefore: number } | Error;
 
 interface Reply {
   n: number;
   writeErrors?: { index: number; code: number; errmsg: string }[];
 }
 
-const taken = ({ size, ahead }: CountedGroup) => size + ahead;
+/** By how much a group increases its counter, if the limit allows it. */
+const increaseOf = ({ waiting, inAdvance }: RequestGroup) => waiting + inAdvance;
 
-/** Groups of the same size and limit, which share a statement. */
-function groupAlike(groups: readonly CountedGroup[]): Iterable<CountedGroup[]> {
-  return groupBy(groups, (group) => `${taken(group)} of ${group.max}`).values();
+/** Groups with the same increase and limit, which share a statement. */
+function groupAlike(groups: readonly RequestGroup[]): Iterable<RequestGroup[]> {
+  return groupBy(groups, (group) => `${increaseOf(group)} of ${group.max}`).values();
 }
 
 /**
@@ -62,22 +64,23 @@ function groupAlike(groups: readonly CountedGroup[]): Iterable<CountedGroup[]> {
 export function createRequestCounters(db: Db) {
   // A majority read might not see a mark that was just written.
   const counters = db.collection<Counter>(collection, { readConcern: { level: 'local' } });
-  const existing = new LRUCache<string, true>({ max: rememberedCounters });
-  /** The field of this process in the documents. */
+  const knownToExist = new LRUCache<string, true>({ max: rememberedCounters });
+  /** The field in which this process writes the number of a batch into the counters that the batch has changed. */
   const mark = `by.${randomBytes(6).toString('base64url')}`;
-  let batches = 0;
+  let lastBatch = 0;
 
   /** Sends a plain command. The driver would make it a retryable write, for which the database keeps a record. */
   const send = (command: object) => db.command({ ...command, writeConcern: unjournaled });
 
   /** Inserts the counters that do not exist. @returns the groups whose counter exists already */
-  async function insertNew(groups: readonly CountedGroup[], purgeAt: Date): Promise<CountedGroup[]> {
+  async function insertNew(groups: readonly RequestGroup[], purgeAt: Date): Promise<RequestGroup[]> {
     if (groups.length === 0) return [];
-    const documents = groups.map((group) => ({ _id: group.counter, used: taken(group), purgeAt }));
+    const documents = groups.map((group) => ({ _id: group.counter, used: increaseOf(group), purgeAt }));
     const { writeErrors = [] } = (await send({ insert: collection, documents, ordered: false })) as Reply;
-    const refusal = writeErrors.find(({ code }) => code !== duplicateKey);
-    if (refusal) throw new MongoServerError(refusal);
-    for (const { counter } of groups) existing.set(counter, true);
+    const failure = writeErrors.find(({ code }) => code !== duplicateKey);
+    if (failure) throw new MongoServerError(failure);
+    // Whether inserted now or refused as a duplicate, each counter exists.
+    for (const { counter } of groups) knownToExist.set(counter, true);
     return writeErrors.flatMap(({ index }) => groups[index] ?? []);
   }
 
@@ -85,17 +88,19 @@ export function createRequestCounters(db: Db) {
    * Adds each group that stays within its limit.
    * @returns the groups that were not added
    */
-  async function addWithin(groups: readonly CountedGroup[]): Promise<CountedGroup[]> {
+  async function addWithin(groups: readonly RequestGroup[]): Promise<RequestGroup[]> {
     if (groups.length === 0) return [];
-    batches += 1;
-    const batch = batches;
+    lastBatch += 1;
+    const batch = lastBatch;
     const updates: object[] = [];
     for (const alike of groupAlike(groups)) {
       const [first] = alike;
       if (!first) continue;
+      const counterIds = alike.map(({ counter }) => counter);
+      const increase = increaseOf(first);
       updates.push({
-        q: { _id: { $in: alike.map(({ counter }) => counter) }, used: { $lte: first.max - taken(first) } },
-        u: { $inc: { used: taken(first) }, $set: { [mark]: batch } },
+        q: { _id: { $in: counterIds }, used: { $lte: first.max - increase } },
+        u: { $inc: { used: increase }, $set: { [mark]: batch } },
         multi: true,
       });
     }
@@ -110,12 +115,15 @@ export function createRequestCounters(db: Db) {
     return groups.filter(({ counter }) => !added.has(counter));
   }
 
-  /** Adds the requests of a group, whatever the limit. @returns the count before the addition */
-  async function addOne({ counter, size }: CountedGroup, purgeAt: Date): Promise<number> {
+  /**
+   * Adds the waiting requests of a group, even above the limit, because the first of them may be within it.
+   * @returns the count before the addition
+   */
+  async function addWaiting({ counter, waiting }: RequestGroup, purgeAt: Date): Promise<number> {
     const { value } = (await send({
       findAndModify: collection,
       query: { _id: counter },
-      update: { $inc: { used: size }, $setOnInsert: { purgeAt } },
+      update: { $inc: { used: waiting }, $setOnInsert: { purgeAt } },
       fields: { used: 1 },
       upsert: true,
     })) as { value: Counter | null };
@@ -126,20 +134,29 @@ export function createRequestCounters(db: Db) {
    * Counts a batch of requests, with at most one group for each counter. If a counter cannot be changed, only its group
    * fails.
    * @param purgeAt when new counters can be deleted
-   * @returns the result for each group, in the order of `groups`
+   * @returns the result for each group, by its counter
    */
-  return async function count(groups: readonly CountedGroup[], purgeAt: Date): Promise<Counted[]> {
-    const isKnown = ({ counter }: CountedGroup) => existing.get(counter) === true;
-    const fitting = groups.filter((group) => taken(group) <= group.max);
-    const known = fitting.filter(isKnown);
-    const unknown = fitting.filter((group) => !isKnown(group));
-    const notAdded = await Promise.all([addWithin(known), insertNew(unknown, purgeAt).then(addWithin)]);
-    const admitted = new Set(fitting);
+  return async function count(
+    groups: readonly RequestGroup[],
+    purgeAt: Date,
+  ): Promise<ReadonlyMap<string, Counted>> {
+    const isKnown = ({ counter }: RequestGroup) => knownToExist.get(counter) === true;
+    // A group that is larger than its limit cannot be admitted as a whole.
+    const candidates = groups.filter((group) => increaseOf(group) <= group.max);
+    const existing = candidates.filter(isKnown);
+    const perhapsNew = candidates.filter((group) => !isKnown(group));
+    const notAdded = await Promise.all([addWithin(existing), insertNew(perhapsNew, purgeAt).then(addWithin)]);
+    const admitted = new Set(candidates);
     for (const group of notAdded.flat()) admitted.delete(group);
-    const resultOf = async (group: CountedGroup): Promise<Counted> => {
+
+    const resultOf = async (group: RequestGroup): Promise<Counted> => {
       if (admitted.has(group)) return 'admitted';
-      return addOne(group, purgeAt).catch((error: Error) => error);
+      return addWaiting(group, purgeAt).then(
+        (countBefore) => ({ countBefore }),
+        (error: Error) => error,
+      );
     };
-    return Promise.all(groups.map(resultOf));
+    const results = groups.map(async (group) => [group.counter, await resultOf(group)] as const);
+    return new Map(await Promise.all(results));
   };
 }

@@ -8,7 +8,10 @@ const maxLengthOf: Readonly<Record<string, number>> = { authorization: 4096 };
 /** The most of our cookies that are read. A browser sends at most three of them to one path. */
 const mostCookies = 16;
 
-/** Keeps only our own cookies. Those of other applications on this host are not parsed. */
+/**
+ * Keeps only our own cookies, which have `svc_` in their names. Those of other applications on this host are not parsed. A
+ * cookie that is cut is not valid any more, as ours are shorter.
+ */
 function ownCookies(header: string): string {
   return header
     .split(';')
@@ -18,7 +21,7 @@ function ownCookies(header: string): string {
     .join(';');
 }
 
-/** Keeps the end of a list, because our own proxies add their entries there. */
+/** Keeps the last entries of a list, because our own proxies add theirs at its end. An entry that is cut is removed. */
 function endOfList(header: string): string {
   const end = header.slice(-maxLength);
   return end.slice(end.indexOf(',') + 1);

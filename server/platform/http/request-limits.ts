@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { groupBy } from '../batching/group-by.ts';
 import { createGroupCommit } from '../batching/group-commit.ts';
 import { keyed } from '../ids.ts';
-import { type Counted, type CountedGroup, createRequestCounters } from './request-counters.ts';
+import { type Counted, createRequestCounters, type RequestGroup } from './request-counters.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
 export interface Allowance {
@@ -18,14 +18,20 @@ export type RequestLimit = (name: string, id: string, max: number) => Promise<Al
 /** How long counters are kept, in milliseconds: a window is a minute long. */
 export const windowRetentionMs = 2 * minute;
 
-/** Limits whose ids are chosen by callers without credentials. The digests of these ids are not cached. */
+/**
+ * Limits whose ids are chosen by callers without credentials. The digests of these ids are not cached, because the ids can
+ * be long and may never come again.
+ */
 const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start', 'sign-in']);
 
 /** How many digests and counters a process remembers, about 2 MB each. */
 const cacheSize = 10_000;
 
-/** A process counts this part of a limit in advance with one command. Limits below 500 are not counted in advance. */
-const partAhead = 1 / 500;
+/**
+ * The part of a limit that a command counts in advance, for later requests of this process. They then need no command. Limits
+ * below 500 are not counted in advance.
+ */
+const partInAdvance = 1 / 500;
 
 interface Dependencies {
   db: Db;
@@ -48,29 +54,31 @@ interface Request {
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   const countGroups = createRequestCounters(db);
   const digests = new LRUCache<string, string>({ max: cacheSize });
-  /** The last known counts, by counter, of counters near their limit. */
-  const positions = new LRUCache<string, number>({ max: cacheSize });
-  /** The number of requests that were counted in advance, by counter. */
-  const ahead = new LRUCache<string, number>({ max: cacheSize });
+  /** The last known count of each counter that has come near its limit. */
+  const knownCounts = new LRUCache<string, number>({ max: cacheSize });
+  /** How many requests of this process each counter includes that have not come yet. */
+  const countedInAdvance = new LRUCache<string, number>({ max: cacheSize });
 
   /** The id of a counter begins with a keyed digest, so that callers cannot choose it. */
   function counterOf(name: string, id: string, minuteNumber: number): string {
-    const named = `${name}:${id}`;
-    const digest = digests.get(named) ?? keyed(key, ['counter', name, id]).toString('base64url', 0, 16);
-    if (!chosenByCallers.has(name)) digests.set(named, digest);
+    const cacheKey = `${name}:${id}`;
+    const digest = digests.get(cacheKey) ?? keyed(key, ['counter', name, id]).toString('base64url', 0, 16);
+    if (!chosenByCallers.has(name)) digests.set(cacheKey, digest);
     return `${digest}:${minuteNumber}`;
   }
 
-  function groupOf(counter: string, requests: readonly Request[]): CountedGroup {
+  function groupOf(counter: string, requests: readonly Request[]): RequestGroup {
     const max = Math.min(...requests.map((request) => request.max));
-    const isNear = positions.has(counter);
-    return { counter, size: requests.length, ahead: isNear ? 0 : Math.floor(max * partAhead), max };
+    // A count is known only after a group did not fit with its advance, so a further advance would not fit either.
+    const inAdvance = knownCounts.has(counter) ? 0 : Math.floor(max * partInAdvance);
+    return { counter, waiting: requests.length, inAdvance, max };
   }
 
-  /** Notes the requests that were counted in advance. @param results the results of the groups, in their order */
-  function noteAhead(groups: readonly CountedGroup[], results: readonly Counted[]): void {
-    for (const [n, { counter, ahead: count }] of groups.entries()) {
-      if (results[n] === 'admitted' && count > 0) ahead.set(counter, (ahead.get(counter) ?? 0) + count);
+  /** Notes the requests that were counted in advance. They were counted only with groups that were admitted. */
+  function noteAdvance(groups: readonly RequestGroup[], results: ReadonlyMap<string, Counted>): void {
+    for (const { counter, inAdvance } of groups) {
+      if (results.get(counter) !== 'admitted' || inAdvance === 0) continue;
+      countedInAdvance.set(counter, (countedInAdvance.get(counter) ?? 0) + inAdvance);
     }
   }
 
@@ -80,17 +88,17 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
       groupOf(counter, all),
     );
     const results = await countGroups(groups, new Date(clock.now() + windowRetentionMs));
-    noteAhead(groups, results);
-    const resultOf = new Map(groups.map(({ counter }, n) => [counter, results[n] ?? 'admitted']));
+    noteAdvance(groups, results);
+    /** The count after the last request that was checked, of each counter whose group was not admitted as a whole. */
+    const reached = new Map<string, number>();
     return requests.map(({ counter, max }) => {
-      const result = resultOf.get(counter);
+      const result = results.get(counter);
       if (result instanceof Error) return result;
-      if (typeof result !== 'number') return true;
-      // `result` is the count before this request. The next request of the counter begins one higher.
-      const position = result + 1;
-      resultOf.set(counter, position);
-      positions.set(counter, position);
-      return position <= max;
+      if (result === undefined || result === 'admitted') return true;
+      const countWithThis = (reached.get(counter) ?? result.countBefore) + 1;
+      reached.set(counter, countWithThis);
+      knownCounts.set(counter, countWithThis);
+      return countWithThis <= max;
     });
   }
 
@@ -107,12 +115,14 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const start = windowStart(now, minute);
     const retryAfter = secondsUntilRollover(start, minute, now);
     const counter = counterOf(name, id, start / minute);
-    const left = ahead.get(counter) ?? 0;
-    if (left > 0) {
-      ahead.set(counter, left - 1);
+    // An earlier command has counted this request in advance.
+    const inAdvance = countedInAdvance.get(counter) ?? 0;
+    if (inAdvance > 0) {
+      countedInAdvance.set(counter, inAdvance - 1);
       return { allowed: true, retryAfter };
     }
-    if ((positions.get(counter) ?? 0) >= max) return { allowed: false, retryAfter };
+    // The window is known to be full.
+    if ((knownCounts.get(counter) ?? 0) >= max) return { allowed: false, retryAfter };
     return { allowed: await commitOf(name)({ counter, max }), retryAfter };
   };
 }

@@ -22,8 +22,8 @@ import { boundHeaders } from './request-headers.ts';
 
 /** Largest request body in bytes. */
 const bodyLimit = 64 * 1024;
-/** Characters of a path; Node accepts no more. Endpoints check their identifiers themselves. */
-const longestUrl = 16 * 1024;
+/** The most characters of a path parameter: as many as Node.js accepts in a whole path. Endpoints check their identifiers. */
+const longestParameter = 16 * 1024;
 /** How long a silent connection is kept, in milliseconds. */
 const connectionTimeout = 60_000;
 /** How long a connection is kept after a response, in milliseconds: longer than load balancers keep theirs. */
@@ -95,6 +95,7 @@ export function createHttpServer({
   isStopping = () => false,
   errorPage,
 }: Settings): HttpServer {
+  /** A link to the explanation of an error. */
   const helpHeaders = (code: string) => (errorPage ? { link: `<${errorPage}#${code}>; rel="help"` } : {});
   const malformed = createMalformedAnswers(logger, helpHeaders);
   const app = fastify({
@@ -106,11 +107,12 @@ export function createHttpServer({
     },
     bodyLimit,
     serverFactory: (handle) => listenerFor(handle as RequestListener, arrival),
+    // For a number of proxies, Fastify itself trusts none. `hop` is 0 for the sender of the request.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: randomRequestId,
-    routerOptions: { maxParamLength: longestUrl },
+    routerOptions: { maxParamLength: longestParameter },
     rewriteUrl: ({ url = '/' }) => routableUrl(url),
-    forceCloseConnections: 'idle',
+    forceCloseConnections: 'idle', // at a stop; the other connections end with their responses
     return503OnClosing: false, // Fastify would refuse, in its own words, requests that can still be answered
     clientErrorHandler: malformed.answer,
     frameworkErrors(_error, request, reply) {
@@ -122,7 +124,7 @@ export function createHttpServer({
   malformed.watch(app.server);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.removeContentTypeParser('text/plain');
+  app.removeContentTypeParser('text/plain'); // No endpoint accepts it, so it gets the error for a wrong content type.
   acceptJson(app);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(headersOf(request));
@@ -151,6 +153,7 @@ export function createHttpServer({
  * connection that is being closed, and the stop does not wait for them.
  */
 function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): void {
+  /** A listener can also be closed alone, while the process continues. */
   let closing = false;
   app.addHook('preClose', (done) => {
     closing = true;
@@ -169,12 +172,16 @@ function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: Fastif
   asGeneral(error, request, reply.status(error.status).header('connection', 'close'));
 }
 
-/** Refuses a request to an unknown route. The response must not be cached, which RFC 9110 15.1 would allow. */
+/**
+ * Refuses a request to an unknown route, in the format of its path: OAuth endpoints have their own (interface 2.4). The
+ * response must not be cached, which RFC 9110 15.1 would allow.
+ */
 function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
   const error = new ApiError(code);
   noteFailure(request, error);
   void reply.status(error.status).headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
-  return (request.url.startsWith('/api/oauth/') ? asOAuth : asGeneral)(error, request, reply);
+  const render = request.url.startsWith('/api/oauth/') ? asOAuth : asGeneral;
+  return render(error, request, reply);
 }
 
 /** 404 for unknown paths, 405 with `Allow` for known ones. */
