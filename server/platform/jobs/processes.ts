@@ -20,7 +20,7 @@ export interface ProcessRecord {
   lastSeenAt: Date;
 }
 
-/** A process that other processes can hand postings over to, because its private listener sends heartbeats. */
+/** A process whose private listener sends heartbeats. Others can hand postings (entries for the ledger) over to it. */
 export interface Peer {
   id: string;
   host: string;
@@ -81,6 +81,7 @@ export const indexes: IndexDeclaration[] = [
 
 /** Lists the processes of the service that use the database, by heartbeats that expire. */
 export function createProcesses({ db, clock, roles, masterKeys, schema }: Settings): Processes {
+  // One collection has the documents of both kinds, see `PeerRecord`.
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
   const host = hostname();
@@ -106,7 +107,7 @@ export function createProcesses({ db, clock, roles, masterKeys, schema }: Settin
       const found = await listeners
         .find({ seenAt: { $gt: new Date(clock.now() - silentAfterMs) } })
         .toArray();
-      return found.map(({ peer: id, host: on, address }) => ({ id, host: on, address }));
+      return found.map(({ peer, ...record }) => ({ id: peer, host: record.host, address: record.address }));
     },
     async leave() {
       await processes.deleteOne({ _id });

@@ -48,12 +48,23 @@ type StoredJob = { _id: ObjectId } & Record<string, unknown>;
 
 const collection = 'jobs';
 
-/** After a crash, a lock must end well before twice the shortest retry delay has passed. */
+/**
+ * How long a job stays locked after its process has died, in milliseconds. Then another process runs it. Agenda's default of
+ * 10 minutes is longer than the whole retry schedule of a webhook.
+ */
 export const lockLifetime = 60_000;
+/** How long `stop` waits for running jobs, in milliseconds. */
 const longestWaitAtStop = 15_000;
+/** How long jobs are kept after they ran, in milliseconds. */
 export const keepFinished = 24 * 3_600_000;
 
+/** Matches every name. With a condition on the name, the database uses the index. */
+const anyName = { $gte: new MinKey() };
+/** Matches jobs that wait for their time. A job that runs is locked, and one that has run has no next time. */
+const waitingOnly = { lockedAt: null, nextRunAt: { $ne: null } } as const;
+
 export const indexes: IndexDeclaration[] = [
+  // The index that Agenda's repository would create itself, under the same name.
   {
     collection,
     key: { name: 1, nextRunAt: 1, priority: -1, lockedAt: 1, disabled: 1 },
@@ -66,6 +77,7 @@ export const indexes: IndexDeclaration[] = [
 export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
   let lastPolledAt: number | undefined;
+  // Agenda has no event for a look at the due jobs, so the method that looks for the next one notes the time.
   const getNextJobToRun = repository.getNextJobToRun.bind(repository);
   repository.getNextJobToRun = async (...args) => {
     const found = await getNextJobToRun(...args);
@@ -99,10 +111,12 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     if (running === 0) idle?.();
   });
 
+  /** The condition for jobs that follow a job in the order of `list`: by their next time, then by their ids. */
   async function afterJob(id: string): Promise<Filter<StoredJob>> {
     const last = await jobs.findOne(byId(id));
     if (!last) throw new ApiError('not_found', { description: `The job ${id} has run; list from the start` });
-    // An expression compares values of all types, as the sort does. So a malformed job does not hide others.
+    // An expression compares values of all types, as the sort does. A query operator would leave out the jobs whose time is
+    // null or, because they are malformed, no date.
     const nextRunAt = { $ifNull: ['$nextRunAt', null] };
     const lastNextRunAt = { $literal: last['nextRunAt'] ?? null };
     const isLater = { $gt: [nextRunAt, lastNextRunAt] };
@@ -117,10 +131,10 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     },
 
     async at(name, when, key) {
-      // A locked job does not count: it may have begun already, or its process may have died.
+      // Only a waiting job prevents a second one. A locked one may have begun already, or its process may have died.
       await agenda
         .create(name, { key })
-        .unique({ 'data.key': key, lockedAt: null, nextRunAt: { $ne: null } }, { insertOnly: true })
+        .unique({ 'data.key': key, ...waitingOnly }, { insertOnly: true })
         .schedule(when)
         .save();
     },
@@ -128,8 +142,7 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     async list({ name, limit, after }) {
       const found = await jobs
         .find({
-          // Matches any name. With a condition on the name, the database uses the index.
-          name: name ?? { $gte: new MinKey() },
+          name: name ?? anyName,
           ...(after === undefined ? {} : await afterJob(after)),
         })
         .sort({ nextRunAt: 1, _id: 1 })
@@ -138,7 +151,7 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
       return found.map(readJob);
     },
 
-    count: (name) => countThrough(jobs, { indexed: { name: name ?? { $gte: new MinKey() } }, rest: {} }),
+    count: (name) => countThrough(jobs, { indexed: { name: name ?? anyName }, rest: {} }),
 
     async show(id) {
       const found = await jobs.findOne(byId(id));
@@ -146,16 +159,20 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     },
 
     async move(id, when, key) {
-      const waiting = { ...byId(id), lockedAt: null, nextRunAt: { $ne: null } };
-      const { matchedCount } = await jobs.updateOne(waiting, {
-        $set: { nextRunAt: when, 'data.key': key },
-      });
+      const { matchedCount } = await jobs.updateOne(
+        { ...byId(id), ...waitingOnly },
+        { $set: { nextRunAt: when, 'data.key': key } },
+      );
       return matchedCount === 1;
     },
 
     async cancel(id) {
-      const heldSince = new Date(Date.now() - lockLifetime);
-      const { deletedCount } = await jobs.deleteOne({ ...byId(id), lockedAt: { $not: { $gte: heldSince } } });
+      // An older lock belongs to a process that has died.
+      const oldestLock = new Date(Date.now() - lockLifetime);
+      const { deletedCount } = await jobs.deleteOne({
+        ...byId(id),
+        lockedAt: { $not: { $gte: oldestLock } },
+      });
       return deletedCount === 1;
     },
 
@@ -176,7 +193,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     tickAge: () => (lastPolledAt === undefined ? undefined : (performance.now() - lastPolledAt) / 1000),
 
     async stop() {
-      await agenda.stop(false);
+      const closeConnection = false; // Other parts of the process use the connection.
+      await agenda.stop(closeConnection);
       if (running === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, longestWaitAtStop);

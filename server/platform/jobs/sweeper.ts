@@ -9,6 +9,7 @@ export const sweepInterval = 15_000;
  * @param every milliseconds between the end of a round and the next one
  */
 export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>, every = sweepInterval) {
+  let isStarted = false;
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   let lastRoundAt: number | undefined;
@@ -22,12 +23,13 @@ export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'wa
 
   function next(): void {
     round = sweepAll().finally(() => {
-      if (timer) timer = setTimeout(next, every).unref();
+      if (isStarted) timer = setTimeout(next, every).unref();
     });
   }
 
   return {
     start(): void {
+      isStarted = true;
       timer = setTimeout(next, 0).unref();
     },
     /** One round now; for tests and for tools. */
@@ -35,8 +37,8 @@ export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'wa
     /** When the last round ended, milliseconds since the epoch. */
     lastRoundAt: () => lastRoundAt,
     async stop(): Promise<void> {
+      isStarted = false;
       clearTimeout(timer);
-      timer = undefined;
       await round;
     },
   };
