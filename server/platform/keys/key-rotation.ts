@@ -13,16 +13,16 @@ const keyReadDelayMs = 60_000;
 
 /**
  * When an old signing key can be retired: once all tokens that it signed have expired.
- * @param all all keys, in order
+ * @param all all keys, sorted by `inOrder`
  * @returns undefined for a key of another use, or one that no newer key has replaced by `now`
  */
 export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
   if (key.use !== 'signing') return undefined;
   const laterKeys = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
-  const laterSigningKeys = laterKeys.filter(({ use }) => use === 'signing');
-  const replacedAt = Math.min(...laterSigningKeys.map(({ activeAt }) => activeAt.getTime()));
-  if (replacedAt > now) return undefined;
-  return new Date(replacedAt + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs);
+  const successor = laterKeys.find(({ use }) => use === 'signing');
+  if (!successor || successor.activeAt.getTime() > now) return undefined;
+  const lastSignatureAt = successor.activeAt.getTime() + keyReadDelayMs;
+  return new Date(lastSignatureAt + accessTokenLifetimeSeconds * 1000);
 }
 
 interface Settings {
@@ -126,8 +126,8 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     },
 
     /**
-     * Removes a signing key now, which makes all its signatures invalid. If the key signs, now or later, a new key replaces
-     * it first. May be repeated after an interruption.
+     * Removes a signing key now, which makes all its signatures invalid. If no newer key has replaced it, a new one does so
+     * first: at once, or when the removed key would have become active. May be repeated after an interruption.
      * @returns the removed key, and the id of its replacement
      */
     async retireCompromised(id: string): Promise<{ key: KeyDocument; replacedBy: string | null }> {

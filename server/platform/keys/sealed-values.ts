@@ -7,7 +7,7 @@ export interface SealedField {
   collection: string;
   /** The path of the value in the document. */
   field: string;
-  /** Whether the documents count their changes in `revision`. Resealing counts too. */
+  /** Whether the documents count their changes in `revision`. A resealed value is such a change. */
   counted?: boolean;
 }
 
@@ -16,7 +16,9 @@ const putBack = 'Put them back, and run `svcadmin keyring reseal` before you tak
 /** How many values are sealed under each master key. */
 export type SealedCounts = ReadonlyMap<string, number>;
 
-interface Group {
+/** How many values have a protected header. This first part of a sealed value names its master key. */
+interface HeaderCount {
+  /** The header, as it is in the values. */
   _id: string;
   count: number;
 }
@@ -24,10 +26,10 @@ interface Group {
 type Identified = { _id: string };
 
 /** The protected headers of a field's values, with the number of values that have each. */
-const headersOf = (db: Db, { collection, field }: SealedField): Promise<Group[]> =>
+const headersOf = (db: Db, { collection, field }: SealedField): Promise<HeaderCount[]> =>
   db
     .collection(collection)
-    .aggregate<Group>([
+    .aggregate<HeaderCount>([
       { $match: { [field]: { $type: 'string' } } },
       { $group: { _id: { $arrayElemAt: [{ $split: [`$${field}`, '.'] }, 0] }, count: { $sum: 1 } } },
     ])
@@ -107,40 +109,52 @@ export async function findSealed(
 const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Document | undefined)?.[name], document);
 
-const textFor = (header: string) => new RegExp(`^${header.replace(/[^\w-]/g, '')}\\.`);
+/** Matches the values with a header, which is base64url. */
+const withHeader = (header: string) => new RegExp(`^${header.replace(/[^\w-]/g, '')}\\.`);
 
 /**
- * Seals values of other master keys again under the first one, at most `limit` of them. Several processes may run it. It
- * does not overwrite a value that was changed since it was read. Idempotent.
- * @returns how many values were sealed; fewer than `limit` if none is left
+ * Seals values again that have this header, at most `limit` of them. A value that was changed since it was read is not
+ * overwritten, but counts.
+ * @returns how many values were read
+ */
+async function resealWithHeader(
+  db: Db,
+  { collection, field, counted }: SealedField,
+  { header, sealing, limit }: { header: string; sealing: Sealing; limit: number },
+): Promise<number> {
+  const documents = db.collection<Identified>(collection);
+  const found = await documents
+    .find({ [field]: withHeader(header) } as Filter<Identified>, { projection: { [field]: 1 }, limit })
+    .toArray();
+  for (const document of found) {
+    const sealed = String(valueAt(document, field));
+    const resealed = await sealing.seal(await sealing.open(sealed));
+    await documents.updateOne(
+      { _id: document._id, [field]: sealed },
+      { $set: { [field]: resealed }, ...(counted && { $inc: { revision: 1 } }) },
+    );
+  }
+  return found.length;
+}
+
+/**
+ * Seals values of other master keys again under the first one, at most `limit` of them. Several processes may run it.
+ * Idempotent.
+ * @returns how many values were handled; fewer than `limit` if none is left
  */
 export async function resealSome(
   db: Db,
   fields: readonly SealedField[],
   { sealing, limit }: { sealing: Sealing; limit: number },
 ): Promise<number> {
-  const [current] = sealing.masterKeys;
-  let done = 0;
-  for (const place of fields) {
-    const { collection, field, counted } = place;
-    const documents = db.collection<{ _id: string }>(collection);
-    const old = (await headersOf(db, place)).filter(({ _id }) => sealedUnder(_id) !== current);
-    for (const { _id: header } of old) {
-      const filter = { [field]: textFor(header) } as Filter<{ _id: string }>;
-      const found = await documents
-        .find(filter, { projection: { [field]: 1 }, limit: limit - done })
-        .toArray();
-      for (const document of found) {
-        const sealed = String(valueAt(document, field));
-        const again = await sealing.seal(await sealing.open(sealed));
-        await documents.updateOne(
-          { _id: document._id, [field]: sealed },
-          { $set: { [field]: again }, ...(counted && { $inc: { revision: 1 } }) },
-        );
-      }
-      done += found.length;
-      if (done >= limit) return done;
+  const [currentKey] = sealing.masterKeys;
+  let handled = 0;
+  for (const sealedField of fields) {
+    for (const { _id: header } of await headersOf(db, sealedField)) {
+      if (sealedUnder(header) === currentKey) continue;
+      handled += await resealWithHeader(db, sealedField, { header, sealing, limit: limit - handled });
+      if (handled >= limit) return handled;
     }
   }
-  return done;
+  return handled;
 }

@@ -2,6 +2,7 @@ import { secretPrefixes } from '../../../contracts/identifiers.ts';
 
 /** Longer texts are cut, because a refusal should not repeat a whole request. */
 const maxLength = 120;
+/** Matches our secrets by their prefixes, and JSON Web Tokens, which begin with `eyJ`. */
 const secrets = new RegExp(`(${[...Object.values(secretPrefixes), 'eyJ'].join('|')})[\\w.~+/=-]*`, 'g');
 
 /**
@@ -10,7 +11,7 @@ const secrets = new RegExp(`(${[...Object.values(secretPrefixes), 'eyJ'].join('|
  */
 export function showSent(text: string): string {
   const shown = text
-    .slice(0, 2 * maxLength)
+    .slice(0, 2 * maxLength) // More than is shown, because a masked secret is shorter. The rest need not be searched.
     .replace(secrets, '$1...')
     .replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
   return shown.length > maxLength ? `${shown.slice(0, maxLength)}...` : shown;
