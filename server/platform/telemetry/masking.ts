@@ -9,11 +9,14 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text;
+    return text; // It has a percent sign that is no escape, so it is not encoded.
   }
 }
 
-/** Removes secrets from a text of a caller, except their prefixes. Recognises percent-encoded prefixes too. */
+/**
+ * Removes secrets from a text of a caller, except their prefixes. Recognises percent-encoded prefixes too. A text without
+ * secrets stays as it was sent.
+ */
 export function maskSecrets(text: string): string {
   const plain = decoded(text);
   const masked = hidden(plain);

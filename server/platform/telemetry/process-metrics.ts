@@ -104,7 +104,7 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
     },
 
     observeDatabase(client) {
-      /** When each connection was taken from the pool, by `performance.now()`. */
+      /** When each connection was taken from the pool, by `performance.now()`. A monitoring connection has no number. */
       const inUse = new Map<number | '<monitor>', number>();
       let open = 0;
       const show = () => {

@@ -15,6 +15,8 @@ const knownMethods = new Set([
   'TRACE',
 ]);
 
+/** The most parts of an unknown path that a span shows. */
+const mostParts = 8;
 /** A part of a path that cannot be an identifier or a secret. */
 const plainWord = /^\.?[a-z][a-z-]{0,31}$/;
 
@@ -22,7 +24,7 @@ const plainWord = /^\.?[a-z][a-z-]{0,31}$/;
 function pathOf({ url, routeOptions }: FastifyRequest): string {
   if (routeOptions.url !== undefined) return routeOptions.url;
   const [path = '/'] = url.split('?', 1);
-  const parts = path.split('/').slice(0, 8);
+  const parts = path.split('/').slice(0, mostParts);
   return parts.map((part) => (part === '' || plainWord.test(part) ? part : '*')).join('/');
 }
 
@@ -50,12 +52,12 @@ export function requestSpan(request: FastifyRequest): { name: string; attributes
  * is not an error of the server, so only `svc.error` names its code.
  */
 export function answerAttributes(request: FastifyRequest, { raw, statusCode }: FastifyReply): Attributes {
-  const failure = failureOf(request)?.code;
-  const named = failure === undefined ? {} : { 'svc.error': failure };
-  if (!raw.headersSent) return { ...named, 'error.type': 'client_disconnected' };
+  const errorCode = failureOf(request)?.code;
+  const ourError = errorCode === undefined ? {} : { 'svc.error': errorCode };
+  if (!raw.headersSent) return { ...ourError, 'error.type': 'client_disconnected' };
   return {
-    ...named,
+    ...ourError,
     'http.response.status_code': statusCode,
-    ...(statusCode >= 500 && { 'error.type': failure ?? String(statusCode) }),
+    ...(statusCode >= 500 && { 'error.type': errorCode ?? String(statusCode) }),
   };
 }

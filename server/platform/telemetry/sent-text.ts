@@ -20,9 +20,10 @@ const maskedQuery = (query: string): string =>
 
 /**
  * Masks an address that others have sent: removes user, fragment, secrets, personal query values and control characters.
- * At most 512 characters are kept, so that it can be compared with another address.
+ * At most 512 characters are kept, which is enough for a comparison with a registered address.
  */
 export function maskedAddress(text: string): string {
+  // More characters are searched than are kept, because masking removes some.
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 4 * longestAddress);
   const withoutUser = printable.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1…@');
   const [address = ''] = withoutUser.split('#', 1);

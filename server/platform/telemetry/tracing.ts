@@ -6,6 +6,7 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
@@ -22,7 +23,7 @@ export interface Tracing {
   observeRequests(app: FastifyInstance): void;
   /** Makes a span for each command that a traced request causes. The client has to monitor its commands. */
   observeDatabase(client: MongoClient): void;
-  /** Runs `work` in a span. `causes` are the `traceparent`s that led to the work; the first one is the parent. */
+  /** Runs `work` in a span. `causes` are the `traceparent`s that led to it: the first is the parent, the others are linked. */
   span<T>(settings: SpanSettings, work: (span: Span) => Promise<T>): Promise<T>;
   /** Sends the remaining spans. */
   stop(): Promise<void>;
@@ -41,12 +42,13 @@ export function traceparentOf(span: Span): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
+/** The context of a span in another process. */
 function remoteContext(traceparent: string | undefined): Context | undefined {
-  const valid = readTraceparent(traceparent)?.traceparent;
-  if (!valid) return undefined;
-  const [, traceId = '', spanId = '', flags = '00'] = valid.split('-');
-  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
-  return trace.setSpanContext(ROOT_CONTEXT, spanContext);
+  const parsed = readTraceparent(traceparent);
+  if (!parsed) return undefined;
+  const { traceId, parentId: spanId, flags } = parsed;
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
 function end(span: Span, failure?: { code?: string; message: string }): void {
@@ -64,6 +66,7 @@ function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
     const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent ?? ROOT_CONTEXT);
     // From here on the request is part of this span, in the log and for the requests that it causes.
     request.raw.headers['traceparent'] = traceparentOf(span);
+    // With a parent, the logger has the trace's id already, from the header (`childLoggerFactory` of the server).
     if (!parent) request.log = request.log.child({ traceId: span.spanContext().traceId });
     reply.raw.once('close', () => {
       span.setAttributes(answerAttributes(request, reply));
