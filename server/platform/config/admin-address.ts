@@ -2,16 +2,18 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../telemetry/logging.ts';
 
+/** Whether the directory exists and belongs to the user of this process. `svcadmin` ignores files of another user. */
 function isOurDirectory(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && found.uid === process.getuid?.();
 }
 
-function readOrEmpty(path: string): string {
+/** The entry of the process that wrote the file last; empty if there is none. */
+function readEntry(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return '';
+    return ''; // Mostly, the file does not exist yet. Any other fault shows itself when the file is written.
   }
 }
 
@@ -26,11 +28,11 @@ export function rememberAdminAddress(dataDir: string, url: string, logger: Pick<
     if (!isOurDirectory(dataDir)) return nothing;
     const path = join(dataDir, 'admin-url');
     const write = (text: string) => writeFileSync(path, text, { mode: 0o600 });
-    const previous = readOrEmpty(path);
+    const previous = readEntry(path);
     const current = `${url}\n`;
     write(current);
     return () => {
-      if (previous !== '' && readOrEmpty(path) === current) write(previous);
+      if (previous !== '' && readEntry(path) === current) write(previous);
     };
   } catch (err) {
     logger.warn(

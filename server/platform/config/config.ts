@@ -19,9 +19,9 @@ interface HealthListener {
   byDefault: boolean;
 }
 
-/** Without the admin role a process has no other listener with metrics. */
 const defaultHealthPort = 8083;
 
+/** By default, a process has this listener only without the role `admin`: the admin listener has probes and metrics too. */
 function healthOf({
   SVC_HEALTH_PORT: port,
   SVC_HOST: host,
@@ -38,7 +38,7 @@ export interface Config {
   admin: { host: string; port: number };
   /** A listener with the probes and this process's metrics; undefined for none. */
   health: HealthListener | undefined;
-  /** Where other processes reach this one; without a host, at the machine's address. Undefined: each process writes itself. */
+  /** Where other processes reach this one; without a host, at the machine's address. Undefined: no process hands work over. */
   peer: PeerAddress | undefined;
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
@@ -50,6 +50,7 @@ export interface Config {
   masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
   /** `off`: the first operator has no token here. Undefined only in development, where one is generated. */
   adminToken: string | undefined;
+  /** `localhost`: whether test endpoints may be at `http://localhost`. */
   webhooks: { retryDelays: readonly number[]; localhost: boolean };
   priceCents: number;
   /** Sessions that one address may start with one client in a minute; undefined for no limit. */
@@ -144,7 +145,10 @@ function sourcesOf<T>(name: string, read: () => readonly T[]): { sources: readon
   }
 }
 
-/** The names of sources have to be distinct, because a session stores only the name. */
+/**
+ * The names of sources have to be distinct, because a session stores only the name. Each list was checked by itself, so a
+ * duplicate is in both.
+ */
 function sharedNames(...lists: readonly (readonly { name: string }[])[]): string[] {
   const names = lists.flat().map(({ name }) => name);
   const duplicates = names.filter((name, index) => names.indexOf(name) !== index);
@@ -153,12 +157,14 @@ function sharedNames(...lists: readonly (readonly { name: string }[])[]): string
 
 /** Reads SVC_IDENTITY_WALLET_SOURCES, or SVC_WALLET_SOURCES, which is its older name. */
 function identityWalletsOf(given: Given) {
-  const { SVC_WALLET_SOURCES: older, SVC_IDENTITY_WALLET_SOURCES: text } = given;
-  const name = text === undefined && older ? 'SVC_WALLET_SOURCES' : 'SVC_IDENTITY_WALLET_SOURCES';
-  const read = sourcesOf(name, () => readIdentityWalletSources(text ?? older, given));
-  if (text === undefined || older === undefined) return read;
+  const { SVC_IDENTITY_WALLET_SOURCES: current, SVC_WALLET_SOURCES: older } = given;
+  const isOlderUsed = current === undefined && older !== undefined;
+  const name = isOlderUsed ? 'SVC_WALLET_SOURCES' : 'SVC_IDENTITY_WALLET_SOURCES';
+  const { sources, faults } = sourcesOf(name, () => readIdentityWalletSources(current ?? older, given));
+  const areBothSet = current !== undefined && older !== undefined;
+  if (!areBothSet) return { sources, faults };
   const fault = 'SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one';
-  return { ...read, faults: [...read.faults, fault] };
+  return { sources, faults: [...faults, fault] };
 }
 
 /**
@@ -166,8 +172,10 @@ function identityWalletsOf(given: Given) {
  * @throws ConfigError, which names every wrong variable
  */
 export function readConfig(environment: Given): Config {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const { given, faults: fileFaults } = readSecretFiles(set);
+  const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const { given, faults: fileFaults } = readSecretFiles(variables);
+  // One malformed variable makes the whole result unusable. So the checks below parse the variables that they need by
+  // themselves, and all faults are reported together.
   const parsed = Environment.safeParse(given);
   const malformed = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
   const oidc = sourcesOf('SVC_OIDC_SOURCES', () => readOidcSources(given['SVC_OIDC_SOURCES'], given));
@@ -208,6 +216,7 @@ export function readConfig(environment: Given): Config {
     mongodbUri: env.MONGODB_URI,
     dataDir: resolve(env.SVC_DATA_DIR),
     masterKeys,
+    // Outside development, only a process without the role `admin` may lack the token, and it does not need one.
     adminToken: env.SVC_ADMIN_TOKEN ?? (development ? undefined : 'off'),
     webhooks: {
       retryDelays: env.SVC_WEBHOOK_RETRY_DELAYS,
@@ -225,6 +234,7 @@ export function readConfig(environment: Given): Config {
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: env.SVC_TRUST_PROXY,
+    // `missingSender` has refused a mail server without a sender.
     smtp:
       env.SVC_SMTP_URL === undefined ? undefined : { url: env.SVC_SMTP_URL, from: env.SVC_SMTP_FROM ?? '' },
     traceEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -54,29 +54,32 @@ function checkKey(pem: string, certificates: string, what: string): void {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Source = ReturnType<typeof IdentityWalletSources.parse>[number];
 
+/** Reads the certificates and the key with which requests to wallets are signed. */
 function accessOf({ name, access }: Source, environment: Environment): IdentityWalletSettings['access'] {
   if (!access) return undefined;
-  const { key: given, clientId } = access;
+  const { key: keySetting, clientId } = access;
   const certificates = pemOf(access.certificates, `${name}: access.certificates`);
   checkCertificates(certificates, `${name}: access.certificates`);
   refuseSelfSigned(certificates, `${name}: access.certificates`);
-  const text = typeof given === 'object' ? environment[given.env] : given;
-  if (!text) throw new SourceFault(`${name}: the variable of access.key is not set`);
-  const key = pemOf(text, `${name}: access.key`);
+  const keyOrPath = typeof keySetting === 'object' ? environment[keySetting.env] : keySetting;
+  if (!keyOrPath) throw new SourceFault(`${name}: the variable of access.key is not set`);
+  const key = pemOf(keyOrPath, `${name}: access.key`);
   checkKey(key, certificates, `${name}: access.key`);
   return { certificates, key, clientId };
 }
 
-/** Only checks that a VICAL can be read. It is verified later, because an expired one must not stop the server. */
-function checkAnchors({ name, trustAnchors: given }: Source): void {
-  let what = `${name}: trustAnchors`;
-  let authorities = given;
-  if (typeof authorities === 'object') {
-    readText(authorities.vical, `${what}.vical`);
-    what = `${what}.providers`;
-    authorities = authorities.providers;
+/**
+ * Checks the trust anchors of a source: the certificates of authorities, or a VICAL, which is a signed list of authorities. A
+ * VICAL is only read. Its signature is verified later, because an expired list must not stop the server.
+ */
+function checkAnchors({ name, trustAnchors }: Source): void {
+  const what = `${name}: trustAnchors`;
+  if (typeof trustAnchors === 'string') {
+    checkCertificates(pemOf(trustAnchors, what), what);
+  } else {
+    readText(trustAnchors.vical, `${what}.vical`);
+    checkCertificates(pemOf(trustAnchors.providers, `${what}.providers`), `${what}.providers`);
   }
-  checkCertificates(pemOf(authorities, what), what);
 }
 
 /**

@@ -12,7 +12,7 @@ export function localSecret(dataDir: string, name: string, make: () => string): 
     writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    chmodSync(path, 0o600);
+    chmodSync(path, 0o600); // The file may come from elsewhere, such as a backup, with wider permissions.
   }
   return readFileSync(path, 'utf8').trim();
 }

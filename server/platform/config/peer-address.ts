@@ -8,14 +8,17 @@ export interface PeerAddress {
 }
 
 /** Matches `[IPv6]` or a name or IPv4 address, each with or without a port. */
-const form = /^(?:\[([^\]]+)\]|([^:[\]\s/]+))(?::(\d{1,5}))?$/;
+const form = /^(?:\[(?<ipv6>[^\]]+)\]|(?<name>[^:[\]\s/]+))(?::(?<digits>\d{1,5}))?$/;
+const anyFreePort = 0;
 
 function read(text: string): PeerAddress | undefined {
-  if (isIP(text) === 6) return { host: text, port: 0 };
-  const [, v6, name, digits = '0'] = form.exec(text) ?? [];
-  const host = v6 ?? name;
-  const port = Number(digits);
-  if (host === undefined || port > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) return undefined;
+  // Without brackets, a colon could not be told from that of a port. So an IPv6 address has no port then.
+  if (isIP(text) === 6) return { host: text, port: anyFreePort };
+  const { ipv6, name, digits } = form.exec(text)?.groups ?? {};
+  if (ipv6 !== undefined && isIP(ipv6) !== 6) return undefined;
+  const host = ipv6 ?? name;
+  const port = digits === undefined ? anyFreePort : Number(digits);
+  if (host === undefined || port > 65_535) return undefined;
   return { host, port };
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** Names of ranges that the HTTP server knows. */
 const ranges: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
 
+/** Whether a text is the name of a range, a single address, or a range as in `10.0.0.0/8`. */
 function isRange(text: string): boolean {
   const [address = ''] = text.split('/');
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);

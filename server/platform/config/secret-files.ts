@@ -15,17 +15,17 @@ export class SecretFileFault extends Error {}
  * @throws SecretFileFault if both are set, or the file cannot be read or is empty
  */
 export function secretOf(given: Given, name: string): string | undefined {
-  const variable = `${name}_FILE`;
-  const path = given[variable];
+  const fileVariable = `${name}_FILE`;
+  const path = given[fileVariable];
   if (!path) return given[name] || undefined;
-  if (given[name]) throw new SecretFileFault(`${variable}: ${name} is set too; set one of them`);
+  if (given[name]) throw new SecretFileFault(`${fileVariable}: ${name} is set too; set one of them`);
   let text: string;
   try {
     text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new SecretFileFault(`${variable}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new SecretFileFault(`${fileVariable}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
-  if (text === '') throw new SecretFileFault(`${variable}: the file is empty`);
+  if (text === '') throw new SecretFileFault(`${fileVariable}: the file is empty`);
   return text;
 }
 
