@@ -39,6 +39,7 @@ const trpc = initTRPC.context<AdminContext>().create({
     const retryAfter = known?.extras.retryAfter;
     return {
       code: shape.code,
+      // The text of an unknown error could contain secrets.
       message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
       data: { error: code, exit: errorTable[code].exit, httpStatus: errorTable[code].status, retryAfter },
     };
@@ -70,17 +71,19 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const result = await next();
   if (result.ok) return result;
   const { cause, code } = result.error;
-  const known = isUnavailable(cause) ? unavailable(cause) : cause;
-  if (known instanceof ApiError) {
-    ctx.failed?.(known);
-    throw toTrpcError(known);
+  const error = isUnavailable(cause) ? unavailable(cause) : cause;
+  if (error instanceof ApiError) {
+    ctx.failed?.(error);
+    throw toTrpcError(error);
   }
   const description = messageOf(result.error);
   ctx.failed?.(new ApiError(fallbackCode(code), { description, cause, detail: { path } }));
   return result;
 });
 
+/** Refuses calls that the operator's role, or a member's scope, does not allow. */
 const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
+  // A member of a partner has no role of an operator, so `bindInput` alone decides.
   if (ctx.bindInput) {
     const input = await ctx.bindInput(path, await getRawInput());
     return next({ getRawInput: async () => input });
@@ -94,6 +97,7 @@ const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
 /** The exit codes of refusals: 3 (not authorised) and 5 (refused by a rule, or in conflict). */
 const refusals: ReadonlySet<number> = new Set([3, 5]);
 
+/** Records each mutation in the audit log, also if it was refused. */
 const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) => {
   const { operator, requestId, address, recordRead } = ctx;
   const actor: Actor = {
@@ -120,7 +124,10 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
 
 type Ended = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
-/** The result of a call for the audit log; undefined for a dry run, and for errors that are no refusals. */
+/**
+ * The result of a call for the audit log. Undefined for a dry run, which changes nothing, and for errors that are no refusals,
+ * such as malformed input.
+ */
 function resultOf(ended: Ended): CallResult | undefined {
   if (ended.ok) {
     const { dryRun, repeated } = (ended.data ?? {}) as { dryRun?: unknown; repeated?: unknown };

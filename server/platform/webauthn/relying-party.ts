@@ -105,7 +105,9 @@ export function relyingPartyFault(id: string, origin: string): string | undefine
   if (isIP(hostname.replace(/^\[|\]$/g, ''))) return 'a base URL with an IP address can have no passkeys';
   if (protocol !== 'https:' && hostname !== 'localhost' && !hostname.endsWith('.localhost'))
     return 'passkeys need a base URL with https';
-  if (hostname !== id && !(hostname.endsWith(`.${id}`) && id.includes('.')))
+  const isTopLevelDomain = !id.includes('.');
+  const isParentDomain = hostname.endsWith(`.${id}`) && !isTopLevelDomain;
+  if (hostname !== id && !isParentDomain)
     return `${id} is neither the host of the base URL nor a parent domain of it`;
   return undefined;
 }
@@ -134,12 +136,14 @@ function hasAcceptedFormat({ response }: CreationAnswer): boolean {
 
 /** Asks browsers for passkeys and verifies their answers (WebAuthn 3, sections 7.1 and 7.2). */
 export function createRelyingParty({ id, name, origin }: RelyingParty) {
+  /** What a browser's response has to match. */
   const expected = (challenge: string) => ({
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: true,
   });
+  /** The members of a response that the library requires besides its `response`. */
   const envelope = (credential: string) => ({
     id: credential,
     rawId: credential,
