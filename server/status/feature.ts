@@ -28,38 +28,44 @@ function currentOutage({ since }: DatabaseFault, now: number): Incident {
   return { kind: 'unavailable', from: since.toISOString(), until: null, minutes };
 }
 
+/**
+ * Adds the present outage of the database to the incidents of the records. It replaces an unfinished outage, because that is
+ * the same one.
+ */
+function withCurrentOutage(incidents: readonly Incident[], outage: Incident | undefined): Incident[] {
+  if (!outage) return [...incidents];
+  const isUnfinishedOutage = ({ kind, until }: Incident) => kind === 'unavailable' && until === null;
+  return [outage, ...incidents.filter((incident) => !isUnfinishedOutage(incident))];
+}
+
 /** Makes the feature that records the availability of the service, and publishes it at `/status`. */
 export function createStatusFeature({ stores, clock, servesApi, databaseFault, logger }: Dependencies) {
   const read = async (): Promise<Report> => {
     const now = clock.now();
     return reportOf(await stores.hours.read(windowStart(now, hour) - daysKept * 24 * hour), now);
   };
-  const remembered = createRememberedRead({
+  /** While the database is away, returns the last report, and the fault as `away`. */
+  const readReport = createRememberedRead({
     read: createSharedRead({ read, freshFor: freshForMs, clock }),
     databaseFault,
     clock,
     log: logger,
   });
 
-  function stateOf(isReady: boolean, isDatabaseAway: boolean, hasErrors: boolean): ServiceStatus['status'] {
-    if (!isReady || isDatabaseAway) return 'unavailable';
-    return hasErrors ? 'errors' : 'operational';
-  }
-
   /** @param isReady whether this process can serve requests */
   async function readStatus(isReady: boolean): Promise<ServiceStatus> {
-    const { last, away } = await remembered();
+    const { last, away } = await readReport();
     const now = clock.now();
     const { recordedSince, hasErrors = false, spans = [], incidents = [], days = [] } = last?.value ?? {};
-    // The current outage replaces an open one in the records, so that it is not shown twice.
-    const others = incidents.filter(({ kind, until }) => !(away && kind === 'unavailable' && until === null));
+    const isUnavailable = !isReady || away !== undefined;
+    const recordedStatus = hasErrors ? 'errors' : 'operational';
     return {
-      status: stateOf(isReady, away !== undefined, hasErrors),
+      status: isUnavailable ? 'unavailable' : recordedStatus,
       at: new Date(now).toISOString(),
       recordedSince: recordedSince?.toISOString() ?? null,
       recordsAsOf: last?.at.toISOString() ?? null,
       spans,
-      incidents: away ? [currentOutage(away, now), ...others] : incidents,
+      incidents: withCurrentOutage(incidents, away && currentOutage(away, now)),
       days,
     };
   }

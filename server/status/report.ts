@@ -1,19 +1,21 @@
 import type { DayOfStatus, Incident, SpanOfStatus } from '../../contracts/service-status.ts';
 import { hour, minute, windowStart } from '../platform/http/windows.ts';
-import { daysKept, type ServiceHour } from './service-hour-store.ts';
+import { type Counts, daysKept, type ServiceHour } from './service-hour-store.ts';
 
 const day = 24 * hour;
+/** The periods until now that are reported, in hours. */
 const spans = [24, 7 * 24, daysKept * 24];
 /** An hour has many errors if it has at least this share and this number. The number excludes a few errors among few requests. */
 const manyErrors = { leastShare: 0.01, leastCount: 10 };
 
 /** The report that is made from the records. */
 export interface Report {
+  /** Undefined if there are no records. */
   recordedSince: Date | undefined;
   spans: SpanOfStatus[];
   incidents: Incident[];
   days: DayOfStatus[];
-  /** Whether the current hour or the hour before has many errors. */
+  /** Whether the current hour or the hour before has many errors. The current one alone may be too short to tell. */
   hasErrors: boolean;
 }
 
@@ -71,32 +73,32 @@ const overlapOf = (a: Minutes, b: Minutes): number =>
 /**
  * Makes the report from the records of the service.
  * @param records the records by hour, the oldest first
- * @param now milliseconds since the epoch. The current minute and the one before are left out, because some processes write them later
+ * @param now milliseconds since the epoch. The availability of the current minute and of the one before is left out, because
+ *   some processes have not written it yet
  */
 export function reportOf(records: readonly ServiceHour[], now: number): Report {
   const [first] = records;
   if (!first) return { recordedSince: undefined, spans: [], incidents: [], days: [], hasErrors: false };
   const hours = new Map(records.map((one) => [beginOf(one) / minute, one]));
+  // The service began to record within the first hour, so the minutes before the first available one are no outage.
   const minutesOfHour = Array.from({ length: 60 }, (_, minuteOfHour) => minuteOfHour);
   const firstMinute = minutesOfHour.find((minuteOfHour) => isAvailableIn(first, minuteOfHour)) ?? 0;
-  const known: Minutes = {
-    begin: beginOf(first) / minute + firstMinute,
-    end: Math.floor(now / minute) - 1,
-  };
-  const outages = outagesOf(hours, known);
+  const currentMinute = Math.floor(now / minute);
+  const recorded: Minutes = { begin: beginOf(first) / minute + firstMinute, end: currentMinute - 1 };
+  const outages = outagesOf(hours, recorded);
 
-  /** Returns the availability and the counts of a period. */
-  function recordOf(asked: Minutes) {
-    const minutes = overlapOf(asked, known);
-    const unavailableMinutes = outages.reduce((sum, outage) => sum + overlapOf(outage, asked), 0);
+  /** Returns the availability and the counts of a period. Its first hour counts as a whole, because counts are by the hour. */
+  function recordOf(period: Minutes) {
+    const recordedMinutes = overlapOf(period, recorded);
+    const unavailableMinutes = outages.reduce((sum, outage) => sum + overlapOf(outage, period), 0);
+    const firstHour = windowStart(period.begin, 60);
     const within = records.filter((one) => {
       const begin = beginOf(one) / minute;
-      return begin >= windowStart(asked.begin, 60) && begin < asked.end;
+      return begin >= firstHour && begin < period.end;
     });
-    const sum = (name: 'requests' | 'errors' | 'webhooks' | 'webhooksTaken') =>
-      within.reduce((all, one) => all + one[name], 0);
+    const sum = (name: keyof Counts) => within.reduce((all, one) => all + one[name], 0);
     return {
-      available: minutes === 0 ? null : 1 - unavailableMinutes / minutes,
+      available: recordedMinutes === 0 ? null : 1 - unavailableMinutes / recordedMinutes,
       unavailableMinutes,
       requests: sum('requests'),
       errors: sum('errors'),
@@ -105,29 +107,32 @@ export function reportOf(records: readonly ServiceHour[], now: number): Report {
     };
   }
 
-  const currentMinute = Math.ceil(now / minute);
-  const days: DayOfStatus[] = [];
-  const firstDay = Math.max(
-    windowStart(known.begin * minute, day),
-    windowStart(now, day) - (daysKept - 1) * day,
-  );
-  for (let at = firstDay; at <= now; at += day) {
-    const asked = { begin: at / minute, end: (at + day) / minute };
-    days.push({ day: new Date(at).toISOString().slice(0, 10), ...recordOf(asked) });
+  function daysUntilNow(): DayOfStatus[] {
+    const days: DayOfStatus[] = [];
+    const firstRecordedDay = windowStart(recorded.begin * minute, day);
+    const firstKeptDay = windowStart(now, day) - (daysKept - 1) * day;
+    for (let at = Math.max(firstRecordedDay, firstKeptDay); at <= now; at += day) {
+      const period = { begin: at / minute, end: (at + day) / minute };
+      days.push({ day: new Date(at).toISOString().slice(0, 10), ...recordOf(period) });
+    }
+    return days;
   }
+
+  // Errors are counted up to now, while the availability of the last minutes is not known yet.
+  const nextMinute = Math.ceil(now / minute);
   const incidents = [
-    ...outages.map((outage) => incidentOf('unavailable', outage, known.end)),
-    ...errorSpansOf(records).map((span) => incidentOf('errors', span, currentMinute)),
+    ...outages.map((outage) => incidentOf('unavailable', outage, recorded.end)),
+    ...errorSpansOf(records).map((span) => incidentOf('errors', span, nextMinute)),
   ];
-  const lastHour = windowStart(now, hour) - hour;
+  const previousHour = windowStart(now, hour) - hour;
   return {
-    recordedSince: new Date(known.begin * minute),
+    recordedSince: new Date(recorded.begin * minute),
     spans: spans.map((length) => ({
       hours: length,
-      ...recordOf({ begin: currentMinute - length * 60, end: currentMinute }),
+      ...recordOf({ begin: nextMinute - length * 60, end: nextMinute }),
     })),
     incidents: incidents.toSorted((one, other) => (one.from < other.from ? 1 : -1)),
-    days,
-    hasErrors: records.some((one) => beginOf(one) >= lastHour && hasManyErrors(one)),
+    days: daysUntilNow(),
+    hasErrors: records.some((one) => beginOf(one) >= previousHour && hasManyErrors(one)),
   };
 }

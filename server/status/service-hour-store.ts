@@ -5,8 +5,11 @@ import { hour } from '../platform/http/windows.ts';
 /** The counts of an hour, added up over all processes. */
 export interface Counts {
   requests: number;
+  /** Requests that ended with an error of the service. */
   errors: number;
+  /** Attempts to send live webhooks. */
   webhooks: number;
+  /** Those of them that the receiver has acknowledged. */
   webhooksTaken: number;
 }
 
@@ -24,7 +27,10 @@ export type Addition = Omit<ServiceHour, '_id' | 'purgeAt'>;
 
 /** For how many days the records are kept and shown. */
 export const daysKept = 90;
-/** How long the record of an hour is kept after the beginning of the hour, in milliseconds. */
+/**
+ * How long the record of an hour is kept after the beginning of the hour, in milliseconds. It is a day more than is shown, so
+ * that no shown hour is deleted.
+ */
 export const hourRetentionMs = (daysKept + 1) * 24 * hour;
 
 const collection = 'serviceHours';
