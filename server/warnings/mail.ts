@@ -38,6 +38,7 @@ export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendM
   const connect = async () => {
     const { createTransport } = await import('nodemailer');
     const address = new URL(url);
+    // The library reads its settings from the query of the URL. Without these, it waits for minutes.
     for (const name of ['connectionTimeout', 'greetingTimeout', 'socketTimeout'])
       if (!address.searchParams.has(name)) address.searchParams.set(name, String(timeoutMs));
     return createTransport(address.href);
@@ -46,16 +47,19 @@ export function createMailer({ url, from, baseUrl, hasPortal }: Settings): SendM
   return async ({ to, id, name, mode, text, isOver }) => {
     transport ??= connect();
     const mailer = await transport;
+    const [firstSentence] = text.split('. ');
     await mailer.sendMail({
       from,
+      // An object is a single address. The library would split a string at commas.
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
-      subject: `${isOver ? 'Over: ' : ''}${text.split('. ')[0]} (${name}, ${mode})`,
+      subject: `${isOver ? 'Over: ' : ''}${firstSentence} (${name}, ${mode})`,
       text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${advice}\n`,
       headers: { 'auto-submitted': 'auto-generated' },
       ...(hasPortal
         ? { list: { unsubscribe: { url: `${baseUrl}/portal/warnings`, comment: 'Choose' } } }
         : {}),
+      // The message has no attachments, so the library never needs to read a file or a URL.
       disableFileAccess: true,
       disableUrlAccess: true,
     });

@@ -2,7 +2,7 @@ import type { NoticeName } from '../../contracts/event-names.ts';
 import type { EventDraft, Publish } from '../platform/database/event-draft.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { SendMail } from './mail.ts';
-import type { Warning } from './warning.ts';
+import type { UnsentWarning, Warning } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
 /** The recipients of a warning: e-mail addresses, and API keys that have opted in to notices. */
@@ -27,21 +27,23 @@ const hashOf = (address: string): string => sha256(address).slice(0, 22);
  * publishing it twice gives one event. `notice_id` is the same for both states.
  */
 function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string): EventDraft {
-  const { _id, kind, partnerId, mode, about, text, since, overAt } = warning;
+  const { _id, kind, partnerId, mode, about: subject, text, since, raisedAt, overAt } = warning;
   const type: NoticeName = `notice.${kind}`;
   const warningKey = `${_id}|${since.toISOString()}`;
+  const stateSince = state === 'over' ? overAt : raisedAt;
   return {
     type,
     cause: [warningKey, state, keyId],
     partnerId,
     mode,
     keyId,
+    // A notice is about no session, enrollment or user.
     about: {},
-    at: (state === 'over' ? overAt : warning.raisedAt) ?? since,
+    at: stateSince ?? since,
     fields: {
       notice_id: sha256(warningKey).slice(0, 22),
       state,
-      about,
+      about: subject,
       text,
       since: since.toISOString(),
       over_at: overAt?.toISOString() ?? null,
@@ -49,7 +51,7 @@ function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string):
   };
 }
 
-export type SendWarning = (warning: Warning) => Promise<void>;
+export type SendWarning = (warning: UnsentWarning) => Promise<void>;
 
 /**
  * Returns a function that sends the state of a warning once to each address and key. If an e-mail fails, the others are still
@@ -58,7 +60,6 @@ export type SendWarning = (warning: Warning) => Promise<void>;
 export function createSendWarning({ store, findRecipients, publish, sendMail }: Dependencies): SendWarning {
   return async (warning) => {
     const { untold: state, mode, text, mailed, _id, since } = warning;
-    if (!state) return;
     const { name, emails, keyIds } = await findRecipients(warning);
     await publish(keyIds.map((keyId) => noticeEvent(warning, state, keyId)));
     const unmailed = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];

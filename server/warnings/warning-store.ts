@@ -4,7 +4,7 @@ import type { ListWarnings } from '../../contracts/admin/warnings.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { readPage } from '../platform/database/pages.ts';
-import type { Warning } from './warning.ts';
+import type { UnsentWarning, Warning } from './warning.ts';
 
 const collection = 'warnings';
 const turnCollection = 'warningTurns';
@@ -50,6 +50,7 @@ export function createWarningStore(db: Db) {
         );
         return matchedCount + upsertedCount > 0;
       } catch (error) {
+        // The filter did not match the record of a later check, so the upsert tried to insert a second record.
         if (isDuplicateKey(error)) return false;
         throw error;
       }
@@ -62,9 +63,9 @@ export function createWarningStore(db: Db) {
       warnings.find({ _id: { $in: [...ids] } }).toArray(),
 
     /** Returns warnings whose present state was not sent to all recipients yet. */
-    findUnsent: (limit: number): Promise<Warning[]> =>
+    findUnsent: (limit: number): Promise<UnsentWarning[]> =>
       warnings
-        .find({ untold: { $in: ['raised', 'over'] } })
+        .find<UnsentWarning>({ untold: { $in: ['raised', 'over'] } })
         .limit(limit)
         .toArray(),
 
@@ -103,14 +104,14 @@ export function createWarningStore(db: Db) {
       await warnings.deleteOne({ _id, revision });
     },
 
-    /** Records that the present state of a warning was mailed to an address. */
-    async addMailed({ _id, untold }: Warning, addressHash: string): Promise<void> {
-      if (untold) await warnings.updateOne({ _id, untold }, { $addToSet: { mailed: addressHash } });
+    /** Records that a state was mailed to an address. Has no effect if the warning has another state by now. */
+    async addMailed({ _id, untold }: UnsentWarning, addressHash: string): Promise<void> {
+      await warnings.updateOne({ _id, untold }, { $addToSet: { mailed: addressHash } });
     },
 
-    /** Records that the state of a warning was sent to all recipients. */
-    async markSent({ _id, untold }: Warning): Promise<void> {
-      if (untold) await warnings.updateOne({ _id, untold }, { $unset: { untold: '' } });
+    /** Records that a state was sent to all recipients. Has no effect if the warning has another state by now. */
+    async markSent({ _id, untold }: UnsentWarning): Promise<void> {
+      await warnings.updateOne({ _id, untold }, { $unset: { untold: '' } });
     },
   };
 }

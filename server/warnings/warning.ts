@@ -25,7 +25,7 @@ export interface Warning extends Omit<Condition, 'afterMs'> {
   open?: true;
   raisedAt?: Date;
   overAt?: Date;
-  /** The state that is still to be sent. */
+  /** The state that is still to be sent to the partner. */
   untold?: 'raised' | 'over';
   /** Hashes of the addresses that have received an e-mail about this state. */
   mailed: string[];
@@ -33,6 +33,9 @@ export interface Warning extends Omit<Condition, 'afterMs'> {
   /** When the warning is deleted. Set once it is over. */
   purgeAt?: Date;
 }
+
+/** A warning whose state is still to be sent. */
+export type UnsentWarning = Warning & Required<Pick<Warning, 'untold'>>;
 
 const hour = 3_600_000;
 /** How long a problem must be gone before its warning is over, in milliseconds. If it returns earlier, the warning continues. */
@@ -66,20 +69,23 @@ function beginWarning({ afterMs, ...condition }: Condition, now: Date, revision:
 /** Returns the warning after its problem was seen again. */
 function afterSeen(warning: Warning, { afterMs, text }: Condition, now: Date): Warning {
   const seen = { ...warning, text, lastSeenAt: now, revision: warning.revision + 1 };
-  if (seen.raisedAt || now.getTime() - seen.since.getTime() < afterMs) return seen;
+  const lastedMs = now.getTime() - warning.since.getTime();
+  if (warning.raisedAt || lastedMs < afterMs) return seen;
   return { ...seen, raisedAt: now, untold: 'raised' };
 }
 
 /** Returns the warning after its problem was not seen. */
 function afterUnseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone' {
+  // The problem ended before it had lasted long enough for a warning.
   if (!warning.raisedAt) return 'gone';
-  if (warning.overAt || now.getTime() - warning.lastSeenAt.getTime() < quietMs[warning.kind])
-    return 'unchanged';
-  const { untold: unsent, open: _open, ...rest } = warning;
-  // A warning that was never sent needs no message that it is over.
-  const untold = unsent === 'raised' ? {} : { untold: 'over' as const };
+  const isOver = warning.overAt !== undefined;
+  const unseenMs = now.getTime() - warning.lastSeenAt.getTime();
+  if (isOver || unseenMs < quietMs[warning.kind]) return 'unchanged';
+  const { untold, open: _open, ...rest } = warning;
   const purgeAt = new Date(now.getTime() + warningRetentionMs);
-  return { ...rest, ...untold, overAt: now, purgeAt, mailed: [], revision: warning.revision + 1 };
+  const over = { ...rest, overAt: now, purgeAt, mailed: [], revision: warning.revision + 1 };
+  // A partner that was never told of the problem needs no message that it is over.
+  return untold === 'raised' ? over : { ...over, untold: 'over' };
 }
 
 /**

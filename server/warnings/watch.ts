@@ -1,15 +1,20 @@
+import type { WarningKind } from '../../contracts/admin/warnings.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { SendWarning } from './send.ts';
-import { type Condition, nextWarning, type Warning, warningIdOf } from './warning.ts';
+import { type Condition, nextWarning, warningIdOf } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
+
+/** A kind of warning, and the function that finds its present problems. */
+export interface WarningSource {
+  kind: WarningKind;
+  find: () => Promise<Condition[]>;
+}
 
 interface Dependencies {
   store: WarningStore;
-  /** Functions that find the present problems. If one fails, the warnings of its kind stay unchanged until the next check. */
-  sources: readonly (() => Promise<Condition[]>)[];
-  /** The kind of warning of each source, in the same order. */
-  kinds: readonly Warning['kind'][];
+  /** One source for each kind. If one fails, the warnings of its kind stay unchanged until the next check. */
+  sources: readonly WarningSource[];
   sendWarning: SendWarning;
   clock: { now(): number };
   logger: Pick<Logger, 'warn'>;
@@ -20,27 +25,20 @@ export const checkEveryMs = 60_000;
 const mostSentPerSweep = 100;
 
 /** Makes the sweep that raises warnings, ends them, and sends both changes to the partners. */
-export function createWarningWatch({
-  store,
-  sources,
-  kinds,
-  sendWarning,
-  clock,
-  logger,
-}: Dependencies): Sweep {
+export function createWarningWatch({ store, sources, sendWarning, clock, logger }: Dependencies): Sweep {
   /** Returns the present problems by warning id, and the kinds of warnings whose source could not be read. */
   async function readConditions() {
-    const results = await Promise.allSettled(sources.map((read) => read()));
     const conditions = new Map<string, Condition>();
-    const failedKinds = new Set<Warning['kind'] | undefined>();
-    for (const [index, result] of results.entries()) {
-      if (result.status === 'fulfilled') {
-        for (const condition of result.value) conditions.set(warningIdOf(condition), condition);
-      } else {
-        failedKinds.add(kinds[index]);
-        logger.warn({ err: result.reason }, 'a source of warnings could not be read');
+    const failedKinds = new Set<WarningKind>();
+    const readSource = async ({ kind, find }: WarningSource): Promise<void> => {
+      try {
+        for (const condition of await find()) conditions.set(warningIdOf(condition), condition);
+      } catch (err) {
+        failedKinds.add(kind);
+        logger.warn({ err }, 'a source of warnings could not be read');
       }
-    }
+    };
+    await Promise.all(sources.map(readSource));
     return { conditions, failedKinds };
   }
 
@@ -48,15 +46,15 @@ export function createWarningWatch({
   async function updateWarnings(now: Date): Promise<void> {
     const { conditions, failedKinds } = await readConditions();
     const open = (await store.findOpen()).filter(({ kind }) => !failedKinds.has(kind));
-    const openIds = new Set(open.map(({ _id }) => _id));
-    const others = await store.findAll([...conditions.keys()].filter((id) => !openIds.has(id)));
-    const stored = new Map([...open, ...others].map((warning) => [warning._id, warning]));
+    // A problem may have a warning that is over. It is not among the open ones, but a new warning must replace it.
+    const ofConditions = await store.findAll([...conditions.keys()]);
+    const stored = new Map([...open, ...ofConditions].map((warning) => [warning._id, warning]));
     for (const id of new Set([...stored.keys(), ...conditions.keys()])) {
-      const present = stored.get(id);
-      const next = nextWarning(present, conditions.get(id), now);
+      const warning = stored.get(id);
+      const next = nextWarning(warning, conditions.get(id), now);
       if (next === 'unchanged') continue;
-      if (next !== 'gone') await store.put(next, present);
-      else if (present) await store.remove(present);
+      if (next !== 'gone') await store.put(next, warning);
+      else if (warning) await store.remove(warning);
     }
   }
 
@@ -70,6 +68,7 @@ export function createWarningWatch({
 
   return {
     name: 'warnings',
+    /** Checks once a minute. Sweeps are more frequent, and all processes run them, so most sweeps do nothing here. */
     async sweep() {
       const now = new Date(clock.now());
       const lastCheckUntil = new Date(now.getTime() - checkEveryMs);

@@ -5,6 +5,7 @@ import type { Partner } from '../partners/partner-store.ts';
 import { daysLeftOf } from '../wallets/wallet-list.ts';
 import type { WalletSummary } from '../wallets/wallet-summary-store.ts';
 import type { Condition } from '../warnings/warning.ts';
+import type { WarningSource } from '../warnings/watch.ts';
 import { evaluateHour, type HourFault } from '../webhooks/operators/hour-of-attempts.ts';
 import type { Stores } from './stores.ts';
 
@@ -52,7 +53,7 @@ function failingEndpointCondition({ _id: about, partnerId, mode }: ApiKey, fault
 }
 
 /** Makes the functions that find the problems of partners that warnings are about. They read the stores of several features. */
-export function createWarningConditions(stores: Stores, clock: { now(): number }) {
+export function createWarningSources(stores: Stores, clock: { now(): number }): WarningSource[] {
   const { summaries } = stores.wallets;
   const { partners, keys } = stores.partners;
 
@@ -125,8 +126,10 @@ export function createWarningConditions(stores: Stores, clock: { now(): number }
     );
   }
 
-  return {
-    sources: [findLowBalances, findReachedCaps, findFailingEndpoints, findExpiringSecrets],
-    kinds: ['low_balance', 'cap_reached', 'endpoint_failing', 'secret_expiring'],
-  } as const;
+  return [
+    { kind: 'low_balance', find: findLowBalances },
+    { kind: 'cap_reached', find: findReachedCaps },
+    { kind: 'endpoint_failing', find: findFailingEndpoints },
+    { kind: 'secret_expiring', find: findExpiringSecrets },
+  ];
 }

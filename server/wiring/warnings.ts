@@ -9,7 +9,7 @@ import { createSendWarning, type Recipients } from '../warnings/send.ts';
 import type { Warning } from '../warnings/warning.ts';
 import { createWarningWatch } from '../warnings/watch.ts';
 import type { Stores } from './stores.ts';
-import { createWarningConditions } from './warning-conditions.ts';
+import { createWarningSources } from './warning-conditions.ts';
 
 interface Dependencies {
   stores: Stores;
@@ -52,7 +52,7 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
     procedures: createWarningProcedures({ store, settings }),
     sweep: createWarningWatch({
       store,
-      ...createWarningConditions(stores, clock),
+      sources: createWarningSources(stores, clock),
       sendWarning,
       clock,
       logger,
