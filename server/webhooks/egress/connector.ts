@@ -91,7 +91,10 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     return addresses;
   }
 
-  /** Opens a TCP connection, and checks the address that it leads to. */
+  /**
+   * Opens a TCP connection to one of the checked addresses. Checks the remote address as well, so that nothing is sent to a
+   * forbidden one even if the connection ignores the list.
+   */
   function openTcp(addresses: readonly string[], { hostname, port, protocol }: buildConnector.Options) {
     return new Promise<Socket>((done, fail) => {
       phase = 'connect';
@@ -126,7 +129,9 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
         ...tls,
         socket: tcp,
         host: hostname,
+        // The name for the server may not be an IP address (RFC 6066, section 3).
         servername: isIP(hostname) ? '' : hostname,
+        // The client does not speak HTTP/2.
         ALPNProtocols: ['http/1.1'],
         rejectUnauthorized: true,
       });

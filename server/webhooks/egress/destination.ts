@@ -21,6 +21,7 @@ export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
   if (parsed?.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv6) return parsed.match(globalUnicast);
+  // Other notations, such as octal parts, mean different addresses to different programs.
   return ipaddr.IPv4.isValidFourPartDecimal(address) && !exceptions.has(parsed.toString());
 }
 
@@ -83,6 +84,7 @@ export function checkWebhookUrl(text: string, mode: Mode, rules: UrlRules): stri
   if (text.length > maxLength) return `the URL is longer than ${maxLength} characters`;
   if (!URL.canParse(text)) return 'this is not a URL';
   const url = new URL(text);
+  // The parser drops an empty user and an empty fragment, so the text is checked for `@` and `#` as well.
   if (url.username || url.password || /^[a-z]+:\/*[^/?#]*@/i.test(text))
     return 'the URL must not hold a user or a password';
   if (url.hash || text.includes('#')) return 'the URL must not have a fragment';

@@ -43,9 +43,13 @@ interface Settings {
 
 const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
 
+/** A valid `Retry-After` is a number or a date, and so shorter than this. */
+const longestRetryAfter = 64;
+
 /** Errors of a response that is not HTTP. */
 const notHttp = [errors.HTTPParserError, errors.HeadersOverflowError];
 
+/** Classifies a failed request by its error, or else by the phase that its connection had reached. */
 function classify(
   error: unknown,
   dial: Dial,
@@ -71,8 +75,8 @@ function classify(
  * Sends all webhooks: deliveries, resends and tests. Every request uses a new connection, and redirects are not followed.
  * Only the status of the response decides; its body is kept for support.
  */
-export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }: Settings): Post {
-  const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
+export function createPost({ rules, route: ownParts = {}, budget = attemptTimeoutMs, ca }: Settings): Post {
+  const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...ownParts };
 
   async function send(request: PostRequest, dial: Dial): Promise<Omit<PostResult, 'durationMs'>> {
     const url = new URL(request.url);
@@ -81,14 +85,17 @@ export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }:
       const { status } = answer;
       // A response from localhost is not kept, because it may be any page of a developer's machine.
       const text = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
-      const failed = status < 200 || status > 299;
+      const isAcknowledged = status >= 200 && status <= 299;
       const { location, retryAfter } = answer;
       return {
         status,
-        ...(failed ? { error: 'http' as const } : {}),
+        ...(isAcknowledged ? {} : { error: 'http' as const }),
         ...(text === '' ? {} : { answer: text }),
+        // Operators see these two headers. The receiver can write anything in them, so secrets are masked in both.
         ...(location === undefined ? {} : { location: maskedAddress(location) }),
-        ...(retryAfter === undefined ? {} : { retryAfter: maskedAddress(retryAfter).slice(0, 64) }),
+        ...(retryAfter === undefined
+          ? {}
+          : { retryAfter: maskedAddress(retryAfter).slice(0, longestRetryAfter) }),
       };
     } catch (error) {
       return classify(error, dial);
@@ -100,10 +107,9 @@ export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }:
     const elapsed = () => Math.round(performance.now() - started);
     const fault = checkWebhookUrl(request.url, request.mode, rules);
     if (fault !== undefined) return { error: 'blocked_address', detail: fault, durationMs: elapsed() };
-    const dial = createDial(
-      isLocalhost(new URL(request.url)) ? localRoute : publicRoute,
-      ca === undefined ? {} : { ca },
-    );
+    const route = isLocalhost(new URL(request.url)) ? localRoute : publicRoute;
+    // A dial opens one connection, so each request has its own.
+    const dial = createDial(route, ca === undefined ? {} : { ca });
     const result = await send(request, dial);
     const address = dial.address();
     return { ...result, ...(address === undefined ? {} : { address }), durationMs: elapsed() };

@@ -41,6 +41,7 @@ export async function exchange(
   dial: Dial,
   budget: number,
 ): Promise<Answer> {
+  // The client's own time limits are off, because `budget` is the limit for everything.
   const client = new Client(url.origin, { connect: dial.connect, headersTimeout: 0, bodyTimeout: 0 });
   const chunks: Buffer[] = [];
   let length = 0;
@@ -48,12 +49,17 @@ export async function exchange(
   let timer: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((done, fail) => {
-      const end = (error?: Error) => (answer || !error ? done() : fail(error));
+      /** Ends the exchange. Once the status is known, it succeeds whatever happens to the body. */
+      const end = (error?: Error): void => {
+        if (error && !answer) fail(error);
+        else done();
+      };
       timer = setTimeout(end, budget, timedOut);
       const handler: Dispatcher.DispatchHandler = {
         // undici recognises its newer handler interface by this method.
         onRequestStart: () => undefined,
         onResponseStart(_controller, status, received) {
+          // An informational response precedes the real one.
           if (status < 200) return;
           answer = {
             status,
@@ -76,6 +82,7 @@ export async function exchange(
         method: 'POST',
         path: url.pathname + url.search,
         headers: { ...headers },
+        // Sends `Connection: close`, because the connection serves one request only.
         reset: true,
       } as const;
       client.dispatch({ ...request, body: Buffer.from(body) }, handler);
