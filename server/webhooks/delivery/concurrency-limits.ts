@@ -21,7 +21,10 @@ export interface Capacity {
 
 export type InFlight = Record<Lane, number>;
 
-/** The limits of attempts other than first ones. */
+/**
+ * The limits of retries. One slot of each endpoint and a quarter of the pool stay free for first attempts. One retry is always
+ * possible, even with the smallest limits.
+ */
 export const retryLimits = ({ perEndpoint, pool }: Limits): Limits => ({
   perEndpoint: Math.max(1, perEndpoint - 1),
   pool: Math.max(1, Math.floor(pool * 0.75)),

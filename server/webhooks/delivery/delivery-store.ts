@@ -44,8 +44,8 @@ export interface Ending {
   at: Date;
 }
 
-/** The fields with receivers' responses besides the status, in all attempts of a delivery. */
-export const answersOfAttempts = {
+/** The fields for `$unset` that remove receivers' responses, except the status, from all attempts of a delivery. */
+export const unsetAnswers = {
   'attempts.$[].answer': '',
   'attempts.$[].location': '',
   'attempts.$[].retryAfter': '',
@@ -76,7 +76,10 @@ export function createDeliveryStore(db: Db) {
       .toArray();
   }
 
-  /** Reads keys from the index in pages. After a full page, it skips the remaining deliveries of the page's last key. */
+  /**
+   * Reads keys from the index in pages. After a full page, it skips the remaining deliveries of the page's last key. All lanes
+   * are named, because the index contains the lane between the key and the time.
+   */
   async function keysFromIndex(due: Filter<Delivery>): Promise<string[]> {
     const keys = new Set<string>();
     let after = '';
@@ -176,11 +179,14 @@ export function createDeliveryStore(db: Db) {
       await deliveries.bulkWrite(writes, { ordered: false });
     },
 
-    /** Removes receivers' responses, all of a delivery together, a week after the first one. */
+    /**
+     * Removes receivers' responses, all of a delivery together, a week after the first one. A delivery in flight is left for
+     * later: when its result is recorded, the expiry that its process has read must still hold.
+     */
     async forgetAnswers(now: Date): Promise<void> {
       await deliveries.updateMany(
         { forgetAnswersAt: { $lte: now }, status: { $ne: 'in_flight' } },
-        { $unset: { ...answersOfAttempts, forgetAnswersAt: '' } },
+        { $unset: { ...unsetAnswers, forgetAnswersAt: '' } },
       );
     },
 
@@ -212,6 +218,7 @@ export function createDeliveryStore(db: Db) {
     async recover(now: Date): Promise<number> {
       const interrupted = { $mergeObjects: [{ $last: '$attempts' }, { error: 'interrupted' }] };
       const allButLast = { $slice: ['$attempts', 0, { $subtract: [{ $size: '$attempts' }, 1] }] };
+      // `$slice` refuses a length of 0.
       const earlier = { $cond: [{ $gt: [{ $size: '$attempts' }, 1] }, allButLast, []] };
       const { modifiedCount } = await deliveries.updateMany(
         { status: 'in_flight', 'lease.until': { $lte: now } },

@@ -40,6 +40,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
   let freed: string[] = [];
   /** Paused endpoints, with the time by `performance.now()` until which nothing is leased for them. */
   const held = new Map<string, number>();
+  /** Slots that leases under way may fill, so that other leases do not count on them. */
   let reservedSlots = 0;
   let isStopped = false;
 
@@ -56,11 +57,17 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     return false;
   }
 
+  /** Leases deliveries of an endpoint, if some may be due and a slot is free. */
   function leaseIfFree(keyId: string): void {
     if (isStopped || leasing.has(keyId) || !maybeDue.has(keyId) || isHeld(keyId)) return;
     const capacity = limiter.capacityOf(keyId, reservedSlots);
-    if (capacity.slots > 0) track(leaseAndRun(capacity));
-    else if (limiter.inFlight() + reservedSlots >= limits.pool) waitingForPool.add(keyId);
+    if (capacity.slots > 0) {
+      track(leaseAndRun(capacity));
+      return;
+    }
+    // If only the endpoint is full, the end of one of its attempts leases again. If the pool is full, it must wait for others.
+    const isPoolFull = limiter.inFlight() + reservedSlots >= limits.pool;
+    if (isPoolFull) waitingForPool.add(keyId);
   }
 
   async function leaseAndRun(capacity: Capacity): Promise<void> {
@@ -69,25 +76,27 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     maybeDue.delete(keyId);
     waitingForRetrySlot.delete(keyId);
     reservedSlots += capacity.slots;
-    let granted: LeaseResult | undefined;
+    let result: LeaseResult | undefined;
     try {
-      granted = await lease(capacity);
+      result = await lease(capacity);
     } catch (error) {
       logger.warn({ err: error, keyId }, 'deliveries could not be leased');
     }
     reservedSlots -= capacity.slots;
     leasing.delete(keyId);
-    if (!granted) {
+    if (!result) {
       maybeDue.add(keyId);
       setTimeout(leaseIfFree, retryLeaseAfterMs, keyId).unref();
       return;
     }
-    for (const delivery of granted.leased) track(run(delivery));
-    // Lease again after a notification during the lease. Else its deliveries would wait until a slot becomes free.
-    const mustLeaseAgain = maybeDue.has(keyId) || granted.leased.length > 0;
-    if (granted.more) maybeDue.add(keyId);
-    if (granted.more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
-    if (mustLeaseAgain) leaseIfFree(keyId);
+    const { leased, more } = result;
+    for (const delivery of leased) track(run(delivery));
+    const wasNotified = maybeDue.has(keyId);
+    if (more) maybeDue.add(keyId);
+    if (more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
+    // The lease may have missed the deliveries of a notification. A lease that found nothing is else not repeated at once,
+    // because it would find nothing again.
+    if (wasNotified || leased.length > 0) leaseIfFree(keyId);
     resumeWaiting();
   }
 
@@ -119,18 +128,19 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     }
   }
 
-  /** Continues with the next endpoint that waits for the pool. */
+  /** Continues with one endpoint that waits for the pool, and with one that waits for a retry slot. */
   function resumeWaiting(): void {
-    const [next] = waitingForPool;
-    if (next !== undefined) {
-      waitingForPool.delete(next);
-      leaseIfFree(next);
+    const [forPool] = waitingForPool;
+    if (forPool !== undefined) {
+      waitingForPool.delete(forPool);
+      leaseIfFree(forPool);
     }
     for (const keyId of waitingForRetrySlot) {
-      if (limiter.capacityOf(keyId, reservedSlots).retries === 0) continue;
-      waitingForRetrySlot.delete(keyId);
-      leaseIfFree(keyId);
-      break;
+      if (limiter.capacityOf(keyId, reservedSlots).retries > 0) {
+        waitingForRetrySlot.delete(keyId);
+        leaseIfFree(keyId);
+        return;
+      }
     }
   }
 

@@ -4,7 +4,10 @@ import type { Lane } from './delivery.ts';
 /** Finds due deliveries of an endpoint, the longest due first. */
 type Find = (keyId: string, lane: Lane, limit: number) => Promise<string[]>;
 
-/** The known due deliveries of one lane. Another process may have leased some of them. */
+/**
+ * The known due deliveries of an endpoint in one lane: the one of first attempts, or the one of retries. Another process may
+ * have leased some of them.
+ */
 interface KnownDue {
   ids: Set<string>;
   /** Whether all due ids are known. */
@@ -26,10 +29,11 @@ export interface Choice {
 
 /** How many ids one query reads: ten times the slots of an endpoint. */
 const lookAhead = 50;
-/** The most ids that are known of a lane. */
+/** The most ids that are kept of a lane, so that memory is bounded. */
 const mostKnown = 1000;
 
-const nothingKnown = (): KnownDue => ({
+/** The start of a lane: nothing is due, until `add` names a delivery or `invalidate` demands a query. */
+const nothingDue = (): KnownDue => ({
   ids: new Set(),
   isComplete: true,
   isOutOfOrder: false,
@@ -47,14 +51,16 @@ export function createDueCache(find: Find) {
   const endpoints = new Map<string, KnownByLane>();
 
   function knownOf(keyId: string): KnownByLane {
-    const known = endpoints.get(keyId) ?? { first: nothingKnown(), retry: nothingKnown() };
+    const known = endpoints.get(keyId) ?? { first: nothingDue(), retry: nothingDue() };
     endpoints.set(keyId, known);
     return known;
   }
 
+  /** Queries the database, unless all due ids are known, or the first `wanted` of them. */
   async function fill(keyId: string, lane: Lane, wanted: number): Promise<void> {
     const known = knownOf(keyId)[lane];
-    if (known.isComplete || (known.ids.size >= wanted && !known.isOutOfOrder)) return;
+    const hasFirstWanted = known.ids.size >= wanted && !known.isOutOfOrder;
+    if (known.isComplete || hasFirstWanted) return;
     const { version } = known;
     const idsBefore = known.ids;
     known.ids = new Set();
@@ -62,8 +68,10 @@ export function createDueCache(find: Find) {
     // Keep ids added during the query; drop older ones that it did not return.
     const added = [...known.ids].filter((id) => !idsBefore.has(id));
     known.ids = new Set([...found, ...added]);
-    known.isComplete = found.length < lookAhead && known.version === version;
-    known.isOutOfOrder &&= known.version !== version;
+    // After a change during the query, its result may be too old.
+    if (known.version !== version) return;
+    known.isComplete = found.length < lookAhead;
+    known.isOutOfOrder = false;
   }
 
   /** Makes the next lease query the database. */
@@ -78,6 +86,7 @@ export function createDueCache(find: Find) {
     /** Adds a delivery that has just been stored and is due. */
     add(keyId: string, lane: Lane, id: string): void {
       const known = knownOf(keyId)[lane];
+      // Tells a query under way that it may not have seen this delivery.
       known.version += 1;
       if (known.ids.size < mostKnown) known.ids.add(id);
       else known.isComplete = false;
@@ -106,6 +115,7 @@ export function createDueCache(find: Find) {
         retry.ids.delete(id);
       }
       const more = mayHaveMore(first) || mayHaveMore(retry);
+      // Nothing is known to be due, and an endpoint without an entry means the same.
       if (!more) endpoints.delete(keyId);
       return { ids, more };
     },

@@ -7,7 +7,7 @@ export const attemptsJob = 'webhook.attempts';
 
 const second = 1000;
 const longestSleepMs = 1000;
-/** Milliseconds to wait for other due deliveries before the next query. */
+/** Milliseconds from the next due time to the poll for it, so that one poll finds deliveries that become due together. */
 const batchDelayMs = 50;
 /** Twice the largest difference between two trusted clocks, in milliseconds. */
 const largestClockDifferenceMs = 8000;
@@ -26,19 +26,26 @@ interface Settings {
 
 /** Schedules one job for each second with due deliveries, however many there are. */
 export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
-  /** Waits until `due` by our clock. A job that an operator runs early does not wait. */
-  async function waitUntil(due: number, stopSignal: AbortSignal): Promise<void> {
+  /**
+   * Waits until `time` by the database's clock. A difference between clocks cannot explain a time that is far away. Then an
+   * operator runs the job early, so it does not wait.
+   */
+  async function waitUntil(time: number, stopSignal: AbortSignal): Promise<void> {
     while (!stopSignal.aborted) {
-      const remainingMs = due - clock.now();
+      const remainingMs = time - clock.now();
       if (remainingMs <= 0 || remainingMs >= largestClockDifferenceMs) return;
       await sleep(Math.min(remainingMs, longestSleepMs), undefined, { ref: false });
     }
   }
 
-  /** The key of a job, and its time by the machine's clock, which the scheduler uses. */
+  /**
+   * The key and the time of a job. The key is its second by the database's clock, like all due times. The scheduler compares the
+   * time with the clock of this machine, so it is converted.
+   */
   function jobFor(when: Date): { key: string; machineTime: Date } {
     const due = dueBucket(when);
-    return { key: due.toISOString(), machineTime: new Date(due.getTime() - clock.now() + Date.now()) };
+    const machineAheadMs = Date.now() - clock.now();
+    return { key: due.toISOString(), machineTime: new Date(due.getTime() + machineAheadMs) };
   }
 
   return {
@@ -54,22 +61,21 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
       return scheduler.move(jobId, machineTime, key);
     },
 
-    /** Calls `attemptAllDue` in each due second, as soon as a delivery of that second is due. */
+    /** Defines the job. It calls `attemptAllDue` when its second begins, and again when further deliveries become due in it. */
     define(attemptAllDue: () => Promise<void>, stopSignal: AbortSignal): void {
       async function runSecond(secondBegins: number): Promise<void> {
-        const secondEnds = new Date(secondBegins + second);
-        let due = secondBegins;
+        const secondEnds = secondBegins + second;
+        let pollAt = secondBegins;
         for (;;) {
-          // Another machine may have scheduled the job by a different clock.
-          await waitUntil(due, stopSignal);
-          // Deliveries that become due during this poll are found by the next one.
+          // The job may start too early, because the clock of the machine that scheduled it was different.
+          await waitUntil(pollAt, stopSignal);
+          // The time before the poll, so that the next poll finds deliveries that become due during this one.
           const polledAt = clock.now();
           await attemptAllDue();
-          if (stopSignal.aborted || polledAt >= secondEnds.getTime()) return;
-          const next = await nextDue(new Date(polledAt), secondEnds);
+          if (stopSignal.aborted || polledAt >= secondEnds) return;
+          const next = await nextDue(new Date(polledAt), new Date(secondEnds));
           if (!next) return;
-          // Deliveries that become due together are dispatched together.
-          due = next.getTime() + batchDelayMs;
+          pollAt = next.getTime() + batchDelayMs;
         }
       }
       scheduler.define(attemptsJob, (key) => runSecond(Date.parse(key)));

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Delivery, StoredEvent } from './delivery.ts';
-import { answersOfAttempts } from './delivery-store.ts';
+import { unsetAnswers } from './delivery-store.ts';
 
 /** The body of an event without the data of its user. */
 function withoutUser(body: string): string {
@@ -23,7 +23,7 @@ export function createEventErasure(db: Db) {
       const about = { sub: { $in: [...subs] } };
       const found = await events.find(about, { projection: { body: 1 } }).toArray();
       for (const { _id, body } of found) {
-        await deliveries.updateMany({ eventId: _id }, { $unset: { sub: '', ...answersOfAttempts } });
+        await deliveries.updateMany({ eventId: _id }, { $unset: { sub: '', ...unsetAnswers } });
         // The subject is removed last, because it is needed to find the event again after a crash.
         await events.updateOne({ _id }, { $set: { body: withoutUser(body) }, $unset: { sub: '' } });
       }

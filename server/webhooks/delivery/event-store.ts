@@ -18,7 +18,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** The fields of these indexes, for counts. */
+/**
+ * The fields by which `divideFilter` chooses an index for a count. Few events have the same value of a `selective` field. The
+ * index of a `sorted` field also contains `createdAt`, so it serves a period too.
+ */
 const indexed = { selective: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'] };
 
 /** Ids are keyed hashes, so they are distributed evenly. */
@@ -28,12 +31,13 @@ export type EventStore = ReturnType<typeof createEventStore>;
 
 export function createEventStore(db: Db) {
   const events: Collection<StoredEvent> = db.collection(collection);
+  /** The database deletes expired events with a delay, so reads that lead to a delivery leave them out. */
+  const unexpired = () => ({ purgeAt: { $gt: new Date() } });
 
   return {
     insert: (documents: readonly StoredEvent[]) => insertMissing(events, documents),
 
-    find: (id: string): Promise<StoredEvent | null> =>
-      events.findOne({ _id: id, purgeAt: { $gt: new Date() } }),
+    find: (id: string): Promise<StoredEvent | null> => events.findOne({ _id: id, ...unexpired() }),
 
     /** Newest first; `after` is the last event of the page before. */
     list: (filter: Filter<StoredEvent>, page: Page): Promise<StoredEvent[]> => readPage(events, filter, page),
@@ -45,7 +49,10 @@ export function createEventStore(db: Db) {
     page: (filter: Filter<StoredEvent>, page: Page): Promise<StoredEvent[]> =>
       readPage(events, filter, { ...page, oldestFirst: true }),
 
-    /** The events of one key until a time, oldest first. Reads only what the key's index bounds. */
+    /**
+     * The events of one key until a time, oldest first; `after` is the last event of the page before. Its time is also the lower
+     * bound of the index, so that earlier pages are not read again.
+     */
     ofKey(
       keyId: string,
       { until, limit, after }: { until: Date; limit: number; after: StoredEvent | undefined },
@@ -55,10 +62,9 @@ export function createEventStore(db: Db) {
       return readPage(events, { keyId, createdAt: period }, { oldestFirst: true, limit, after, hint });
     },
 
-    /** Stored events by their ids; deleted ones are left out. */
+    /** Events by their ids; expired ones are left out. */
     async findAll(ids: readonly string[]): Promise<Map<string, StoredEvent>> {
-      const kept = { _id: { $in: [...ids] }, purgeAt: { $gt: new Date() } };
-      const found = await events.find(kept).toArray();
+      const found = await events.find({ _id: { $in: [...ids] }, ...unexpired() }).toArray();
       return new Map(found.map((event) => [event._id, event]));
     },
 

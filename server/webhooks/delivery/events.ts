@@ -41,6 +41,7 @@ export interface DeliveryStart {
   trigger: AttemptTrigger;
   dueAt: Date;
   now: Date;
+  /** The most attempts of the delivery; default `attemptLimit`. */
   limit?: number;
   resendOf?: string;
   operatorId?: string;

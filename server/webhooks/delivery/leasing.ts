@@ -57,6 +57,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
       try {
         return { leased: ids.length === 0 ? [] : await leaseAll(ids), more };
       } catch (error) {
+        // The cache no longer has the ids, but the deliveries are still due, so they must be queried again.
         dueCache.invalidate(capacity.keyId);
         throw error;
       }

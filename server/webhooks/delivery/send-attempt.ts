@@ -10,7 +10,7 @@ import type { Post } from '../egress/post.ts';
 import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
 import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
-import { afterAttempt, type PostResult } from './retry-schedule.ts';
+import { afterAttempt, type PostResult, type Verdict } from './retry-schedule.ts';
 
 /** The webhook URL of a key, or why it has none. */
 export type Endpoint =
@@ -69,6 +69,16 @@ export function attemptHeaders(request: AttemptRequest): Record<string, string> 
   };
 }
 
+/** How an attempt was signed. */
+type Signing = Pick<Attempt, 'secretVersion' | 'signature'>;
+
+/** The row of the present attempt. The lease has written it. */
+function attemptRowOf({ _id, attempts }: Leased): Attempt {
+  const row = attempts.at(-1);
+  if (!row) throw new Error(`delivery ${_id} was leased without an attempt row`);
+  return row;
+}
+
 const retryRecordAfterMs = 250;
 const retryEndpointAfterMs = 1000;
 
@@ -103,32 +113,38 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     }
   }
 
-  async function finish(delivery: Leased, result: PostResult, signed: Partial<Attempt>): Promise<void> {
-    const at = now();
-    const verdict = afterAttempt(delivery, { error: result.error, at }, settings.retryDelays);
-    const next = verdict.status === 'pending' ? { nextAttemptAt: verdict.nextAttemptAt } : {};
-    const started = delivery.attempts.at(-1);
-    if (!started) throw new Error(`delivery ${delivery._id} was leased without an attempt row`);
-    const { answer } = result;
-    const maskedAnswer = answer === undefined ? {} : { answer: maskAnswer(answer, delivery.sub) };
-    const row: Attempt = { ...started, ...result, ...maskedAnswer, ...signed, ...next };
-    const isRecorded = await recordResult({ delivery, row, verdict, at });
-    if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
+  function logAttempt(delivery: Leased, { status, error, durationMs }: PostResult, verdict: Verdict): void {
     const { _id: deliveryId, eventId, attempt, partnerId: partner } = delivery;
     const { traceId } = readTraceparent(delivery.traceparent) ?? {};
-    const { status, error, durationMs } = result;
     logger.info(
       { deliveryId, eventId, attempt, partner, traceId, status, error, durationMs, verdict: verdict.status },
       'webhook attempt',
     );
   }
 
-  /** Gives up the lease of a delivery until its endpoint's pause ends. The delivery keeps its due time, and so its place. */
+  /** Completes the row of an attempt and records it. Then schedules the next attempt, if one follows. */
+  async function finish(delivery: Leased, result: PostResult, signed: Signing): Promise<void> {
+    const endedAt = now();
+    const verdict = afterAttempt(delivery, { error: result.error, at: endedAt }, settings.retryDelays);
+    const row: Attempt = { ...attemptRowOf(delivery), ...result, ...signed };
+    if (result.answer !== undefined) row.answer = maskAnswer(result.answer, delivery.sub);
+    if (verdict.status === 'pending') row.nextAttemptAt = verdict.nextAttemptAt;
+    const isRecorded = await recordResult({ delivery, row, verdict, at: endedAt });
+    // An attempt without a record is made again after the lease, so the next one is not due yet.
+    if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
+    logAttempt(delivery, result, verdict);
+  }
+
+  /**
+   * Gives up the lease of a delivery until its endpoint's pause ends. Deliveries are sent in the order of their due times, so
+   * this one keeps its due time.
+   */
   async function releaseUntil(delivery: Leased, until: Date): Promise<void> {
     settings.hold(delivery.keyId, until);
-    await deliveries.release(delivery, delivery.attempts.at(-1)?.dueAt ?? now());
-    // The job is for the next whole second, so that the pause has ended when the job runs.
-    await schedule(new Date(until.getTime() + 999));
+    await deliveries.release(delivery, attemptRowOf(delivery).dueAt);
+    // Jobs are for whole seconds. This one runs in the next second, when the pause has ended.
+    const nextSecond = Math.ceil(until.getTime() / 1000) * 1000;
+    await schedule(new Date(nextSecond));
   }
 
   const isForbiddenLocalhost = (url: string): boolean =>
@@ -144,10 +160,10 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
     const at = clock.now();
-    const signed = { ...delivery, secret, at, userAgent: settings.userAgent };
-    const dueAt = delivery.attempts.at(-1)?.dueAt.getTime() ?? at;
-    settings.sending?.({ lane: delivery.lane, lag: Math.max(0, at - dueAt) / 1000 });
-    const result = await post({ url, mode, headers: attemptHeaders(signed), body });
+    const lagMs = at - attemptRowOf(delivery).dueAt.getTime();
+    settings.sending?.({ lane: delivery.lane, lag: Math.max(0, lagMs) / 1000 });
+    const headers = attemptHeaders({ ...delivery, secret, at, userAgent: settings.userAgent });
+    const result = await post({ url, mode, headers, body });
     settings.sent?.(result.error ?? 'delivered', mode);
     await finish(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };
