@@ -100,6 +100,7 @@ function eventProcedures(queries: WebhookQueries) {
       .output(EventDetail)
       .query(async ({ input: { eventId, reason }, ctx }) => {
         const event = await queries.showEvent(eventId, ctx.operator.role);
+        // The audit log records only reads of personal data. Without a mode, it records nothing.
         const modes = hasPersonalData(event.body) ? [event.mode] : [];
         await ctx.noteRead({ target: eventId, modes, reason });
         return event;
@@ -109,10 +110,7 @@ function eventProcedures(queries: WebhookQueries) {
       .output(EventTimeline)
       .query(({ input, ctx }) => {
         const { role } = ctx.operator;
-        return queries.why(input.eventId, {
-          role,
-          adviseCommand: (path, command) => adviseCommand(role, path, command),
-        });
+        return queries.why(input.eventId, role, (path, command) => adviseCommand(role, path, command));
       }),
   });
 }
@@ -214,10 +212,10 @@ function senderProcedures(relay: Relay, actions: DeliveryActions) {
       .output(Relayed)
       .query(async ({ input, ctx }) => {
         const relayed = await relay.since(input);
-        const deliveries = relayed.deliveries.filter(({ body }) => hasPersonalData(body)).length;
-        // Live keys are not relayed.
-        const modes = deliveries > 0 ? (['test'] as const) : [];
-        await ctx.noteRead({ target: input.keyId, modes, counts: { deliveries } });
+        const personal = relayed.deliveries.filter(({ body }) => hasPersonalData(body));
+        // Only test keys are relayed, so all these people are test users. Without a mode, the audit log records nothing.
+        const modes = personal.length > 0 ? (['test'] as const) : [];
+        await ctx.noteRead({ target: input.keyId, modes, counts: { deliveries: personal.length } });
         return relayed;
       }),
   });

@@ -46,7 +46,7 @@ export interface WebhookSettings extends UrlRules {
   scheduler: Scheduler;
   logger: Logger;
   endpoint: ReadEndpoint;
-  /** Default: the key of the draft. */
+  /** Finds the key that gets an event. Default: the key of the draft. */
   recipient?: (draft: EventDraft) => Promise<Recipient>;
   /** Milliseconds before attempts 2 and 3. */
   retryDelays: readonly number[];
@@ -62,6 +62,7 @@ export interface WebhookSettings extends UrlRules {
   limits?: Limits;
   /** Milliseconds until another process may send the same attempt; longer than `budget`, default 20,000. */
   leaseTime?: number;
+  /** Replaces parts, for tests. Default: none. */
   wrap?: (parts: Parts) => Parts;
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
@@ -90,6 +91,7 @@ export function createWebhooks(settings: WebhookSettings) {
   const { events, deliveries, post } = wrap({
     events: stores.events,
     deliveries: stores.deliveries,
+    // The settings are the rules for URLs, and have the other options of `createPost` too: route, budget and authority.
     post: createPost({ rules: settings, ...settings }),
   });
   const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
@@ -111,6 +113,7 @@ export function createWebhooks(settings: WebhookSettings) {
       deliveries,
       record: leasing.record,
       schedule,
+      /** The deliveries that were leased for the paused endpoint are given back, so their order must be read again. */
       hold(keyId, until) {
         dispatcher.hold(keyId, until.getTime() - clock.now());
         leasing.reorder(keyId);
@@ -120,15 +123,18 @@ export function createWebhooks(settings: WebhookSettings) {
     ...(settings.limits ? { limits: settings.limits } : {}),
   });
 
-  /** Concurrent calls share one query. */
-  const dispatchDue = createGroupCommit<'due', undefined>({
+  // Each call adds the item `due`, which means only that the call is part of the batch.
+  const shareDispatch = createGroupCommit<'due', undefined>({
     run: async (calls) => {
       const keyIds = await deliveries.dueKeys(now());
+      // Other processes may have stored deliveries that this process does not know.
       for (const keyId of keyIds) leasing.invalidate(keyId);
       dispatcher.notify(keyIds);
       return calls.map(() => undefined);
     },
   });
+  /** Dispatches all due deliveries. Concurrent calls share one query. */
+  const dispatchDue = (): Promise<void> => shareDispatch('due');
 
   /**
    * Dispatches stored deliveries that are due, and schedules the others. If this process sends no webhooks, it schedules all of them.
@@ -138,6 +144,7 @@ export function createWebhooks(settings: WebhookSettings) {
     const dueKeys = new Set<string>();
     const laterTimes: Date[] = [];
     for (const { _id, keyId, lane, nextAttemptAt } of stored) {
+      // A delivery that was skipped when it was made has no attempt.
       if (!nextAttemptAt) continue;
       if (worker && nextAttemptAt <= at) {
         leasing.add(keyId, lane, _id);
@@ -208,24 +215,31 @@ export function createWebhooks(settings: WebhookSettings) {
     );
   };
 
+  /** Creates jobs that are missing, because a process ended after it had stored deliveries. */
+  async function scheduleDueSeconds(): Promise<void> {
+    const current = dueBucket(now());
+    const seconds = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
+    // A worker dispatches overdue deliveries in its own sweep. Other processes create a job, so that a worker does it.
+    if (!worker && (await deliveries.isOverdue(current))) seconds.push(current);
+    await Promise.all(seconds.map((second) => dueJobs.at(second)));
+  }
+
   const sweep: Sweep = {
     name: 'webhooks',
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
-      if (worker) bulkRunner.wake();
-      if (worker) await dispatchDue('due');
-      const current = dueBucket(now());
-      const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
-      // If other processes send, one job makes them dispatch all overdue deliveries.
-      if (!worker && (await deliveries.isOverdue(current))) ahead.push(current);
-      await Promise.all(ahead.map((second) => dueJobs.at(second)));
+      if (worker) {
+        bulkRunner.wake();
+        await dispatchDue();
+      }
+      await scheduleDueSeconds();
       await scheduler.sweep();
       await deliveries.forgetAnswers(now());
     },
   };
 
-  dueJobs.define(() => dispatchDue('due'), stopping.signal);
+  dueJobs.define(dispatchDue, stopping.signal);
   scheduler.define(bulkJob, async () => bulkRunner.wake());
 
   return {

@@ -2,6 +2,9 @@ import type { BulkAction, BulkFilter, BulkPart, BulkView } from '../../../contra
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditedRecord } from '../../platform/database/records.ts';
 
+/** A filter whose period has both ends, so that documents that are made during the job are not part of it. */
+export type ClosedFilter = BulkFilter & { since: string; until: string };
+
 /** A bulk job's work and progress for one API key. The key's documents are processed oldest first. */
 export interface Part {
   keyId: string;
@@ -24,13 +27,13 @@ export interface Part {
 /** Work on many deliveries, stored as a document. Any process can take the next step. It contains no data of users. */
 export interface BulkJob extends AuditedRecord {
   action: BulkAction;
-  /** The filter, with both ends of its time span. */
-  filter: BulkFilter;
+  filter: ClosedFilter;
   /** Deliveries a second for each key. */
   rate: number;
   /** For a reschedule: when the first attempt is due. */
   at?: Date;
   status: 'running' | 'done' | 'cancelled';
+  /** The number of documents, as counted at the start. It is an upper bound if `exact` is false. */
   total: number;
   exact: boolean;
   parts: Part[];
@@ -50,22 +53,23 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 /** The index of the unfinished part that is due first; -1 if all parts are finished. */
 export function nextPart(parts: readonly Part[]): number {
-  let next = -1;
-  parts.forEach(({ finished, nextAt }, index) => {
-    if (!finished && (next < 0 || nextAt < (parts[next]?.nextAt ?? nextAt))) next = index;
-  });
-  return next;
+  const [first] = parts
+    .map(({ finished, nextAt }, index) => ({ finished, nextAt, index }))
+    .filter(({ finished }) => !finished)
+    .toSorted((one, other) => one.nextAt.getTime() - other.nextAt.getTime());
+  return first?.index ?? -1;
 }
 
 function viewPart({ after: _after, nextAt: _nextAt, isBehind, ...part }: Part): BulkPart {
   return { ...part, waits: isBehind && !part.finished ? 'endpoint_behind' : null };
 }
 
-/** When the job will end at its rate, as of `now`. */
+/** When the job will end, as of `now`. The keys are processed side by side, so the key with the most left ends last. */
 function expectedEnd({ parts, rate, status }: BulkJob, now: number): Date | undefined {
   if (status !== 'running') return undefined;
-  const left = parts.filter(({ finished }) => !finished).map(({ total, done }) => total - done);
-  return new Date(now + (Math.max(0, ...left) / rate) * 1000);
+  const remaining = parts.filter(({ finished }) => !finished).map(({ total, done }) => total - done);
+  const mostRemaining = Math.max(0, ...remaining);
+  return new Date(now + (mostRemaining / rate) * 1000);
 }
 
 /** A job as operators see it. @param now milliseconds since the epoch */

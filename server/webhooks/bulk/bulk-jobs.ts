@@ -12,8 +12,8 @@ import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import type { KeyCount } from '../operators/key-count-store.ts';
 import { requireDueTime } from '../operators/reschedule.ts';
-import { type BulkJob, viewBulkJob } from './bulk-job.ts';
-import type { BulkStore } from './bulk-store.ts';
+import { type BulkJob, type ClosedFilter, viewBulkJob } from './bulk-job.ts';
+import type { BulkStore, Counted } from './bulk-store.ts';
 
 interface Settings {
   store: BulkStore;
@@ -27,13 +27,8 @@ const mostKeysPerJob = 500;
 /** How long a job is kept after its start, in milliseconds. */
 export const bulkJobRetentionMs = 60 * 24 * 3_600_000;
 
-/** The deliveries that a filter matches, counted for each API key. */
-interface Counted {
-  keys: KeyCount[];
-  exact: boolean;
-}
-
-type CountedStart = StartBulk & { counted: Counted };
+type ClosedStart = StartBulk & { filter: ClosedFilter };
+type CountedStart = ClosedStart & { counted: Counted };
 
 const sum = (keys: readonly KeyCount[]): number => keys.reduce((all, { total }) => all + total, 0);
 
@@ -51,13 +46,14 @@ function refuseTooManyKeys({ length }: readonly KeyCount[]): void {
   });
 }
 
-/** Sets both ends of a filter's time span, in one format. */
-function withClosedSpan({ since, until, ...filter }: BulkFilter, now: number): BulkFilter {
+/** Sets both ends of a filter's period, in one format. Without them, it is from 1970 until now. */
+function closePeriod({ since, until, ...filter }: BulkFilter, now: number): ClosedFilter {
   const time = (text: string | undefined, fallback: number) =>
     new Date(text === undefined ? fallback : Date.parse(text)).toISOString();
   return { ...filter, since: time(since, 0), until: time(until, now) };
 }
 
+/** Identifies a call, so that a repeated one is recognised. The order of the filter's fields makes no difference. */
 const computeFingerprint = ({ action, filter, at }: StartBulk): string =>
   sha256(JSON.stringify([action, Object.entries(filter).sort(), at ?? null]));
 
@@ -76,9 +72,14 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     job: view(job),
   });
 
-  /** @throws ApiError `conflict` if another job sends delivered events of an overlapping time span again, or has done so */
-  async function refuseSecondReplay({ action, filter }: StartBulk, keys: readonly KeyCount[]): Promise<void> {
-    if (action !== 'replay' && filter.status !== 'delivered') return;
+  /**
+   * Refuses to send delivered events that another job sends again, or has sent again. For failed deliveries there is no such
+   * danger: two jobs that find the same one send it once.
+   * @throws ApiError `conflict`
+   */
+  async function refuseSecondJob({ action, filter }: ClosedStart, keys: readonly KeyCount[]): Promise<void> {
+    const sendsDelivered = action === 'replay' || filter.status === 'delivered';
+    if (!sendsDelivered) return;
     const other = await store.findOverlapping(
       action,
       filter,
@@ -136,25 +137,27 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
 
   return {
     /**
-     * Counts the deliveries, and starts a job for them. A dry run and a filter without matches start no job. A repeated
-     * call shows the job that runs.
+     * Counts the documents that the filter matches, and starts a job for them. A dry run and a filter without matches start
+     * no job. A repeated call shows the running job that the first call has started.
      */
     async start(input: StartBulk, actor: Actor): Promise<StartedBulk> {
       const now = clock.now();
-      const filter = withClosedSpan(input.filter, now);
-      const wanted = { ...input, filter };
+      const { dryRun, again } = input;
       if (input.at !== undefined) requireDueTime({ at: input.at }, new Date(now));
-      // The fingerprint uses the given filter, so that a call without an end is the same call a second later.
+      const filter = closePeriod(input.filter, now);
+      const wanted = { ...input, filter };
+      // A call without `until` gets the present time as its end, which would make each repetition another call.
       const fingerprint = computeFingerprint(input.filter.until === undefined ? input : wanted);
-      const running = input.dryRun ? undefined : await store.findRunning(fingerprint);
-      if (running) return viewStarted(running, { repeated: true });
+      if (!dryRun) {
+        const running = await store.findRunning(fingerprint);
+        if (running) return viewStarted(running, { repeated: true });
+      }
       const counted = await store.count(input.action, filter);
-      const { keys, exact } = counted;
-      refuseTooManyKeys(keys);
-      if (!input.again) await refuseSecondReplay(wanted, keys);
-      const sums = sumUp(keys);
-      if (input.dryRun || sums.total === 0)
-        return { dryRun: input.dryRun, repeated: false, ...sums, exact, filter, job: null };
+      refuseTooManyKeys(counted.keys);
+      if (!again) await refuseSecondJob(wanted, counted.keys);
+      const sums = sumUp(counted.keys);
+      if (dryRun || sums.total === 0)
+        return { dryRun, repeated: false, ...sums, exact: counted.exact, filter, job: null };
       return insertOnce({ ...wanted, counted }, fingerprint, actor);
     },
 
@@ -168,7 +171,10 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
       return view(job);
     },
 
-    /** Cancels a job. Deliveries that are due within a second are still sent. */
+    /**
+     * Cancels a job; a repeated call changes nothing. Deliveries that the job has made already are still sent.
+     * @throws ApiError `conflict` if the job was done before
+     */
     async cancel(id: string, actor: Actor): Promise<BulkView> {
       const cancelled = await store.change(id, (job) => {
         if (job.status !== 'running') return undefined;

@@ -1,4 +1,3 @@
-import type { BulkFilter } from '../../../contracts/admin/bulk.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery } from '../delivery/delivery.ts';
@@ -6,12 +5,12 @@ import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, purgeDate } from '../delivery/events.ts';
 import type { DeliveryQueryStore } from '../operators/delivery-query-store.ts';
 import type { BulkJob, Part } from './bulk-job.ts';
-import { type BulkStore, bulkQuery, type Step } from './bulk-store.ts';
+import { type BulkStore, bulkQuery, type Step, statusToProcess } from './bulk-store.ts';
 
 interface Settings {
   store: Pick<BulkStore, 'reserve'>;
   events: Pick<EventStore, 'findAll' | 'page' | 'keepUntil'>;
-  history: Pick<DeliveryQueryStore, 'page' | 'ofEvents' | 'countOverdue' | 'cancelAll' | 'moveAll'>;
+  history: Pick<DeliveryQueryStore, 'page' | 'ofEvents' | 'countDueRetries' | 'cancelAll' | 'moveAll'>;
   /** Stores new deliveries, and dispatches the due ones in this process or another one. */
   insertAndDispatch: (deliveries: readonly Delivery[]) => Promise<void>;
   clock: Pick<Clock, 'now'>;
@@ -22,32 +21,34 @@ interface Settings {
 const mostPerStep = 200;
 /** Milliseconds between two steps that cancel or reschedule, so that other work can use the database. */
 const pauseMs = 50;
+/** The new deliveries of one step become due within this time, in milliseconds. */
+const stepSpanMs = 1_000;
+/** A step begins this many milliseconds before its new deliveries become due, so that they are stored by then. */
+const leadMs = 1_000;
 /** Due times are multiples of this, in milliseconds, because each different due time costs a few database commands. */
 const dueTimeStepMs = 250;
 /** Milliseconds until a part whose endpoint is behind is tried again. */
 const retryBehindAfterMs = 1_000;
-/** A step makes the deliveries of this many milliseconds. Each step begins this long before its deliveries are due. */
-const aheadMs = 1_000;
-
-/**
- * What a step does with an event. It makes a delivery with this id, as a resend of `from`. It makes none if the job has
- * made the event's delivery already, or must leave the event out.
- */
-type Fate = { id: string; from?: Delivery } | 'made' | 'left out';
+/** With fewer unsent deliveries, an endpoint is not behind, even if the job is slow. */
+const fewestBehind = 20;
 
 /** A document that a filter has found: a delivery, or the event itself. */
 type Found = Pick<Delivery, '_id' | 'createdAt' | 'eventId'>;
 
-/** New deliveries of a page of events, and when the next step is due. */
-interface Composed {
-  deliveries: Delivery[];
-  nextAt: Date;
+/** A delivery to be made. */
+interface Plan {
+  id: string;
+  eventId: string;
+  /** The delivery that it repeats, if there is one. */
+  resendOf?: string;
 }
 
-/** Whether a filter matches a delivery, whose status may have changed since it was found. */
-function matchesFilter({ status = 'failed', since, until }: BulkFilter, delivery: Delivery): boolean {
-  const at = delivery.createdAt.toISOString();
-  return delivery.status === status && at >= (since ?? '') && at < (until ?? '');
+/** What a step does with the events of a page. Events that are neither planned nor made are left out. */
+interface PagePlan {
+  eventCount: number;
+  plans: Plan[];
+  /** The number of events whose delivery this job has made before, in a step that was not saved. */
+  madeCount: number;
 }
 
 /** The result of a step: what it did, and where the next one continues. */
@@ -61,87 +62,121 @@ interface Progress {
 }
 
 /**
+ * Whether the filter of a job finds a delivery of an event that it has found. All deliveries of an event have the same key,
+ * mode and type, so only status and time are compared.
+ */
+function matchesFilter({ action, filter }: BulkJob, delivery: Delivery): boolean {
+  const createdAt = delivery.createdAt.toISOString();
+  const hasStatus = delivery.status === statusToProcess(action, filter);
+  return hasStatus && createdAt >= filter.since && createdAt < filter.until;
+}
+
+/** New due times from `first` on, of which each second has at most `rate`. `movedBefore` deliveries have the earlier ones. */
+function spreadDueTimes(
+  ids: readonly string[],
+  first: Date,
+  { rate, movedBefore }: { rate: number; movedBefore: number },
+): { _id: string; at: Date }[] {
+  return ids.map((_id, index) => {
+    // Whole seconds, because the scheduler has one job for each second.
+    const secondsAfterFirst = Math.floor((movedBefore + index) / rate);
+    return { _id, at: new Date(first.getTime() + secondsAfterFirst * 1000) };
+  });
+}
+
+/**
  * The steps of bulk jobs. Any process may repeat a step, whole or in part, because the ids of new deliveries are derived
  * from the deliveries that are sent again.
  */
 export function createBulkSteps({ store, events, history, insertAndDispatch, clock, idKey }: Settings) {
-  const deliveryId = (...cause: string[]) => deriveId(idKey, 'delivery', ['again', ...cause]);
+  const now = (): Date => new Date(clock.now());
+  const timeIn = (ms: number): Date => new Date(clock.now() + ms);
 
-  /** Decides whether an event is sent again. If two jobs send the same failed delivery again, they make one delivery. */
-  function decideFate(job: BulkJob, eventId: string, deliveries: readonly Delivery[]): Fate {
+  /** Plans the delivery of an event. @returns `made` if this job has made it before, `left out` if the event needs none */
+  function planDelivery(
+    job: BulkJob,
+    eventId: string,
+    deliveries: readonly Delivery[],
+  ): Plan | 'made' | 'left out' {
     if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';
-    const isRepeat = job.action === 'replay' || job.filter.status === 'delivered';
-    const blocking = isRepeat ? ['pending', 'in_flight'] : ['pending', 'in_flight', 'delivered'];
+    const sendsDelivered = job.action === 'replay' || job.filter.status === 'delivered';
+    // These deliveries have arrived, or may still arrive.
+    const blocking = sendsDelivered ? ['pending', 'in_flight'] : ['pending', 'in_flight', 'delivered'];
     if (deliveries.some(({ status }) => blocking.includes(status))) return 'left out';
     const last = deliveries.at(-1);
-    const from = last ? { from: last } : {};
-    return { id: isRepeat || !last ? deliveryId(job._id, eventId) : deliveryId(last._id), ...from };
+    // Two jobs that resend the same failed delivery derive the same id, so they make one delivery. A job that sends delivered
+    // events makes deliveries of its own, so that another such job can send them once more.
+    const cause = sendsDelivered || !last ? [job._id, eventId] : [last._id];
+    const id = deriveId(idKey, 'delivery', ['again', ...cause]);
+    return { id, eventId, ...(last ? { resendOf: last._id } : {}) };
   }
 
-  /** Decides which events of a page are sent again. An event counts once, with its first delivery that matches the filter. */
-  async function decideFates(job: BulkJob, page: readonly Found[]): Promise<Map<string, Fate>> {
-    const known = new Map<string, Delivery[]>(page.map(({ eventId }) => [eventId, []]));
-    for (const delivery of await history.ofEvents([...known.keys()]))
-      known.get(delivery.eventId)?.push(delivery);
-    const fates = new Map<string, Fate>();
-    for (const { _id, eventId } of page) {
-      const deliveries = known.get(eventId) ?? [];
-      const isFirst =
-        eventId === _id || deliveries.find((one) => matchesFilter(job.filter, one))?._id === _id;
-      if (isFirst) fates.set(eventId, decideFate(job, eventId, deliveries));
-    }
-    return fates;
+  /** Decides for each event of a page whether it is sent again. */
+  async function planPage(job: BulkJob, page: readonly Found[]): Promise<PagePlan> {
+    const deliveriesOf = new Map<string, Delivery[]>(page.map(({ eventId }) => [eventId, []]));
+    for (const delivery of await history.ofEvents([...deliveriesOf.keys()]))
+      deliveriesOf.get(delivery.eventId)?.push(delivery);
+    const planned = page.flatMap(({ _id, eventId }) => {
+      const deliveries = deliveriesOf.get(eventId) ?? [];
+      const isEvent = _id === eventId;
+      // An event counts once, although the filter may find several of its deliveries, even on different pages.
+      const isFirstOfEvent = isEvent || deliveries.find((one) => matchesFilter(job, one))?._id === _id;
+      return isFirstOfEvent ? [planDelivery(job, eventId, deliveries)] : [];
+    });
+    return {
+      eventCount: planned.length,
+      plans: planned.filter((plan) => typeof plan === 'object'),
+      madeCount: planned.filter((plan) => plan === 'made').length,
+    };
   }
 
-  /** Reserves places in the key's sequence. @returns the due time of each place, and when the next step is due */
+  /**
+   * Reserves due times for `count` deliveries of a key, at the rate of the job. All bulk jobs of the key reserve one after
+   * another, so that together they do not exceed the rate.
+   * @returns the due times, and when the next step is due
+   */
   async function reserveDueTimes(
     { rate }: BulkJob,
     keyId: string,
     { count, now }: { count: number; now: Date },
   ) {
-    const spacing = 1000 / rate;
-    const first = count > 0 ? await store.reserve(keyId, now, { count, spacing }) : now;
+    const intervalMs = 1000 / rate;
+    const first = count > 0 ? await store.reserve(keyId, now, { count, intervalMs }) : now;
     const notBeforeNow = (ms: number): Date => new Date(Math.max(now.getTime(), ms));
-    const dueTimes = Array.from({ length: count }, (_, place) => {
-      const exactMs = first.getTime() + place * spacing;
+    const dueTimes = Array.from({ length: count }, (_, index) => {
+      const exactMs = first.getTime() + index * intervalMs;
+      // Rounded down, so that neighbouring deliveries share a due time.
       return notBeforeNow(Math.floor(exactMs / dueTimeStepMs) * dueTimeStepMs);
     });
-    return { dueTimes, nextAt: notBeforeNow(first.getTime() + count * spacing - aheadMs) };
+    const endMs = first.getTime() + count * intervalMs;
+    return { dueTimes, nextAt: notBeforeNow(endMs - leadMs) };
   }
 
-  /** Makes the new deliveries of events, except of events that were deleted since. */
-  async function composeAll(
-    job: BulkJob,
-    keyId: string,
-    fates: ReadonlyMap<string, Fate>,
-  ): Promise<Composed> {
-    const planned = [...fates].flatMap(([eventId, fate]) =>
-      typeof fate === 'string' ? [] : [{ eventId, ...fate }],
-    );
-    const stored = await events.findAll(planned.map(({ eventId }) => eventId));
-    const wanted = planned.flatMap(({ eventId, ...plan }) => {
+  /** Makes the planned deliveries, except those of events that were deleted since. Also says when the next step is due. */
+  async function composeAll(job: BulkJob, keyId: string, plans: readonly Plan[]) {
+    const stored = await events.findAll(plans.map(({ eventId }) => eventId));
+    const possible = plans.flatMap(({ eventId, ...plan }) => {
       const event = stored.get(eventId);
-      return event ? [{ event, ...plan }] : [];
+      return event ? [{ event, plan }] : [];
     });
-    const now = new Date(clock.now());
-    const { dueTimes, nextAt } = await reserveDueTimes(job, keyId, { count: wanted.length, now });
-    const origin = { trigger: 'resend' as const, now, bulkId: job._id, operatorId: job.operatorId };
-    const deliveries = wanted.map(({ event, id, from }, place) => {
-      const resendOf = from ? { resendOf: from._id } : {};
-      return composeDelivery(event, { ...origin, ...resendOf, id, dueAt: dueTimes[place] ?? now });
-    });
+    const at = now();
+    const { dueTimes, nextAt } = await reserveDueTimes(job, keyId, { count: possible.length, now: at });
+    const origin = { trigger: 'resend' as const, now: at, bulkId: job._id, operatorId: job.operatorId };
+    const deliveries = possible.map(({ event, plan }, index) =>
+      composeDelivery(event, { ...origin, ...plan, dueAt: dueTimes[index] ?? at }),
+    );
     return { deliveries, nextAt };
   }
 
-  /** Makes and stores new deliveries for the events of a page. */
+  /** Makes and stores the new deliveries of a page of events. */
   async function sendEventsAgain({ job, part }: Step, page: readonly Found[]) {
-    const fates = await decideFates(job, page);
-    const { deliveries, nextAt } = await composeAll(job, part.keyId, fates);
+    const { eventCount, plans, madeCount } = await planPage(job, page);
+    const { deliveries, nextAt } = await composeAll(job, part.keyId, plans);
     const eventIds = deliveries.map(({ eventId }) => eventId);
-    await events.keepUntil(eventIds, purgeDate(new Date(clock.now())));
+    await events.keepUntil(eventIds, purgeDate(now()));
     await insertAndDispatch(deliveries);
-    const done = deliveries.length + [...fates.values()].filter((fate) => fate === 'made').length;
-    return { done, leftOut: fates.size - done, nextAt };
+    const done = madeCount + deliveries.length;
+    return { done, leftOut: eventCount - done, nextAt };
   }
 
   /** Finds the next documents of a part. A replay reads events, all other actions read deliveries. */
@@ -153,54 +188,58 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
     return found.map(({ _id, createdAt }) => ({ _id, createdAt, eventId: _id }));
   }
 
-  async function resendOrReplayPage(step: Step): Promise<Progress> {
-    const limit = Math.ceil((step.job.rate * aheadMs) / 1000);
+  async function sendPageAgain(step: Step): Promise<Progress> {
+    const limit = Math.ceil((step.job.rate * stepSpanMs) / 1000);
     const page = await findPage(step, limit);
-    const sent =
-      page.length > 0
-        ? await sendEventsAgain(step, page)
-        : { done: 0, leftOut: 0, nextAt: new Date(clock.now()) };
-    return { ...sent, last: page.at(-1), more: page.length === limit };
+    const result =
+      page.length > 0 ? await sendEventsAgain(step, page) : { done: 0, leftOut: 0, nextAt: now() };
+    return { ...result, last: page.at(-1), more: page.length === limit };
   }
 
-  async function cancelOrReschedulePage(step: Step): Promise<Progress> {
+  /** Changes the pending deliveries of a page. `change` returns how many it changed: those that are still pending. */
+  async function changePage(
+    step: Step,
+    change: (ids: readonly string[]) => Promise<number>,
+  ): Promise<Progress> {
     const page = await findPage(step, mostPerStep);
-    const now = new Date(clock.now());
-    const { at, rate } = step.job;
-    const ids = page.map(({ _id }) => _id);
-    const done = at
-      ? await history.moveAll(
-          ids.map((_id, place) => ({ _id, at: addWholeSeconds(at, (step.part.done + place) / rate) })),
-        )
-      : await history.cancelAll(ids, now);
-    return {
-      done,
-      leftOut: page.length - done,
-      last: page.at(-1),
-      more: page.length === mostPerStep,
-      nextAt: new Date(now.getTime() + pauseMs),
-    };
+    const done = await change(page.map(({ _id }) => _id));
+    const leftOut = page.length - done;
+    return { done, leftOut, last: page.at(-1), more: page.length === mostPerStep, nextAt: timeIn(pauseMs) };
+  }
+
+  /** Processes the next page of a part, as the action of the job demands. */
+  function processPage(step: Step): Promise<Progress> {
+    const { action, at, rate } = step.job;
+    switch (action) {
+      case 'resend':
+      case 'replay':
+        return sendPageAgain(step);
+      case 'cancel':
+        return changePage(step, (ids) => history.cancelAll(ids, now()));
+      case 'reschedule': {
+        if (!at) throw new Error(`bulk job ${step.job._id} has no time for its first attempt`);
+        const movedBefore = step.part.done;
+        return changePage(step, (ids) => history.moveAll(spreadDueTimes(ids, at, { rate, movedBefore })));
+      }
+    }
+  }
+
+  /** Whether the endpoint has as many unsent deliveries as two seconds of the job. Then the job makes no more of them. */
+  async function isEndpointBehind({ job: { action, rate }, part }: Step): Promise<boolean> {
+    if (action === 'cancel' || action === 'reschedule') return false;
+    const mostUnsent = Math.max(fewestBehind, 2 * rate);
+    const unsent = await history.countDueRetries(part.keyId, now(), mostUnsent);
+    return unsent >= mostUnsent;
   }
 
   /** Takes one step. @returns the part after the step */
   return async (step: Step): Promise<Part> => {
-    const { job, part } = step;
-    const now = new Date(clock.now());
-    const { isBehind: _wasBehind, ...rest } = part;
-    const makesDeliveries = job.action === 'resend' || job.action === 'replay';
-    if (makesDeliveries) {
-      const mostOverdue = Math.max(20, 2 * job.rate);
-      const overdue = await history.countOverdue(part.keyId, now, mostOverdue);
-      if (overdue >= mostOverdue)
-        return { ...rest, isBehind: true, nextAt: new Date(now.getTime() + retryBehindAfterMs) };
-    }
-    const { done, leftOut, last, more, nextAt } = await (makesDeliveries
-      ? resendOrReplayPage(step)
-      : cancelOrReschedulePage(step));
-    const after = last ? { after: { createdAt: last.createdAt, _id: last._id } } : {};
+    const { isBehind: _wasBehind, ...part } = step.part;
+    if (await isEndpointBehind(step)) return { ...part, isBehind: true, nextAt: timeIn(retryBehindAfterMs) };
+    const { done, leftOut, last, more, nextAt } = await processPage(step);
     return {
-      ...rest,
-      ...after,
+      ...part,
+      ...(last ? { after: { createdAt: last.createdAt, _id: last._id } } : {}),
       done: part.done + done,
       leftOut: part.leftOut + leftOut,
       nextAt,
@@ -208,7 +247,3 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
     };
   };
 }
-
-/** Adds seconds to a time, rounded down, because the scheduler's jobs are for whole seconds. */
-const addWholeSeconds = (at: Date, seconds: number): Date =>
-  new Date(at.getTime() + Math.floor(seconds) * 1000);

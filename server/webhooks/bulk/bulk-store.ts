@@ -5,7 +5,7 @@ import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { createRecordStore, recordIndexes } from '../../platform/database/records.ts';
 import { queryOf } from '../operators/delivery-query-store.ts';
 import { countByKey, type KeyCount } from '../operators/key-count-store.ts';
-import { type BulkJob, nextPart, type Part } from './bulk-job.ts';
+import { type BulkJob, type ClosedFilter, nextPart, type Part } from './bulk-job.ts';
 
 const collection = 'bulkJobs';
 const paceCollection = 'bulkPaces';
@@ -15,6 +15,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { nextAt: 1 }, sparse: true },
   { collection, key: { fingerprint: 1 }, unique: true, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+  // A pace whose time is past has no effect, so it can be deleted.
   { collection: paceCollection, key: { next: 1 }, expireAfterSeconds: 3_600 },
 ];
 
@@ -29,21 +30,32 @@ interface Pace {
   next: Date;
 }
 
+/** The documents that a filter matches, counted for each API key. */
+export interface Counted {
+  keys: KeyCount[];
+  /** False if too many deliveries match to look up which events are settled. Then the counts are upper bounds. */
+  exact: boolean;
+}
+
 /** A step of a job that this process has leased. */
 export interface Step {
+  /** The token of the lease. */
+  token: string;
   job: BulkJob;
   part: Part;
   /** The index of the part in the job. */
   index: number;
 }
 
-const statusOf = (action: BulkAction, { status }: BulkFilter): string =>
-  action === 'resend' ? (status ?? 'failed') : 'pending';
+/** The status of the deliveries that a job changes or sends again. Only a resend can name it; without a name, it is `failed`. */
+export const statusToProcess = (action: BulkAction, { status = 'failed' }: BulkFilter): string =>
+  action === 'resend' ? status : 'pending';
 
 /** The query for the documents of a job: events for a replay, deliveries for other actions. */
-export function bulkQuery(action: BulkAction, { status, ...filter }: BulkFilter): Document {
-  const narrowed = queryOf(filter);
-  return action === 'replay' ? narrowed : { ...narrowed, status: statusOf(action, { status }) };
+export function bulkQuery(action: BulkAction, filter: BulkFilter): Document {
+  const { status: _status, ...conditions } = filter;
+  const query = queryOf(conditions);
+  return action === 'replay' ? query : { ...query, status: statusToProcess(action, filter) };
 }
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
@@ -61,7 +73,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
       mode: { $first: '$mode' },
     },
   };
-  /** Leaves out events that have a delivery in a settled status. */
+  /** Leaves out events that have a delivery in a settled status, as the steps of the job will do. */
   const leaveOutSettled = [
     {
       $lookup: {
@@ -81,6 +93,11 @@ export function createBulkStore(db: Db, counting: Db = db) {
     return (await counting.collection('deliveries').countDocuments(query, { limit })) < limit;
   }
 
+  async function countSorted(documents: Collection, stages: Document[]): Promise<KeyCount[]> {
+    const keys = await countByKey(documents, stages);
+    return keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
+  }
+
   return {
     insert: records.insert,
     find: records.find,
@@ -92,20 +109,22 @@ export function createBulkStore(db: Db, counting: Db = db) {
       return (await jobs.findOne({ fingerprint })) ?? undefined;
     },
 
-    /** Finds a job with the same action, an overlapping time span and at least one of these keys. */
+    /**
+     * Finds a job with the same action, an overlapping time span and at least one of these keys. A job that ended without
+     * sending anything to the key does not count.
+     */
     async findOverlapping(
       action: BulkAction,
-      { since, until, ...filter }: BulkFilter,
+      { since, until, status }: ClosedFilter,
       keyIds: readonly string[],
     ) {
+      const hasSentOrWillSend = { $or: [{ done: { $gt: 0 } }, { finished: false }] };
       const overlaps = {
         action,
-        ...(filter.status ? { 'filter.status': filter.status } : {}),
-        'filter.since': { $lt: until ?? '' },
-        'filter.until': { $gt: since ?? '' },
-        parts: {
-          $elemMatch: { keyId: { $in: [...keyIds] }, $or: [{ done: { $gt: 0 } }, { finished: false }] },
-        },
+        ...(status ? { 'filter.status': status } : {}),
+        'filter.since': { $lt: until },
+        'filter.until': { $gt: since },
+        parts: { $elemMatch: { keyId: { $in: [...keyIds] }, ...hasSentOrWillSend } },
       };
       const found = await jobs
         .find(overlaps as Document, { hint: { createdAt: -1, _id: -1 } })
@@ -116,22 +135,27 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     /**
-     * Counts what a job would process for each API key, in the order of the keys. A replay and a resend count events.
-     * `exact` is false if too many deliveries match: then the count is an upper bound.
+     * Counts what a job would process for each API key, in the order of the keys. A replay and a resend count events, the
+     * other actions count deliveries.
      */
-    async count(action: BulkAction, filter: BulkFilter): Promise<{ keys: KeyCount[]; exact: boolean }> {
+    async count(action: BulkAction, filter: BulkFilter): Promise<Counted> {
       const query = bulkQuery(action, filter);
       const documents = counting.collection(action === 'replay' ? 'events' : 'deliveries');
-      const groupsByEvent = action === 'resend';
-      const mustLeaveOutSettled = groupsByEvent && statusOf(action, filter) !== 'delivered';
-      const exact = !mustLeaveOutSettled || (await canLeaveOutSettled(query));
-      const leavesOutSettled = mustLeaveOutSettled && exact;
-      const stages = [...(groupsByEvent ? [groupByEvent] : []), ...(leavesOutSettled ? leaveOutSettled : [])];
-      const keys = await countByKey(documents, [{ $match: query }, ...stages]);
-      return { exact, keys: keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1)) };
+      if (action !== 'resend')
+        return { exact: true, keys: await countSorted(documents, [{ $match: query }]) };
+      const countEvents = [{ $match: query }, groupByEvent];
+      // A resend of delivered events leaves out no settled ones, so there is nothing to look up.
+      if (filter.status === 'delivered')
+        return { exact: true, keys: await countSorted(documents, countEvents) };
+      const exact = await canLeaveOutSettled(query);
+      const stages = exact ? [...countEvents, ...leaveOutSettled] : countEvents;
+      return { exact, keys: await countSorted(documents, stages) };
     },
 
-    /** Leases the next due step; undefined if none is due. */
+    /**
+     * Leases the next due step; undefined if none is due. While the step is taken, `nextAt` of the job is the end of the lease.
+     * If the process ends without saving the step, the job is due again at that time.
+     */
     async lease(token: string, now: Date, until: Date): Promise<Step | undefined> {
       const job = await jobs.findOneAndUpdate(
         { nextAt: { $lte: now } },
@@ -140,11 +164,12 @@ export function createBulkStore(db: Db, counting: Db = db) {
       );
       const index = job ? nextPart(job.parts) : -1;
       const part = job?.parts[index];
-      return job && part ? { job, part, index } : undefined;
+      return job && part ? { token, job, part, index } : undefined;
     },
 
     /** When the next step is due; undefined if no job runs. */
     async nextDue(): Promise<Date | undefined> {
+      // Only running jobs have `nextAt`. The condition on it lets the query use its sparse index.
       const [next] = await jobs
         .find({ nextAt: { $gt: new Date(0) } }, { projection: { nextAt: 1 } })
         .sort({ nextAt: 1 })
@@ -154,37 +179,40 @@ export function createBulkStore(db: Db, counting: Db = db) {
     },
 
     /** Writes the result of a step, unless another process has taken the step over, or the job was cancelled. */
-    async save({ job, index }: Omit<Step, 'part'>, part: Part, now: Date): Promise<void> {
+    async save({ job, index, token }: Omit<Step, 'part'>, part: Part, now: Date): Promise<void> {
       const parts = job.parts.with(index, part);
       const next = parts[nextPart(parts)];
-      const ended = { $set: { [`parts.${index}`]: part, status: 'done' as const, endedAt: now } };
-      await jobs.updateOne(
-        { _id: job._id, lease: job.lease ?? '', status: 'running' },
-        next
-          ? { $set: { [`parts.${index}`]: part, nextAt: next.nextAt }, $unset: { lease: '' } }
-          : { ...ended, $unset: { lease: '', nextAt: '', fingerprint: '' } },
-      );
+      const savedPart = { [`parts.${index}`]: part };
+      const update = next
+        ? { $set: { ...savedPart, nextAt: next.nextAt }, $unset: { lease: '' as const } }
+        : {
+            $set: { ...savedPart, status: 'done' as const, endedAt: now },
+            // Without the fingerprint, the same call can start another job.
+            $unset: { lease: '' as const, nextAt: '' as const, fingerprint: '' as const },
+          };
+      await jobs.updateOne({ _id: job._id, lease: token, status: 'running' }, update);
     },
 
     /**
-     * Reserves `count` places in a key's sequence, which all bulk jobs share.
-     * @param spacing milliseconds from one place to the next
-     * @returns the time of the first place, not before `now`
+     * Reserves the time for `count` deliveries of a key, after the times that all bulk jobs of the key have reserved before.
+     * @param intervalMs milliseconds from one delivery to the next
+     * @returns the time of the first delivery, not before `now`
      */
     async reserve(
       keyId: string,
       now: Date,
-      { count, spacing }: { count: number; spacing: number },
+      { count, intervalMs }: { count: number; intervalMs: number },
     ): Promise<Date> {
-      const change = [{ $set: { next: { $add: [{ $max: ['$next', now] }, Math.ceil(count * spacing)] } } }];
-      const options = { upsert: true, returnDocument: 'before' as const };
-      const reservePlaces = () => paces.findOneAndUpdate({ _id: keyId }, change, options);
-      const previous = await reservePlaces().catch((error: unknown) => {
-        // Another process has just made the document of this key.
-        if (isDuplicateKey(error)) return reservePlaces();
+      const firstTime = { $max: ['$next', now] };
+      const change = [{ $set: { next: { $add: [firstTime, Math.ceil(count * intervalMs)] } } }];
+      const reserveTime = () =>
+        paces.findOneAndUpdate({ _id: keyId }, change, { upsert: true, returnDocument: 'before' });
+      const before = await reserveTime().catch((error: unknown) => {
+        // Another process has just made the document of this key, so the second call updates it.
+        if (isDuplicateKey(error)) return reserveTime();
         throw error;
       });
-      return previous && previous.next > now ? previous.next : now;
+      return before && before.next > now ? before.next : now;
     },
   };
 }

@@ -14,7 +14,9 @@ interface Settings {
 
 /** After this time, another process may take the same step. The few commands of a step never take so long. */
 export const stepLeaseMs = 20_000;
-const longestSleepMs = 1_000;
+/** The bounds of one wait. A job that is started during a wait begins after it. */
+const shortestWaitMs = 10;
+const longestWaitMs = 1_000;
 const retryAfterFaultMs = 1_000;
 
 /** Takes the steps of bulk jobs one after another, so that a process has only one of their commands under way. */
@@ -22,12 +24,12 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let working: Promise<void> | undefined;
-  const isStopped = (): boolean => signal.aborted;
-  let isWanted = false;
+  /** Counts the calls of `wake`. */
+  let wakes = 0;
 
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
 
-  /** Takes the next step, or waits until it is due. @returns false if no job runs */
+  /** Takes the next step. If none is due, waits for the next one at most a second. @returns false if no job runs */
   async function takeStep(): Promise<boolean> {
     const now = clock.now();
     const token = randomBytes(16).toString('base64url');
@@ -38,21 +40,21 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
     }
     const next = await store.nextDue();
     if (!next) return false;
-    await pause(Math.min(longestSleepMs, Math.max(10, next.getTime() - clock.now())));
+    const remainingMs = next.getTime() - clock.now();
+    await pause(Math.min(longestWaitMs, Math.max(shortestWaitMs, remainingMs)));
     return true;
   }
 
   async function work(): Promise<void> {
-    while (isWanted && !isStopped()) {
-      isWanted = false;
-      let hasJobs = true;
-      while (hasJobs && !isStopped()) {
-        try {
-          hasJobs = await takeStep();
-        } catch (error) {
-          logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');
-          await pause(retryAfterFaultMs);
-        }
+    while (!signal.aborted) {
+      const wakesBefore = wakes;
+      try {
+        const hasJobs = await takeStep();
+        // A job that was announced during this look for a step may not have been found, so another look follows.
+        if (!hasJobs && wakes === wakesBefore) break;
+      } catch (error) {
+        logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');
+        await pause(retryAfterFaultMs);
       }
     }
     working = undefined;
@@ -61,7 +63,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   return {
     /** Takes steps until no bulk job runs any more. */
     wake(): void {
-      isWanted = true;
+      wakes += 1;
       working ??= work();
     },
     /** Takes no more steps, and resolves when the result of the step under way is saved. */

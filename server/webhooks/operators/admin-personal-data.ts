@@ -27,15 +27,18 @@ export function visibleEvent(role: Role, event: StoredEvent): StoredEvent {
 /** Matches the names of personal fields of events. */
 const personal = new RegExp(['user_id', 'claims', ...claimNames].join('|'), 'i');
 
-/** A delivery as an operator of this role may see it. Receivers may repeat the request in their responses. */
+/**
+ * A delivery as an operator of this role may see it. Receivers may repeat the request in their responses and in redirects, so
+ * the personal data of the event are also removed from these.
+ */
 export function visibleDelivery(role: Role, delivery: Delivery): Delivery {
   if (seesPeople(role)) return delivery;
   const { sub } = delivery;
   const repeats = (answer: string) => personal.test(answer) || (sub !== undefined && answer.includes(sub));
-  const visible = ({ answer, location, ...attempt }: Attempt): Attempt => ({
+  const visibleAttempt = ({ answer, location, ...attempt }: Attempt): Attempt => ({
     ...attempt,
     ...(answer === undefined ? {} : { answer: repeats(answer) ? masked : answer }),
     ...(location === undefined ? {} : { location: withoutQuery(location) }),
   });
-  return { ...delivery, attempts: delivery.attempts.map(visible) };
+  return { ...delivery, attempts: delivery.attempts.map(visibleAttempt) };
 }

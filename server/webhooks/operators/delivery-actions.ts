@@ -12,7 +12,7 @@ import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-import { harmless, sampleDraft } from './samples.ts';
+import { harmless, type SampleOwner, sampleDraft } from './samples.ts';
 
 interface Settings {
   events: EventStore;
@@ -31,8 +31,9 @@ const testTimeoutMs = attemptTimeoutMs + 5_000;
 
 /** Makes the error for a change of a delivery that does not wait. */
 function notWaitingError({ _id, status }: Delivery, participle: string): ApiError {
-  const isChanging = status === 'in_flight' || status === 'pending';
-  const why = isChanging ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
+  // The change did not find the delivery pending. If it is pending now, an attempt has just ended and another one follows.
+  const isBeingSent = status === 'in_flight' || status === 'pending';
+  const why = isBeingSent ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
   return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
 }
 
@@ -78,17 +79,16 @@ export function createDeliveryActions(settings: Settings) {
     return resends;
   }
 
-  async function sendSample(keyId: string, { type, limit }: { type: EventName; limit: number }) {
+  async function requireKey(keyId: string): Promise<SampleOwner> {
     const key = await findKey(keyId);
     if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
-    if (limit > 1 && key.mode === 'live') {
-      throw new ApiError('refused', {
-        description: 'Samples of this kind are for test keys; `webhooks test` sends a harmless one',
-      });
-    }
+    return { keyId, partnerId: key.partnerId, mode: key.mode };
+  }
+
+  /** Makes and dispatches a sample event. @param limit the most attempts that its delivery may make */
+  async function sendSample(type: EventName, owner: SampleOwner, limit: number): Promise<Delivery> {
     const at = now();
-    const { partnerId, mode } = key;
-    const event: StoredEvent = composeEvent(sampleDraft(type, { keyId, partnerId, mode }, at), idKey);
+    const event: StoredEvent = composeEvent(sampleDraft(type, owner, at), idKey);
     const delivery = composeDelivery(event, {
       id: randomId('delivery'),
       trigger: 'test',
@@ -125,24 +125,33 @@ export function createDeliveryActions(settings: Settings) {
         await dueJobs.at(at);
         return moved;
       }
+      // A pending delivery was not moved because it is deleted before the new time.
       const delivery = await requireDelivery(id);
       if (delivery.status === 'pending') requireKept(at, delivery.purgeAt);
       throw notWaitingError(delivery, 'moved');
     },
 
-    /** Sends one sample once, and waits for the result. */
+    /** Sends one sample once, and waits for the result. After `testTimeoutMs`, returns the delivery as it is. */
     async test(keyId: string): Promise<Delivery> {
-      const { _id } = await sendSample(keyId, { type: harmless, limit: 1 });
+      const { _id } = await sendSample(harmless, await requireKey(keyId), 1);
       const timeout = AbortSignal.timeout(testTimeoutMs);
       for (;;) {
         const delivery = await requireDelivery(_id);
-        if (finalStatuses.some((status) => status === delivery.status) || timeout.aborted) return delivery;
+        const hasEnded = finalStatuses.some((status) => status === delivery.status);
+        if (hasEnded || timeout.aborted) return delivery;
         await sleep(50);
       }
     },
 
-    /** Sends a sample with the usual retries. */
-    trigger: (keyId: string, type: EventName): Promise<Delivery> =>
-      sendSample(keyId, { type, limit: attemptLimit }),
+    /** Sends a sample with the usual retries. Live receivers get only the harmless sample of `test`. */
+    async trigger(keyId: string, type: EventName): Promise<Delivery> {
+      const owner = await requireKey(keyId);
+      if (owner.mode === 'live') {
+        throw new ApiError('refused', {
+          description: 'Samples of this kind are for test keys; `webhooks test` sends a harmless one',
+        });
+      }
+      return sendSample(type, owner, attemptLimit);
+    },
   };
 }

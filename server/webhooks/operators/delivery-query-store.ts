@@ -8,7 +8,10 @@ import type { Delivery, Lane } from '../delivery/delivery.ts';
 
 const collection = 'deliveries';
 
-/** Indexed fields, by which counts choose an index. */
+/**
+ * The fields by which `divideFilter` chooses an index for a count. Few deliveries have the same value of a `selective` field.
+ * The index of a `sorted` field also contains `createdAt`, so it serves a period too.
+ */
 const indexed = { selective: ['eventId'], sorted: ['keyId', 'partnerId', 'status'] };
 
 /** Conditions of lists of events and deliveries: values of fields, and a period of time. */
@@ -36,12 +39,16 @@ export interface NewDue {
   trigger: 'run' | 'reschedule';
 }
 
-/** The update for a new due time. An overdue attempt that is run by hand keeps its place in the order. */
+/**
+ * The update for a new due time. A run by hand never makes an attempt due later, because overdue attempts are sent in the order
+ * of their due times.
+ */
 const updateDueTime = ({ at, trigger }: NewDue) =>
   trigger === 'run'
     ? { $set: { trigger }, $min: { nextAttemptAt: at } }
     : { $set: { trigger, nextAttemptAt: at } };
 
+/** The update that ends a waiting delivery. A cancelled delivery is a skipped one with this reason. */
 const cancelUpdate = (at: Date) => ({
   $set: { status: 'skipped' as const, skipped: { reason: 'cancelled' as const, at }, endedAt: at },
   $unset: { nextAttemptAt: '' as const },
@@ -85,8 +92,8 @@ export function createDeliveryQueryStore(db: Db) {
       return ids.map((id) => byId.get(id));
     },
 
-    /** Counts the due deliveries of a key in the retry lane, up to `most`. */
-    countOverdue: (keyId: string, now: Date, most: number): Promise<number> =>
+    /** Counts the due retries and resends of a key, up to `most`. Deliveries of bulk jobs are among them. */
+    countDueRetries: (keyId: string, now: Date, most: number): Promise<number> =>
       deliveries.countDocuments(
         { status: 'pending', keyId, lane: 'retry', nextAttemptAt: { $lte: now } },
         { limit: most },
@@ -127,10 +134,8 @@ export function createDeliveryQueryStore(db: Db) {
       });
     },
 
-    /** Counts the deliveries that are due in each of these seconds, in the order of the seconds. */
-    async countDue(seconds: readonly Date[]): Promise<number[]> {
-      return Promise.all(seconds.map((second) => deliveries.countDocuments(dueWithin(second))));
-    },
+    /** Counts the deliveries that are due in this second. */
+    countDue: (second: Date): Promise<number> => deliveries.countDocuments(dueWithin(second)),
 
     /** Counts the attempts in flight in all processes, by key. */
     async inFlight(): Promise<Map<string, InFlight>> {
@@ -164,11 +169,12 @@ export function createDeliveryQueryStore(db: Db) {
       const named = { _id: { $in: [...ids] } };
       const skipped = { reason: 'cancelled' as const, at };
       await deliveries.updateMany({ ...named, ...dueWithin(second) }, cancelUpdate(at));
-      const ended = await deliveries
+      // The time distinguishes the deliveries that this call has cancelled from those that were cancelled before.
+      const cancelled = await deliveries
         .find({ ...named, skipped })
         .project<{ _id: string }>({ _id: 1 })
         .toArray();
-      return ended.map(({ _id }) => _id);
+      return cancelled.map(({ _id }) => _id);
     },
 
     /** Reschedules the deliveries that are due in this second. @returns how many were rescheduled */

@@ -34,7 +34,7 @@ interface Finding {
 const prefix = 'sha256=';
 const hexDigest = /^[0-9a-f]{64}$/i;
 
-/** Returns the digest of a signature header, even if the prefix is wrong or the digest is in upper case. */
+/** Returns the digest of a signature, without its form: a wrong prefix or upper case are faults that are reported apart. */
 const digestOf = (signature: string): string =>
   signature
     .trim()
@@ -67,7 +67,7 @@ function findFormFaults(signature: string): Finding[] {
 const byteLengths = (sent: string, given: string): string =>
   `${Buffer.byteLength(sent)} bytes were sent, ${Buffer.byteLength(given)} are given`;
 
-/** The signature was sent, with another body. */
+/** We have sent this signature (so there is a `sentAttempt`), but with another body. */
 function findChangedBody({ body, sent, sentAttempt }: Mismatch): Finding | undefined {
   if (!sent || !sentAttempt || sent.body === body) return undefined;
   return {
@@ -180,15 +180,13 @@ function findSignatureFaults(captured: Captured): Finding[] {
       },
     ];
   }
-  const formFaults = hexDigest.test(digestOf(text)) ? findFormFaults(signature) : [];
-  if (digestOf(text) === digestOf(expected)) {
-    const spaces: Finding = {
-      fault: 'missing_prefix',
-      reason: 'The value has spaces round it; compare it without.',
-    };
-    return formFaults.length > 0 ? formFaults : [spaces];
-  }
-  return [explainDigest(captured), ...formFaults];
+  const digest = digestOf(text);
+  // The form of a value that is no hex digest says nothing.
+  const formFaults = hexDigest.test(digest) ? findFormFaults(signature) : [];
+  if (digest !== digestOf(expected)) return [explainDigest(captured), ...formFaults];
+  // The digest is right, so only the form of the value is wrong.
+  if (formFaults.length > 0) return formFaults;
+  return [{ fault: 'missing_prefix', reason: 'The value has spaces round it; compare it without.' }];
 }
 
 /** Explains the receiver's own result, if the request itself is valid. */

@@ -1,6 +1,6 @@
 import type { EndpointHealth, EndpointState } from '../../../contracts/admin/endpoint-health.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { Limits } from '../delivery/concurrency-limits.ts';
+import { type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
 
 /** An attempt that has ended. */
 export interface EndedAttempt {
@@ -26,23 +26,27 @@ export interface EndpointFacts {
 
 /** An endpoint counts as dead after this many milliseconds without a success. */
 export const deadAfterMs = 15 * 60_000;
+/** With fewer failures, an endpoint does not count as dead, however long ago the first one was. */
 const fewestFailures = 3;
 const mostAnswers = 5;
 
+/** What came back from an attempt: the HTTP status, or the class of the error. */
 const answerOf = ({ status, error }: EndedAttempt): string =>
   status === undefined ? (error ?? 'none') : String(status);
 
+/** The most frequent answers, each with its number and the times of the first and the last one. */
 function answersOf(attempts: readonly EndedAttempt[]): EndpointHealth['answers'] {
-  const found = new Map<string, EndpointHealth['answers'][number]>();
+  const rows = new Map<string, EndpointHealth['answers'][number]>();
   for (const attempt of attempts) {
     const answer = answerOf(attempt);
     const at = attempt.at.toISOString();
-    const before = found.get(answer) ?? { answer, count: 0, firstAt: at, lastAt: at };
-    found.set(answer, { ...before, count: before.count + 1, lastAt: at });
+    const row = rows.get(answer) ?? { answer, count: 0, firstAt: at, lastAt: at };
+    rows.set(answer, { ...row, count: row.count + 1, lastAt: at });
   }
-  return [...found.values()].toSorted((one, other) => other.count - one.count).slice(0, mostAnswers);
+  return [...rows.values()].toSorted((one, other) => other.count - one.count).slice(0, mostAnswers);
 }
 
+/** The smallest value that at least this share of all values does not exceed; null without values. */
 function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
@@ -55,19 +59,25 @@ function causeOf(
   if (pausedUntil) return `paused until ${pausedUntil.toISOString()}`;
   if (queued === 0) return null;
   const { perEndpoint, pool } = limits;
-  if (inFlight >= Math.max(1, perEndpoint - 1))
+  // Retries wait already when they have all slots but the one that is kept for first attempts.
+  if (inFlight >= retryLimits(limits).perEndpoint)
     return `behind ${queued} of this endpoint, ${perEndpoint} at a time`;
   if (allInFlight >= pool) return `the process has ${pool} attempts of all endpoints under way`;
   return 'about to be sent; if it stays, no process with the worker role has taken it up';
 }
 
-function stateOf(facts: EndpointFacts, failures: readonly EndedAttempt[], now: number): EndpointState {
-  if (facts.pausedUntil) return 'paused';
-  if (facts.attempts.length === 0) return 'idle';
-  const [first] = failures;
-  if (!first) return 'ok';
-  const isDead = failures.length >= fewestFailures && now - first.at.getTime() >= deadAfterMs;
-  return isDead ? 'dead' : 'failing';
+/** The state of an endpoint. @param failures the attempts since the last success, in order of time */
+function stateOf(
+  { pausedUntil, attempts }: EndpointFacts,
+  failures: readonly EndedAttempt[],
+  now: number,
+): EndpointState {
+  if (pausedUntil) return 'paused';
+  if (attempts.length === 0) return 'idle';
+  const [firstFailure] = failures;
+  if (!firstFailure) return 'ok';
+  const failingMs = now - firstFailure.at.getTime();
+  return failures.length >= fewestFailures && failingMs >= deadAfterMs ? 'dead' : 'failing';
 }
 
 /** Derives the health of an endpoint. @param now milliseconds since 1970 */
@@ -76,9 +86,9 @@ export function evaluateEndpoint(
   { limits, now }: { limits: Limits; now: number },
 ): EndpointHealth {
   const { keyId, partnerId, mode, attempts, queued, inFlight, pausedUntil } = facts;
-  const succeeded = attempts.filter(({ error }) => error === undefined);
-  const lastSuccess = succeeded.at(-1);
-  const failures = lastSuccess ? attempts.slice(attempts.lastIndexOf(lastSuccess) + 1) : attempts;
+  const isSuccess = ({ error }: EndedAttempt): boolean => error === undefined;
+  const lastSuccess = attempts.findLastIndex(isSuccess);
+  const failures = attempts.slice(lastSuccess + 1);
   const durations = attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);
   return {
     keyId,
@@ -87,8 +97,8 @@ export function evaluateEndpoint(
     state: stateOf(facts, failures, now),
     attempts: attempts.length,
     since: attempts[0]?.at.toISOString() ?? null,
-    successShare: attempts.length > 0 ? succeeded.length / attempts.length : null,
-    lastSuccessAt: lastSuccess?.at.toISOString() ?? null,
+    successShare: attempts.length > 0 ? attempts.filter(isSuccess).length / attempts.length : null,
+    lastSuccessAt: attempts[lastSuccess]?.at.toISOString() ?? null,
     failingSince: failures[0]?.at.toISOString() ?? null,
     p50Ms: quantile(durations, 0.5),
     p95Ms: quantile(durations, 0.95),
@@ -100,14 +110,15 @@ export function evaluateEndpoint(
   };
 }
 
-const order: readonly EndpointState[] = ['dead', 'failing', 'paused', 'ok', 'idle'];
+const worstStateFirst: readonly EndpointState[] = ['dead', 'failing', 'paused', 'ok', 'idle'];
 
 /** Sorts endpoints: dead and failing ones first, then live before test, then by state, then the longest failing first. */
 export function worstFirst(one: EndpointHealth, other: EndpointHealth): number {
   const isWell = ({ state }: EndpointHealth) => state !== 'dead' && state !== 'failing';
   const byTrouble = Number(isWell(one)) - Number(isWell(other));
-  const byState = order.indexOf(one.state) - order.indexOf(other.state);
   const byMode = Number(one.mode === 'test') - Number(other.mode === 'test');
-  const since = ({ failingSince }: EndpointHealth) => failingSince ?? '9';
+  const byState = worstStateFirst.indexOf(one.state) - worstStateFirst.indexOf(other.state);
+  // Endpoints that do not fail have no time, so they get one that sorts last.
+  const since = ({ failingSince }: EndpointHealth) => failingSince ?? '9999';
   return byTrouble || byMode || byState || (since(one) < since(other) ? -1 : 1);
 }

@@ -5,11 +5,13 @@ import type { EndedAttempt } from './endpoint-health.ts';
 import { countByKey, type KeyCount } from './key-count-store.ts';
 
 const dayMs = 24 * 3_600_000;
-/** Among this many deliveries of a key, attempted ones are searched; of those, at most `mostSampled` are read. */
+/** How many of a key's newest deliveries are searched for attempted ones. Many others may still wait for their first attempt. */
 const mostSearched = 2_000;
-const mostSampled = 500;
-/** How many failed and overdue deliveries are searched for their keys. */
+/** The most attempted deliveries whose attempts are read. */
+const mostAttempted = 500;
+/** The most failed deliveries, and the most waiting ones, whose keys count as troubled. */
 const mostTroubled = 5_000;
+/** The count of a key's due deliveries ends at this number. */
 const mostQueued = 10_000;
 
 export type Owner = Omit<KeyCount, 'total'>;
@@ -21,6 +23,10 @@ export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>('deliveries');
   const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
   type Order = Record<string, 1 | -1>;
+  /**
+   * The keys of the first matching deliveries, with the number of deliveries of each. `hint` names the index, because the
+   * planner may choose a worse one.
+   */
   const keysOf = (match: object, sort: Order, hint: Order) =>
     countByKey(deliveries, [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }], { hint });
 
@@ -33,9 +39,10 @@ export function createHealthStore(db: Db) {
           { $sort: { createdAt: -1, _id: -1 } },
           { $limit: mostSearched },
           { $match: { 'attempts.0': { $exists: true } } },
-          { $limit: mostSampled },
+          { $limit: mostAttempted },
           { $unwind: '$attempts' },
           { $replaceWith: '$attempts' },
+          // An attempt that is under way has neither of them yet.
           { $match: { $or: [{ status: { $exists: true } }, { error: { $exists: true } }] } },
           { $project: { at: 1, status: 1, error: 1, durationMs: 1 } },
           { $sort: { at: 1 } },
@@ -43,13 +50,18 @@ export function createHealthStore(db: Db) {
         .toArray();
     },
 
+    /** Counts the due deliveries of a key, at most `mostQueued`. */
     queued: (keyId: string, now: Date): Promise<number> =>
       deliveries.countDocuments(
+        // All lanes are named, because the index contains the lane between the key and the time.
         { status: 'pending', keyId, lane: { $in: ['first', 'retry'] }, nextAttemptAt: { $lte: now } },
         { limit: mostQueued },
       ),
 
-    /** Keys whose deliveries have failed within a day, wait for a retry, or are overdue. Keys with the most come first. */
+    /**
+     * Keys with deliveries that have failed within a day, or wait for an attempt. Live keys come first, and among them those
+     * with the most such deliveries.
+     */
     async troubled(now: Date, limit: number): Promise<Owner[]> {
       const [failed, waiting] = await Promise.all([
         keysOf(
@@ -57,18 +69,16 @@ export function createHealthStore(db: Db) {
           { createdAt: -1, _id: -1 },
           { status: 1, createdAt: -1, _id: -1 },
         ),
-        keysOf(
-          { status: 'pending', nextAttemptAt: { $gt: new Date(0) } },
-          { nextAttemptAt: 1 },
-          { nextAttemptAt: 1 },
-        ),
+        keysOf({ status: 'pending' }, { nextAttemptAt: 1 }, { nextAttemptAt: 1 }),
       ]);
-      const all = [...failed, ...waiting].toSorted(
-        (one, other) =>
-          Number(one.mode === 'test') - Number(other.mode === 'test') || other.total - one.total,
+      const liveFirst = (one: KeyCount, other: KeyCount) =>
+        Number(one.mode === 'test') - Number(other.mode === 'test');
+      const sorted = [...failed, ...waiting].toSorted(
+        (one, other) => liveFirst(one, other) || other.total - one.total,
       );
-      const found = new Map(all.map(({ keyId, partnerId, mode }) => [keyId, { keyId, partnerId, mode }]));
-      return [...found.values()].slice(0, limit);
+      // A key may have both failed and waiting deliveries. The map keeps its first place.
+      const owners = new Map(sorted.map(({ total: _total, ...owner }) => [owner.keyId, owner]));
+      return [...owners.values()].slice(0, limit);
     },
 
     /** The keys of a partner that have a webhook URL. */

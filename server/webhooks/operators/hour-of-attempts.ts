@@ -16,6 +16,7 @@ export interface HourFault {
 const isSuccess = ({ status }: EndedAttempt): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
+/** The most frequent answers of the failed attempts, each with its number: `500 (3)`. */
 function answersOf(attempts: readonly EndedAttempt[]): string[] {
   const counts = new Map<string, number>();
   for (const attempt of attempts.filter((one) => !isSuccess(one))) {
@@ -33,13 +34,13 @@ function answersOf(attempts: readonly EndedAttempt[]): string[] {
  * @param now milliseconds since the epoch
  */
 export function evaluateHour(attempts: readonly EndedAttempt[], now: number): HourFault | undefined {
-  const lastSuccess = attempts.findLastIndex(isSuccess);
-  const failures = attempts.slice(lastSuccess + 1);
-  const [first] = failures;
-  const recent = attempts.filter(({ at }) => now - at.getTime() < hour);
-  const answers = answersOf(recent.length > 0 ? recent : failures);
-  if (first && now - first.at.getTime() >= hour) return { since: first.at, answers };
-  const delivered = recent.filter(isSuccess).length;
-  const isPoor = recent.length >= fewestAttempts && delivered / recent.length < 0.5;
-  return isPoor ? { since: undefined, answers } : undefined;
+  const failuresSinceSuccess = attempts.slice(attempts.findLastIndex(isSuccess) + 1);
+  const lastHour = attempts.filter(({ at }) => now - at.getTime() < hour);
+  // Without attempts in the last hour, older failures show how the endpoint fails.
+  const answers = answersOf(lastHour.length > 0 ? lastHour : failuresSinceSuccess);
+  const failingSince = failuresSinceSuccess[0]?.at;
+  if (failingSince && now - failingSince.getTime() >= hour) return { since: failingSince, answers };
+  const delivered = lastHour.filter(isSuccess).length;
+  const deliversTooFew = lastHour.length >= fewestAttempts && delivered / lastHour.length < 0.5;
+  return deliversTooFew ? { since: undefined, answers } : undefined;
 }

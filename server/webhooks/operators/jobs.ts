@@ -31,42 +31,43 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     return job;
   }
 
-  async function view(jobs: readonly Job[]): Promise<JobView[]> {
-    const seconds = jobs.map(dueSecondOf);
-    const counts = await history.countDue(seconds.filter((second) => second !== undefined));
-    return jobs.map((job, index) =>
-      viewJob(job, { wakes: seconds[index] ? (counts.shift() ?? 0) : 0, now: Date.now() }),
-    );
+  /** A job as operators see it. @param wakes the number of deliveries that it sends or has sent */
+  const viewWith = (job: Job, wakes: number): JobView => viewJob(job, { wakes, now: Date.now() });
+
+  async function view(job: Job): Promise<JobView> {
+    const second = dueSecondOf(job);
+    return viewWith(job, second ? await history.countDue(second) : 0);
   }
 
-  /** Schedules a job for deliveries that were added to this second during a change, because the changed job may miss them. */
+  /**
+   * Schedules a job for deliveries that became due in this second while its job was moved or cancelled. Without it, only the
+   * next sweep would find them.
+   */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [late] = await history.dueWith(second, 1);
     if (late) await dueJobs.at(second);
   }
 
-  function changed(job: Job, wakes: number, deliveryIds: string[]): ChangedJob {
-    return { ...viewJob(job, { wakes, now: Date.now() }), deliveryIds };
-  }
-
-  const cannotChange = ({ id, ...job }: Job, participle: string): ApiError => {
-    const { state } = viewJob({ id, ...job }, { wakes: 0, now: Date.now() });
-    const description = `Job ${id} is ${state}, and no attempt waits for it: it cannot be ${participle} now`;
+  /** Makes the error for a job that cannot be changed. @param participle what it cannot be, for instance `cancelled` */
+  const cannotChange = (job: Job, participle: string): ApiError => {
+    const { state } = viewWith(job, 0);
+    const description = `Job ${job.id} is ${state}, and no attempt waits for it: it cannot be ${participle} now`;
     return new ApiError('conflict', { description });
   };
 
-  /** Changes the time of a job and its attempts. If a process holds the job, the attempts get a new job. */
+  /** Changes the time of a job, and of the deliveries that wait for it. */
   async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
     const second = dueSecondOf(job);
     if (!second) throw cannotChange(job, participle);
     const shown = await history.dueWith(second, deliveriesPerPage);
-    const count = await history.moveDue(second, to);
-    const isMoved = await dueJobs.move(job.id, to.at);
-    if (!isMoved && count === 0) throw cannotChange(job, participle);
-    if (!isMoved) await dueJobs.at(to.at);
+    const movedDeliveries = await history.moveDue(second, to);
+    const isJobMoved = await dueJobs.move(job.id, to.at);
+    if (!isJobMoved && movedDeliveries === 0) throw cannotChange(job, participle);
+    // A process runs the job already, so the moved deliveries need a job of their own.
+    if (!isJobMoved) await dueJobs.at(to.at);
     await scheduleLateDeliveries(second);
-    const ids = shown.map(({ _id }) => _id);
-    return changed((await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at }, count, ids);
+    const moved = (await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at };
+    return { ...viewWith(moved, movedDeliveries), deliveryIds: shown.map(({ _id }) => _id) };
   }
 
   /** Cancels the deliveries that are due in this second, one page after another. @returns their ids */
@@ -87,7 +88,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
         ...(name === undefined ? {} : { name }),
         ...(after === undefined ? {} : { after }),
       };
-      return view(await scheduler.list(page));
+      return Promise.all((await scheduler.list(page)).map(view));
     },
 
     count: ({ name }: Pick<ListJobs, 'name'>): Promise<Total> => scheduler.count(name),
@@ -95,13 +96,12 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     async show(id: string): Promise<JobDetail> {
       const job = await requireJob(id);
       const second = dueSecondOf(job);
-      const [[shown], waiting] = await Promise.all([
-        view([job]),
+      const [viewed, waiting] = await Promise.all([
+        view(job),
         second ? history.dueWith(second, deliveriesPerPage) : [],
       ]);
       const attempts = waiting.map(viewWaiting);
-      const deliveryIds = attempts.map(({ deliveryId }) => deliveryId);
-      return { ...(shown ?? viewJob(job, { wakes: 0, now: Date.now() })), deliveryIds, attempts };
+      return { ...viewed, deliveryIds: attempts.map(({ deliveryId }) => deliveryId), attempts };
     },
 
     /** Runs a job now: its attempts become due. */
@@ -112,11 +112,11 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       const job = await requireJob(id);
       const at = requireDueTime(time, now());
       const second = dueSecondOf(job);
-      requireKept(at, second && (await history.earliestPurgeDate(second)));
+      if (second) requireKept(at, await history.earliestPurgeDate(second));
       return move(job, { at, trigger: 'reschedule' }, 'moved');
     },
 
-    /** Cancels the attempts that wait for a job, and removes it. */
+    /** Cancels the deliveries that wait for a job, and removes the job. A job that a process runs already stays. */
     async cancel(id: string): Promise<ChangedJob> {
       const job = await requireJob(id);
       const second = dueSecondOf(job);
@@ -124,7 +124,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       const isRemoved = await scheduler.cancel(id);
       if (second) await scheduleLateDeliveries(second);
       if (!isRemoved && cancelled.length === 0) throw cannotChange(job, 'cancelled');
-      return changed(job, cancelled.length, cancelled.slice(0, deliveriesPerPage));
+      return { ...viewWith(job, cancelled.length), deliveryIds: cancelled.slice(0, deliveriesPerPage) };
     },
   };
 }

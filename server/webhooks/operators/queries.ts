@@ -61,6 +61,7 @@ export function createWebhookQueries(settings: Settings) {
     return queryOf({ ...conditions, sub: sub ?? (enrollmentId && (await subjectOf(enrollmentId))) });
   }
 
+  /** The query of a list. `waiting` is no stored status: it finds pending deliveries that are due. */
   function deliveryQuery({ status, ...conditions }: DeliveryFilter) {
     if (status !== 'waiting') return queryOf({ ...conditions, status });
     return { ...queryOf(conditions), status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
@@ -86,10 +87,8 @@ export function createWebhookQueries(settings: Settings) {
       return { ...viewEvent(event, await deliveriesOf([id], role)), body: event.body };
     },
 
-    async why(
-      id: string,
-      { role, adviseCommand }: { role: OperatorRole; adviseCommand: CommandAdvice },
-    ): Promise<EventTimeline> {
+    /** The timeline of an event, with advice in commands that this role may run. */
+    async why(id: string, role: OperatorRole, adviseCommand: CommandAdvice): Promise<EventTimeline> {
       const event = visibleEvent(role, await requireEvent(id));
       const deliveries = await deliveriesOf([id], role);
       const waits = await waiting.reasons(deliveries);

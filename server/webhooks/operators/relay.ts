@@ -22,7 +22,10 @@ interface Settings {
 }
 
 const pageLength = 100;
-/** Other processes may still store deliveries with a time a little in the past. */
+/**
+ * A page begins this long before the given time, because other processes may still store deliveries of that time. The caller
+ * ignores deliveries that it has got before.
+ */
 const overlapMs = 2_000;
 
 const offReasons = {
@@ -61,7 +64,10 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
       return explain({ body, signature, computed, secret, secretVersion, sent });
     },
 
-    /** The deliveries of a test key since a time, signed now, for a receiver on a developer's machine. */
+    /**
+     * The deliveries of a test key since a time, signed now, for a receiver on a developer's machine. `until` is the time from
+     * which to ask next. A call without `since` is the first one: it gets that time and the secret, but no deliveries.
+     */
     async since({ keyId, since, after }: RelayRequest): Promise<Relayed> {
       const { mode, secret, secretVersion } = await endpointOf(keyId);
       if (mode === 'live')
@@ -74,9 +80,10 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
       const from = new Date(Date.parse(since) - overlapMs);
       const found = await history.since(keyId, from, { limit: pageLength, ...(last ? { after: last } : {}) });
       const bodies = await events.bodies(found.map(({ eventId }) => eventId));
+      const mayHaveMore = found.length === pageLength;
       return {
         until,
-        after: found.length === pageLength ? (found.at(-1)?._id ?? null) : null,
+        after: mayHaveMore ? (found.at(-1)?._id ?? null) : null,
         deliveries: found.map(({ _id, eventId, type }) => {
           const body = bodies.get(eventId) ?? '';
           const signed = { eventId, type, attempt: 1, body, secret, at, userAgent };

@@ -41,9 +41,13 @@ function describeOutcome(attempt: Attempt): string {
   return attempt.status === undefined ? 'it is under way' : `it was acknowledged with HTTP ${attempt.status}`;
 }
 
+/** An attempt that began later than this has waited for a slot. The scheduler, which polls every second, delays it less. */
+const longestUsualWaitMs = 1500;
+
 function describeAttempt(attempt: Attempt): string {
   const waitedMs = attempt.at.getTime() - attempt.dueAt.getTime();
-  const lateness = waitedMs > 1500 ? `, ${seconds(waitedMs)} after it was due, because no slot was free` : '';
+  const lateness =
+    waitedMs > longestUsualWaitMs ? `, ${seconds(waitedMs)} after it was due, because no slot was free` : '';
   const where = attempt.address ? ` at ${attempt.address}` : '';
   const took = attempt.durationMs === undefined ? '' : `, after ${seconds(attempt.durationMs)}`;
   const location = attempt.location ? `; Location: ${attempt.location}` : '';
@@ -63,10 +67,11 @@ const skipReasons: Record<SkipReason, string> = {
 /** Advises a command. If the reader's role may not run it, names the roles that may. */
 export type CommandAdvice = (procedure: string, command: string) => string;
 
-/** The time of a timeline, the advice for its reader, and why due attempts wait. */
+/** What a timeline needs besides the event and its deliveries. */
 interface TimelineContext {
   adviseCommand: CommandAdvice;
   now: Date;
+  /** Why due deliveries wait, by their ids. */
   waits: ReadonlyMap<string, WaitReason>;
 }
 
@@ -79,12 +84,16 @@ function describeDueTime({ _id, nextAttemptAt }: Delivery, { now, waits }: Timel
   return `has been due for ${seconds(-remainingMs)} and waits: ${waitReasons[reason]}`;
 }
 
+/** Every skipped delivery has a reason, although its type does not say so. */
+const skipReasonOf = ({ skipped }: Delivery): SkipReason => skipped?.reason ?? 'no_url';
+
 function describeStatus(delivery: Delivery, context: TimelineContext): string[] {
-  const { _id, status, skipped, endedAt, attempt, limit } = delivery;
+  const { _id, status, endedAt, attempt, limit } = delivery;
   switch (status) {
     case 'pending':
       return [`Attempt ${attempt} of ${limit} ${describeDueTime(delivery, context)}.`];
     case 'in_flight':
+      // The sentence of the attempt says that it is under way.
       return [];
     case 'delivered':
       return [`Delivery ${_id} was delivered.`];
@@ -94,7 +103,7 @@ function describeStatus(delivery: Delivery, context: TimelineContext): string[] 
       ];
     case 'skipped':
       return [
-        `Delivery ${_id} was skipped at ${endedAt?.toISOString()}: ${skipReasons[skipped?.reason ?? 'no_url']}.`,
+        `Delivery ${_id} was skipped at ${endedAt?.toISOString()}: ${skipReasons[skipReasonOf(delivery)]}.`,
       ];
   }
 }
@@ -119,14 +128,14 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';
   const resend = adviseCommand('deliveries.resend', `svcadmin deliveries resend ${last._id}`);
   const set = adviseCommand('webhooks.set', `svcadmin webhooks set ${event.keyId} --url URL`);
-  const { skipped, status } = last;
-  if (status === 'failed') {
+  if (last.status === 'failed') {
     const attempt = last.attempts.at(-1);
-    const end = { ...attempt, error: attempt?.error ?? ('http' as const), status: attempt?.status ?? null };
-    return `${adviseReceiver(end)}, then: ${resend}`;
+    // The last attempt of a failed delivery always has an error, so the default is for the type only.
+    const { error = 'http' as const, status = null } = attempt ?? {};
+    return `${adviseReceiver({ ...attempt, error, status })}, then: ${resend}`;
   }
-  if (status !== 'skipped') return null;
-  switch (skipped?.reason) {
+  if (last.status !== 'skipped') return null;
+  switch (skipReasonOf(last)) {
     case 'key_revoked':
       return `Events of a revoked key are not sent. Move the client to a live key: ${adviseCommand('clients.update', 'svcadmin clients update --key')}`;
     case 'partner_suspended':
@@ -136,7 +145,6 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
     case 'cancelled':
       return `To send it nevertheless: ${resend}`;
     case 'no_url':
-    case undefined:
       return `Set a URL: ${set}, then: ${resend}`;
   }
 }

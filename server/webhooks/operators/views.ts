@@ -90,7 +90,11 @@ function stateOf(job: Job, now: number): JobState {
   return failReason === undefined ? 'done' : 'failed';
 }
 
-/** A job as operators see it. `now` is the machine's time, which the scheduler uses. */
+/**
+ * A job as operators see it.
+ * @param wakes the number of deliveries that the job sends
+ * @param now the time of this machine, which the scheduler uses, in milliseconds since the epoch
+ */
 export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
   const fault = faultOf(job);
   return {
@@ -116,6 +120,7 @@ export function viewWaiting(delivery: Delivery): JobDetail['attempts'][number] {
     attempt,
     keyId,
     mode,
+    // Every pending delivery has a due time, so the default is for the type only.
     nextAttemptAt: (nextAttemptAt ?? createdAt).toISOString(),
   };
 }

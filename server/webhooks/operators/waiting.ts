@@ -18,12 +18,13 @@ interface Settings {
 export function createWaiting({ history, clock, pauses, limits = defaultLimits }: Settings) {
   const forRetries = retryLimits(limits);
 
-  function fullLimit({ lane }: Delivery, endpoint: InFlight, all: InFlight): WaitReason | undefined {
-    const isFull = (inFlight: InFlight, limit: keyof Limits): boolean =>
-      inFlight.first + inFlight.retry >= limits[limit] ||
-      (lane === 'retry' && inFlight.retry >= forRetries[limit]);
-    if (isFull(endpoint, 'perEndpoint')) return 'endpoint_busy';
-    return isFull(all, 'pool') ? 'server_busy' : undefined;
+  /** Which limit keeps a delivery waiting. A retry also waits for the lower limits of retries. */
+  function reachedLimit({ lane }: Delivery, ofEndpoint: InFlight, ofAll: InFlight): WaitReason | undefined {
+    const isReached = (limit: keyof Limits, { first, retry }: InFlight): boolean =>
+      first + retry >= limits[limit] || (lane === 'retry' && retry >= forRetries[limit]);
+    if (isReached('perEndpoint', ofEndpoint)) return 'endpoint_busy';
+    if (isReached('pool', ofAll)) return 'server_busy';
+    return undefined;
   }
 
   return {
@@ -39,8 +40,9 @@ export function createWaiting({ history, clock, pauses, limits = defaultLimits }
       const all = sum([...counts.values()]);
       const reasonOf = (delivery: Delivery): WaitReason | undefined => {
         if (paused.has(delivery.keyId)) return 'paused';
-        const busy = fullLimit(delivery, counts.get(delivery.keyId) ?? none, all);
-        return busy ?? (overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined);
+        const busy = reachedLimit(delivery, counts.get(delivery.keyId) ?? none, all);
+        if (busy) return busy;
+        return overdueMs(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
       };
       for (const delivery of due) {
         const reason = reasonOf(delivery);

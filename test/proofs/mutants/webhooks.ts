@@ -79,8 +79,11 @@ export const webhooks = [
     ['webhooks/bulk/bulk'],
     [
       ["if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';", ''],
-      ["blocking.includes(status))) return 'left out';", "blocking.includes(status))) return { id: '' };"],
-      ['if (overdue >= mostOverdue)', 'if (overdue > 1e9)'],
+      [
+        "blocking.includes(status))) return 'left out';",
+        "blocking.includes(status))) return { id: '', eventId };",
+      ],
+      ['return unsent >= mostUnsent;', 'return false;'],
     ],
   ),
   ...inFile(
@@ -91,6 +94,6 @@ export const webhooks = [
   ...inFile(
     'server/webhooks/webhooks.ts',
     ['wiring/webhook-endpoint'],
-    [["      if (worker) await dispatchDue('due');", '']],
+    [['        await dispatchDue();', '']],
   ),
 ];
