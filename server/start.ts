@@ -185,7 +185,7 @@ export async function startServer(
     if (outdated() !== undefined) return 'The build of this process is too old for the database';
     return starting() && 'This process is starting';
   };
-  const tryWrite = createWriteProbe(processes.beat);
+  const tryWrite = createWriteProbe(processes.beat, { successLastsMs: replacements.pace?.writesTestedEvery });
   const { billing, capacity } = services;
   const { isStuck } = capacity;
   const readiness = createReadiness({ db, clock, tryWrite, isStopping, starting, outdated, logger, isStuck });

@@ -1,5 +1,6 @@
 import { Mode } from '../../contracts/identifiers.ts';
 import { type Clock, monotonicTime as uptime } from '../platform/clock.ts';
+import type { Pace } from '../platform/config/pace.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { Publish } from '../platform/database/event-draft.ts';
 import { createPeerLink, peerRoutes } from '../platform/http/peer-link.ts';
@@ -41,6 +42,7 @@ interface Dependencies {
   /** The price of a billable event in cents, for partners without an individual price. */
   standardPrice: number;
   logger: Logger;
+  pace: Pick<Pace, 'resendWithin'>;
   /** The other processes. Undefined if each process writes all wallets itself. */
   peers?: PeerSettings | undefined;
 }
@@ -75,7 +77,10 @@ export function createBillingFeature(dependencies: Dependencies) {
     dependencies.onWritten?.(page);
     publishing.later(page);
   };
-  const local = createLedgerWriter({ store, heads, clock, onWritten, onConflict, uptime, pause });
+  const { resendWithin } = dependencies.pace;
+  const local = createLedgerWriter({
+    ...{ store, heads, clock, onWritten, onConflict, uptime, pause, resendWithin },
+  });
   const handOver = peers && createPeers({ ...peers, local, store, idKey, clock, uptime, pause, logger });
   const writer = handOver ?? local;
   const removal = createAccessRemoval({ grants, revocations, clock });

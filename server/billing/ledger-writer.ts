@@ -48,6 +48,8 @@ interface Settings {
   uptime: () => number;
   /** Waits for some milliseconds between two tries. */
   pause: (ms: number) => Promise<void>;
+  /** How long pages with an unknown result are sent again, in milliseconds. */
+  resendWithin: number;
 }
 
 type Drafted = Draft<Ticket> & { head: Head };
@@ -61,8 +63,8 @@ const retryAfterMs = 10;
  * command. Only one process can insert page n + 1, so balance, spend caps and exactly-once hold over all processes.
  */
 export function createLedgerWriter(settings: Settings) {
-  const { store, heads, clock, onWritten, onConflict, uptime, pause } = settings;
-  const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause });
+  const { store, heads, clock, onWritten, onConflict, uptime, pause, resendWithin } = settings;
+  const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause, resendWithin });
   /** Ids that are known to have an entry. Such an id would make the database refuse the whole page. */
   const used = new LRUCache<string, true>({ max: cacheSizes.usedIds });
   const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;

@@ -17,6 +17,8 @@ interface Settings {
   /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime: () => number;
   pause: (ms: number) => Promise<void>;
+  /** How long pages with an unknown result are sent again, in milliseconds. */
+  resendWithin: number;
 }
 
 /** A page with the head that it follows. */
@@ -32,15 +34,13 @@ interface Resent extends Draft {
   isFence: boolean;
 }
 
-/** How long pages with an unknown result are sent again, in milliseconds. */
-const resendWindowMs = 1_500;
 const resendAfterMs = 10;
 
 /**
  * Inserts pages until the fate of each is known. After a lost reply, the same pages are sent again. The `attempt` of the existing
  * page tells whether it is ours. When the time is up, fence pages with the same numbers are inserted instead.
  */
-export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings) {
+export function createPageInsert({ store, forgetHeads, uptime, pause, resendWithin }: Settings) {
   /**
    * Returns the fate of a page after an insert. The page may exist although this insert was refused: an earlier one may
    * have succeeded.
@@ -75,7 +75,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
    * @param cause the error that is returned for pages whose fate stays unknown
    */
   async function resendUntilKnown(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
-    const resendUntil = uptime() + resendWindowMs;
+    const resendUntil = uptime() + resendWithin;
     const pages = drafts.map((draft): Resent => ({ ...draft, fate: 'unknown', isFence: false }));
     const unknownPages = () => pages.filter(({ fate }) => fate === 'unknown');
     let isLastTry = false;

@@ -105,6 +105,7 @@ export function createServices(foundation: Foundation) {
     record: stores.admin.audit.add,
     standardPrice: config.priceCents,
     logger,
+    pace,
     peers: config.peer && {
       processes,
       isWriter: config.roles.has('api'),

@@ -18,7 +18,8 @@ it('a page that another process inserted first counts as a conflict', async () =
     let conflicts = 0;
     const clock = { now: Date.now, trusted: () => true };
     const writer = createLedgerWriter({
-      ...{ store, heads: createHeads(store, uptime), clock, uptime, pause, onWritten: () => undefined },
+      ...{ store, heads: createHeads(store, uptime), clock, uptime, pause, resendWithin: 1_500 },
+      onWritten: () => undefined,
       onConflict: () => {
         conflicts += 1;
       },

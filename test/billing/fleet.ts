@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Order } from '../../contracts/charge.ts';
 import { type Billing, createBillingFeature, type PeerSettings } from '../../server/billing/feature.ts';
 import { createBillingStores } from '../../server/billing/store.ts';
+import { defaultPace } from '../../server/platform/config/pace.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createProcesses, type Peer } from '../../server/platform/jobs/processes.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
@@ -100,7 +101,7 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
     };
     const billing = createBillingFeature({
       stores: createBillingStores(db),
-      ...{ clock, idKey, logger, peers, standardPrice: 50 },
+      ...{ clock, idKey, logger, peers, standardPrice: 50, pace: defaultPace },
       publish: async () => undefined,
       record: async () => undefined,
     });

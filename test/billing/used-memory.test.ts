@@ -42,7 +42,8 @@ it('a used id can be written again after a restore has removed its entry', async
   const heads = createHeads(store, uptime);
   const clock = { now: Date.now, trusted: () => true };
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const writer = createLedgerWriter({ store, heads, clock, onWritten: () => undefined, uptime, pause });
+  const onWritten = () => undefined;
+  const writer = createLedgerWriter({ store, heads, clock, onWritten, uptime, pause, resendWithin: 1_500 });
   const entries = createManualEntries({
     ...{ writer, store, idKey: new Uint8Array(32), timeout: AbortSignal.timeout },
   });

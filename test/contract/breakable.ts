@@ -35,6 +35,7 @@ export function breakable() {
     },
     /** Replacements that give these stores to the server under test. */
     replacements: {
+      pace: { resendWithin: 300 },
       foundation({ db }: Database) {
         const billing = createBillingStores(db);
         const verification = createVerificationStores(db);

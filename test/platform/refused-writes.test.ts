@@ -26,7 +26,10 @@ beforeAll(async () => {
     url.searchParams.set('directConnection', 'true');
     return url.href;
   };
-  server = await startTestServer({ through });
+  server = await startTestServer({
+    through,
+    replacements: { pace: { resendWithin: 150, writesTestedEvery: 200 } },
+  });
   partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
 });
 afterEach(() => proxy.refuse());

@@ -4,6 +4,10 @@ export interface Pace {
   beginWithin: number;
   /** How long after the request arrived a 503 is sent in place of a late response. */
   answerWithin: number;
+  /** How long ledger pages are sent again whose insert had no known result. */
+  resendWithin: number;
+  /** How long a successful test write shows that the database accepts writes. */
+  writesTestedEvery: number;
   /** How often the process looks for due jobs. */
   jobsEvery: number;
   /** How long requests are collected before they are recorded in the database. */
@@ -22,6 +26,8 @@ export type Deadline = Pick<Pace, 'beginWithin' | 'answerWithin'>;
 export const defaultPace: Pace = {
   beginWithin: 2_500,
   answerWithin: 4_500,
+  resendWithin: 1_500,
+  writesTestedEvery: 5_000,
   jobsEvery: 1_000,
   requestsEvery: 1_000,
   usesEvery: 10_000,

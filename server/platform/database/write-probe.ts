@@ -1,8 +1,9 @@
 import { monotonicTime } from '../clock.ts';
+import { defaultPace } from '../config/pace.ts';
 import { nameOfFailure } from './failures.ts';
 
-/** How long one result is used for all callers, in milliseconds. A failure is tried again sooner, to notice its end. */
-const freshForMs = { success: 5_000, failure: 1_000 };
+/** How long a failure is the answer to all callers, in milliseconds. It is short, so that its end is noticed soon. */
+const failureLastsMs = 1_000;
 
 /** Why the database accepts no writes at present; undefined if it does. */
 export type WriteProbe = () => Promise<string | undefined>;
@@ -10,15 +11,19 @@ export type WriteProbe = () => Promise<string | undefined>;
 /**
  * Tests whether the database accepts writes. Callers share a recent result, because readiness probes are frequent.
  * @param write a small write that may be repeated
+ * @param successLastsMs how long a success is the answer to all callers
  */
-export function createWriteProbe(write: () => Promise<unknown>, uptime = monotonicTime): WriteProbe {
+export function createWriteProbe(
+  write: () => Promise<unknown>,
+  { successLastsMs = defaultPace.writesTestedEvery, uptime = monotonicTime } = {},
+): WriteProbe {
   let last: { until: number; fault: string | undefined } | undefined;
   let inFlight: Promise<string | undefined> | undefined;
 
   async function tryWrite(): Promise<string | undefined> {
     const noFault = () => undefined;
     const fault = await write().then(noFault, nameOfFailure);
-    last = { until: uptime() + (fault === undefined ? freshForMs.success : freshForMs.failure), fault };
+    last = { until: uptime() + (fault === undefined ? successLastsMs : failureLastsMs), fault };
     inFlight = undefined;
     return fault;
   }

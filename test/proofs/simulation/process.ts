@@ -1,5 +1,6 @@
 import type { Access, BillableKind } from '../../../contracts/charge.ts';
 import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
+import { defaultPace } from '../../../server/platform/config/pace.ts';
 import type { AuditEntry } from '../../../server/platform/database/audit-entry.ts';
 import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import type { Peer } from '../../../server/platform/jobs/processes.ts';
@@ -133,7 +134,9 @@ export function startProcess(settings: Settings) {
     logger: quiet,
   });
   const heads = core.createHeads(store, uptime);
-  const local = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
+  const { resendWithin } = defaultPace;
+  const onWritten = publishing.later;
+  const local = core.createLedgerWriter({ store, heads, clock, onWritten, uptime, pause, resendWithin });
 
   function createPeers({ send, list, find, databaseTime, processesOfWriter }: Peers) {
     const self = `${name} since ${startedAt}`;
