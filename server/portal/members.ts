@@ -34,7 +34,7 @@ export type Members = ReturnType<typeof createMembers>;
 
 const isMemberId = (operatorId: string): boolean => operatorId.startsWith('mem_');
 const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>
-  role === 'owner' && status === 'active';
+  role === 'owner' && status !== 'removed';
 
 const lastOwner = ({ _id, partnerId }: Member) =>
   new ApiError('refused', {
@@ -80,7 +80,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
         const isHeld = before.actingUntil && before.actingUntil.getTime() > clock.now();
         if (isHeld && (endsOwnership || isMemberId(actor.operatorId)))
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        if (endsOwnership && !held) throw lastOwner(before);
+        if (endsOwnership && before.status === 'active' && !held) throw lastOwner(before);
         return wanted;
       });
     } finally {

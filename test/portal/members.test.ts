@@ -122,6 +122,20 @@ describe('members of a partner', () => {
     for (const { id: memberId } of both) expect(await stored(memberId)).not.toHaveProperty('actingUntil');
   });
 
+  it('keep an owner who is only invited, while a simultaneous change relies on that invitation', async () => {
+    const { partnerId } = await createPartner(server);
+    const { members } = server.admin;
+    const wanted = { partnerId, email: 'next@shop.example', role: 'owner' } as const;
+    const { id: memberId } = await members.invite.mutate(wanted);
+    const hold = { $set: { actingUntil: new Date(clock.now() + 10_000) } };
+    await server.db.collection<{ _id: string }>('members').updateOne({ _id: memberId }, hold);
+    expect(await refusal(members.remove.mutate({ memberId }))).toBe('conflict');
+    expect(await refusal(members.setRole.mutate({ memberId, role: 'viewer' }))).toBe('conflict');
+    expect(await members.invite.mutate(wanted)).toMatchObject({ role: 'owner', status: 'invited' });
+    clock.advance(10_000);
+    expect(await members.remove.mutate({ memberId })).toMatchObject({ status: 'removed' });
+  });
+
   it('are not found for an unknown partner or id, and a malformed address is `bad_input`', async () => {
     const wrong = { partnerId: `ptr_${'0'.repeat(22)}`, email: 'kim@shop.example', role: 'owner' } as const;
     expect(await refusal(server.admin.members.invite.mutate(wrong))).toBe('not_found');
