@@ -13,6 +13,10 @@ const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 export const startOfDay = (now: number, daysBefore = 0): string =>
   `${dayOf(now - daysBefore * dayMs)}T00:00:00.000Z`;
 
+/** Whether a ledger entry is a charge. A negative adjustment also lowers the balance, but is none. */
+export const isCharge = ({ kind, amount }: { kind: string; amount: number }): boolean =>
+  amount < 0 && kind !== 'adjustment';
+
 /** Charges by day, the oldest day first, including days without charges. @param now milliseconds since 1970 */
 export function usageByDay(
   entries: readonly { at: string; kind: string; amount: number }[],
@@ -23,9 +27,9 @@ export function usageByDay(
     const day = dayOf(now - n * dayMs);
     use.set(day, { day, charges: 0, cents: 0 });
   }
-  for (const { at, kind, amount } of entries) {
+  for (const { at, amount } of entries.filter(isCharge)) {
     const found = use.get(at.slice(0, 10));
-    if (!found || amount >= 0 || kind === 'adjustment') continue;
+    if (!found) continue;
     found.charges += 1;
     found.cents -= amount;
   }

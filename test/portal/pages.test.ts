@@ -329,6 +329,15 @@ describe('a member of the role finance', () => {
   });
 });
 
+it('the overview counts the charges of today, and no negative adjustment', async () => {
+  const { partnerId } = await createPartner(server);
+  const { browser } = await signedIn(server, partnerId, 'viewer', 'counter');
+  const reason = 'a correction';
+  await server.admin.wallets.adjust.mutate({ partnerId, mode: 'test', amount: -100, reason });
+  const { html } = await browser.open('/');
+  expect([...html.matchAll(/Charges today<\/dt><dd>([^<]*)/g)].map(([, count]) => count)).toEqual(['0', '0']);
+});
+
 it('an owner invites and changes members, and must sign in again 30 minutes after the passkey (401)', async () => {
   const invited = await submit(owner(), '/members', {
     act: 'invite',

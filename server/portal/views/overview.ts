@@ -1,5 +1,5 @@
 import { isAllowed } from '../scope.ts';
-import { startOfDay } from '../usage.ts';
+import { isCharge, startOfDay } from '../usage.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
 import { dollars, link, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
@@ -17,7 +17,7 @@ async function walletOf(
     api.wallets.show({ partnerId, mode }),
     api.wallets.statement({ partnerId, mode, from: startOfDay(now), limit: mostOfDay }),
   ]);
-  const charges = today.entries.filter(({ kind, amount }) => kind !== 'funding' && amount < 0).length;
+  const charges = today.entries.filter(isCharge).length;
   return {
     title: `${m.wallet}: ${mode}`,
     facts: [
