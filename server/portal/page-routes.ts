@@ -25,6 +25,9 @@ interface Dependencies {
   clock: { now(): number };
 }
 
+/** The path of a request below `/portal`. A proxy has removed the path of the base URL. */
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]?.slice('/portal'.length) || '/';
+
 /** The texts of a form or a query. Of a repeated field, the last value counts. */
 function textsOf(source: unknown): Given {
   const fields = Object.entries((source ?? {}) as Record<string, unknown>);
@@ -73,7 +76,7 @@ export function pageRoutes({
   async function requireMember(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = await calls.find(request);
     if (!found) {
-      const path = request.url.split('?', 1)[0]?.replace(/^.*?\/portal(?=\/|$)/, '') || '/';
+      const path = pathOf(request);
       void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(path)}`, 303);
     }
     return found;
@@ -130,7 +133,7 @@ export function pageRoutes({
       sections,
       framed: view.sections.some(({ frame }) => frame !== undefined),
       csrf: issueToken(signedIn.secret),
-      self: request.url.split('?', 1)[0],
+      self: `${root}${pathOf(request)}`,
       who: { partner, email, role: m[role] },
       nav: navigationOf(page, context),
       told: 'done' in context.query && !error,
@@ -143,7 +146,7 @@ export function pageRoutes({
 
   /** The address to show after an action. The parameter `done` makes the page say that the change was made. */
   function addressAfter({ to, quiet }: Done, request: FastifyRequest): string {
-    const address = to === undefined ? (request.url.split('?', 1)[0] ?? root) : `${root}${to}`;
+    const address = `${root}${to ?? pathOf(request)}`;
     if (quiet) return address;
     return address.includes('?') ? `${address}&done` : `${address}?done`;
   }

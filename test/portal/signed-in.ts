@@ -47,7 +47,7 @@ export function createPortalBrowser({ baseUrl, publicUrl }: Omit<PortalServer, '
 }
 export type PortalBrowser = ReturnType<typeof createPortalBrowser>;
 
-const pathOf = (link: string) => new URL(link).pathname.replace(/^\/portal/, '');
+const pathOf = (link: string) => new URL(link).pathname.replace(/^.*\/portal/, '');
 
 /** Opens an invitation link, and accepts the invitation with a new passkey. */
 export async function acceptInvitation(

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { fieldIn, type SignedInMember, signedIn } from './signed-in.ts';
+
+let server: TestServer;
+let owner: SignedInMember;
+beforeAll(async () => {
+  const env = { SVC_PORTAL: 'on', SVC_BASE_URL: 'http://localhost:8080/svc' };
+  server = await startTestServer({ env });
+  owner = await signedIn(server, (await createPartner(server)).partnerId, 'owner');
+});
+afterAll(() => server.stop());
+
+describe('behind a proxy that removes the path of SVC_BASE_URL', () => {
+  it('a form posts to an address with that path, and leads back to one', async () => {
+    const { html } = await owner.browser.open('/warnings');
+    expect(html).toContain('action="/svc/portal/warnings"');
+    const wish = { csrf: fieldIn(html, 'csrf'), act: 'wish', wanted: 'yes' };
+    const { status, response } = await owner.browser.post('/warnings', wish);
+    expect([status, response.headers.get('location')]).toEqual([303, '/svc/portal/warnings?done']);
+  });
+});
