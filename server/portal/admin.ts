@@ -16,7 +16,7 @@ import { masked } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Member } from './member-store.ts';
-import type { Members } from './members.ts';
+import { isMemberId, type Members } from './members.ts';
 
 interface Dependencies {
   /** Whether SVC_PORTAL is on. */
@@ -26,7 +26,7 @@ interface Dependencies {
   linkOf: (secret: string) => string;
   clock: { now(): number };
   /** The audit entries about a partner, by members and operators, newest first. */
-  actsOf: (
+  auditEntriesOf: (
     partnerId: string,
     page: { limit: number; after?: string | undefined },
   ) => Promise<AuditLogEntry[]>;
@@ -34,15 +34,15 @@ interface Dependencies {
 
 /** An audit entry as the partner may see it: without the name, the address and the input of an operator. */
 const seenByPartner = (entry: AuditLogEntry): AuditLogEntry =>
-  entry.operatorId.startsWith('mem_')
+  isMemberId(entry.operatorId)
     ? entry
     : { ...entry, operatorId: 'support', operatorName: 'support', address: masked, input: null };
 
 /** Makes the procedures of `svcadmin members`. */
-export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }: Dependencies) {
+export function createMemberProcedures({ isOn, members, linkOf, clock, auditEntriesOf }: Dependencies) {
   function view(member: Member): MemberView {
     const { _id: id, partnerId, email = null, role, status, invitedBy, invitation, createdAt } = member;
-    const isOpen = invitation && invitation.expiresAt.getTime() > clock.now();
+    const isInvitationValid = invitation && invitation.expiresAt.getTime() > clock.now();
     return {
       id,
       partnerId,
@@ -50,7 +50,7 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }:
       role,
       status,
       invitedBy,
-      invitedUntil: isOpen ? invitation.expiresAt.toISOString() : null,
+      invitedUntil: isInvitationValid ? invitation.expiresAt.toISOString() : null,
       lastSignInAt: member.lastSignInAt?.toISOString() ?? null,
       createdAt: createdAt.toISOString(),
       removedAt: member.removedAt?.toISOString() ?? null,
@@ -102,6 +102,8 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }:
     acts: procedure
       .input(ListActs)
       .output(z.array(AuditLogEntry))
-      .query(async ({ input: { partnerId, ...page } }) => (await actsOf(partnerId, page)).map(seenByPartner)),
+      .query(async ({ input: { partnerId, ...page } }) =>
+        (await auditEntriesOf(partnerId, page)).map(seenByPartner),
+      ),
   });
 }

@@ -30,13 +30,13 @@ const nouns: Readonly<Record<OwnedKind, string>> = {
   request: 'request',
   member: 'member',
   warning: 'warning',
-  act: 'audit entry',
+  auditEntry: 'audit entry',
 };
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const absent = (kind: OwnedKind, id: string) =>
+const notFoundError = (kind: OwnedKind, id: string) =>
   new ApiError('not_found', { description: `No ${nouns[kind]} ${id.slice(0, 128)}` });
 
 /** The identifiers in a field. The procedure's schema refuses other values. */
@@ -47,17 +47,18 @@ const idsIn = (value: unknown): string[] =>
 export function createInputBinding(isOwn: IsOwn) {
   async function requireOwn(kind: OwnedKind, value: unknown, { partnerId }: Caller): Promise<void> {
     for (const id of new Set(idsIn(value))) {
-      if (!(await isOwn(kind, id, partnerId))) throw absent(kind, id);
+      if (!(await isOwn(kind, id, partnerId))) throw notFoundError(kind, id);
     }
   }
 
+  /** Checks every field that names a record. @throws ApiError `not_found` for a record of another partner */
   async function requireOwnFields(
     fields: Fields,
-    after: OwnedKind | undefined,
     caller: Caller,
+    cursorKind: OwnedKind | undefined,
   ): Promise<void> {
     for (const [name, value] of Object.entries(fields)) {
-      const kind = name === 'after' ? after : identifyingFields[name];
+      const kind = name === 'after' ? cursorKind : identifyingFields[name];
       if (kind) await requireOwn(kind, value, caller);
     }
   }
@@ -69,23 +70,27 @@ export function createInputBinding(isOwn: IsOwn) {
   return async function bindInput(caller: Caller, path: string, input: unknown = {}): Promise<unknown> {
     const row = Object.hasOwn(scope, path) ? scope[path] : undefined;
     if (!row) throw new ApiError('route_not_found', { description: `No procedure found on path "${path}"` });
-    if (!row.roles.includes(caller.role))
+    const { roles, fields, cursorKind, isOnlySelf, needsFreshPasskey } = row;
+    if (!roles.includes(caller.role))
       throw new ApiError('not_permitted', {
-        description: `The role ${caller.role} does not allow ${path}; ${row.roles.join(', ')} may do it`,
+        description: `The role ${caller.role} does not allow ${path}; ${roles.join(', ')} may do it`,
       });
-    if (row.fresh && !caller.isFresh) throw new ApiError('passkey_required');
+    if (needsFreshPasskey && !caller.isFresh) throw new ApiError('passkey_required');
+    // The procedure's schema refuses any input that is not an object.
     if (!isFields(input)) return input;
-    const other = Object.keys(input).find((name) => !row.fields.includes(name));
-    if (other !== undefined)
-      throw new ApiError('bad_input', { description: `Unrecognized key: "${other.slice(0, 64)}"` });
-    const { after, fields } = row;
-    await requireOwnFields(input, after, caller);
-    if (row.self && input['memberId'] !== caller.memberId)
+    const unknownField = Object.keys(input).find((name) => !fields.includes(name));
+    if (unknownField !== undefined)
+      throw new ApiError('bad_input', { description: `Unrecognized key: "${unknownField.slice(0, 64)}"` });
+    await requireOwnFields(input, caller, cursorKind);
+    if (isOnlySelf && input['memberId'] !== caller.memberId)
       throw new ApiError('not_permitted', { description: `${path} is for your own membership` });
-    const partner = fields.includes('partnerId') ? { partnerId: caller.partnerId } : {};
-    if (!fields.includes('filter') || !isFields(input['filter'])) return { ...input, ...partner };
-    await requireOwnFields(input['filter'], undefined, caller);
-    return { ...input, filter: { ...input['filter'], partnerId: caller.partnerId } };
+    const { partnerId } = caller;
+    const bound = fields.includes('partnerId') ? { ...input, partnerId } : input;
+    // A bulk job names its partner and records in a filter.
+    const { filter } = bound;
+    if (!isFields(filter)) return bound;
+    await requireOwnFields(filter, caller, undefined);
+    return { ...bound, filter: { ...filter, partnerId } };
   };
 }
 export type BindInput = ReturnType<typeof createInputBinding>;

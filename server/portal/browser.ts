@@ -5,17 +5,21 @@ import { ApiError } from '../platform/errors.ts';
 import { isOwnOrigin, isTokenOf } from '../platform/http/csrf.ts';
 
 const sessionCookie = 'svc_portal';
-/** Binds challenges, and forms before the sign-in, to the browser. */
+/** The cookie with a random nonce. Before the sign-in, it ties challenges and forms to one browser. */
 const nonceCookie = 'svc_portal_nonce';
 /** The header with the CSRF token of calls of `/portal/trpc` that change something. */
 const csrfHeader = 'x-csrf-token';
 
 export type Browser = ReturnType<typeof createBrowser>;
 
-/** Cookies and forms of the portal's pages. @param baseUrl without a trailing slash */
+/** The path at which the portal is mounted. */
+const mountPath = '/portal';
+
+/** Addresses, cookies and forms of the portal's pages. @param baseUrl without a trailing slash */
 export function createBrowser(baseUrl: string) {
   const { origin, pathname, protocol } = new URL(baseUrl);
-  const root = `${pathname.replace(/\/$/, '')}/portal`;
+  const basePath = pathname.replace(/\/$/, '');
+  const root = `${basePath}${mountPath}`;
   const options = {
     path: root,
     httpOnly: true,
@@ -23,16 +27,25 @@ export function createBrowser(baseUrl: string) {
     secure: protocol === 'https:',
   } as const;
 
-  function requireToken(request: FastifyRequest, secret: string, token: unknown): void {
-    const isOwn = isOwnOrigin(request.headers, origin);
-    if (!isOwn || typeof token !== 'string' || !isTokenOf(secret, token))
+  /** Whether the request can come from one of our own pages. */
+  const isFromOwnPage = ({ headers }: FastifyRequest): boolean => isOwnOrigin(headers, origin);
+
+  /** @param secret the secret of the browser's session, or its nonce before the sign-in */
+  function requireCsrfToken(request: FastifyRequest, secret: string, token: unknown): void {
+    if (!isFromOwnPage(request) || typeof token !== 'string' || !isTokenOf(secret, token))
       throw new ApiError('cross_site_request');
   }
 
   return {
-    /** The path of the portal's pages. */
+    /** The path of the base URL, without a trailing slash. A proxy removes it from each request. */
+    basePath,
+    /** The path of the portal's pages, as browsers see it. */
     root,
-    secure: options.secure,
+    isSecure: options.secure,
+    isFromOwnPage,
+
+    /** The path of the requested page below `/portal`, such as `/clients`. */
+    pathOf: ({ url }: FastifyRequest): string => url.split('?', 1)[0]?.slice(mountPath.length) || '/',
 
     sessionOf: ({ cookies }: FastifyRequest): string | undefined => cookies[sessionCookie],
     setSession: (reply: FastifyReply, secret: string) => void reply.setCookie(sessionCookie, secret, options),
@@ -40,8 +53,9 @@ export function createBrowser(baseUrl: string) {
 
     /** The browser's nonce, or a new one if it has none. */
     nonceOf(request: FastifyRequest, reply: FastifyReply): string {
-      const known = request.cookies[nonceCookie];
-      if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
+      const present = request.cookies[nonceCookie];
+      // 32 bytes are 43 characters in base64url.
+      if (present !== undefined && /^[\w-]{43}$/.test(present)) return present;
       const nonce = randomBytes(32).toString('base64url');
       void reply.setCookie(nonceCookie, nonce, options);
       return nonce;
@@ -50,12 +64,12 @@ export function createBrowser(baseUrl: string) {
     /** @throws ApiError `cross_site_request` for a form that is not from a page of this browser */
     requireOwnForm(request: FastifyRequest, secret: string): void {
       const { csrf } = (request.body ?? {}) as { csrf?: unknown };
-      requireToken(request, secret, csrf);
+      requireCsrfToken(request, secret, csrf);
     },
 
     /** @throws ApiError `cross_site_request` for a call that changes something without a CSRF token */
     requireOwnCall(request: FastifyRequest, secret: string): void {
-      if (request.method !== 'GET') requireToken(request, secret, request.headers[csrfHeader]);
+      if (request.method !== 'GET') requireCsrfToken(request, secret, request.headers[csrfHeader]);
     },
   };
 }

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import type { ApiError } from '../platform/errors.ts';
 import type { Messages } from './messages/en.ts';
 
-/** The message for each error code, which says what to do. Other codes are refusals by a rule. */
-const words: Partial<Record<ErrorCode, keyof Messages>> = {
+/** The message for each error code. A code without a row is a refusal: its message says so, and the detail says why. */
+const messages: Partial<Record<ErrorCode, keyof Messages>> = {
   passkey_required: 'signInAgainNote',
   cross_site_request: 'formTooOld',
   rate_limited: 'tooManyRequests',
@@ -15,8 +15,8 @@ const words: Partial<Record<ErrorCode, keyof Messages>> = {
   bad_input: 'checkInput',
   invalid_request: 'checkInput',
 };
-/** The codes of errors that are clear without a detail. */
-const complete: ReadonlySet<ErrorCode> = new Set([
+/** The codes whose message says everything, so that no detail is shown. */
+const codesWithoutDetail: ReadonlySet<ErrorCode> = new Set([
   'passkey_required',
   'cross_site_request',
   'rate_limited',
@@ -25,11 +25,11 @@ const complete: ReadonlySet<ErrorCode> = new Set([
   'not_permitted',
 ]);
 
-/** The text of an error for a page. `detail`: the exact fault, in English. */
+/** The text of an error in the member's language. `detail` is the description of the error, which exists in English only. */
 export const describeError = (
   { code, message }: ApiError,
   m: Messages,
 ): { text: string; detail?: string } => ({
-  text: m[words[code] ?? 'refused'],
-  ...(complete.has(code) ? {} : { detail: message }),
+  text: m[messages[code] ?? 'refused'],
+  ...(codesWithoutDetail.has(code) ? {} : { detail: message }),
 });

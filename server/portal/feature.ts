@@ -50,11 +50,12 @@ interface Dependencies {
   isOn: boolean;
   clock: Pick<Clock, 'now'>;
   keyring: Pick<Keyring, 'id'>;
-  /** Root of all links, without a trailing slash. */
+  /** The public address of the service, without a trailing slash. */
   baseUrl: string;
   /** @throws ApiError `not_found` */
   requirePartner: (partnerId: string) => Promise<unknown>;
-  actsOf: (
+  /** The audit entries about a partner, newest first. */
+  auditEntriesOf: (
     partnerId: string,
     page: { limit: number; after?: string | undefined },
   ) => Promise<AuditLogEntry[]>;
@@ -62,12 +63,12 @@ interface Dependencies {
 
 /** Members of partners, and the commands about them. */
 export function createMembersFeature(dependencies: Dependencies) {
-  const { stores, isOn, clock, keyring, baseUrl, requirePartner, actsOf } = dependencies;
+  const { stores, isOn, clock, keyring, baseUrl, requirePartner, auditEntriesOf } = dependencies;
   const members = createMembers({ stores, clock, idKey: keyring.id, requirePartner });
   const linkOf = (secret: string) => `${baseUrl}/portal/invitations/${secret}`;
   return {
     members,
-    procedures: createMemberProcedures({ isOn, members, linkOf, clock, actsOf }),
+    procedures: createMemberProcedures({ isOn, members, linkOf, clock, auditEntriesOf }),
   };
 }
 
@@ -109,13 +110,17 @@ const pages = [
 ];
 const documents = [...clientDocuments, ...walletDocuments];
 
-/** The most requests of members in flight. Members take no capacity from programs of partners and from users. */
+/**
+ * The most requests of the portal in flight. They have a limit of their own, so that they take no capacity from programs of
+ * partners and from users. All of them count as `user` (see `routes.ts`).
+ */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
 
-/** An action of a member that is not a procedure. `name`: the member's name in the audit log. */
+/** An action of a member that is not a procedure of the admin API. */
 interface NotedAction {
-  id: string;
+  memberId: string;
   partnerId: string;
+  /** The member's name in the audit log. */
   name: string;
   action: string;
   input?: object;
@@ -151,24 +156,25 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
   const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
   /** Writes the audit entry of an action that is not a procedure. */
   const note = (
-    { id, partnerId, name, action, input = {} }: NotedAction,
+    { memberId, partnerId, name, action, input = {} }: NotedAction,
     { id: requestId, ip: address }: Pick<FastifyRequest, 'id' | 'ip'>,
   ) =>
     recordCall(
-      { operatorId: id, operatorName: name, action, requestId, address, partnerId },
-      { memberId: id, ...input },
+      { operatorId: memberId, operatorName: name, action, requestId, address, partnerId },
+      { memberId, ...input },
       { outcome: 'done', repeated: false },
     );
-  const noteSignIn = ({ _id: id, partnerId, role }: Member, request: FastifyRequest) =>
-    note({ id, partnerId, name: `member (${role})`, action: 'members.signIn' }, request);
+  const noteSignIn = ({ _id: memberId, partnerId, role }: Member, request: FastifyRequest) =>
+    note({ memberId, partnerId, name: `member (${role})`, action: 'members.signIn' }, request);
   const noteDevice: NoteDevice = (action, signedIn, { request, ...input }) => {
-    const { _id: id, partnerId } = signedIn.member;
+    const { _id: memberId, partnerId } = signedIn.member;
     const name = actorName(signedIn);
-    return note({ id, partnerId, name, action: `devices.${action}`, input }, request);
+    return note({ memberId, partnerId, name, action: `devices.${action}`, input }, request);
   };
   const capacity = createCapacity({
     most: mostInFlight,
     onShed: dependencies.onShed,
+    // The metric of requests in flight counts those of the public API only.
     onInFlight: () => undefined,
     logger: dependencies.logger,
   });
@@ -183,7 +189,7 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
       baseUrl,
       environment,
       clock,
-      find: calls.findByToken,
+      admitToken: calls.admitToken,
       partnerName: async (partnerId) => (await showPartner(partnerId)).name,
       noteEnd: (found, request) =>
         noteDevice('end', found, { request, name: found.session.device?.name ?? '' }),
@@ -199,7 +205,7 @@ export function createPortal(dependencies: PortalDependencies): FastifyPluginAsy
         previewConsent,
         about,
         clock,
-        pages: [...pages, ...devicePages({ logins, limit, note: noteDevice })],
+        pages: [...pages, ...devicePages({ logins, limit, noteDevice })],
       }),
     ],
   });

@@ -9,7 +9,7 @@ import type { Browser } from './browser.ts';
 import type { DeviceLogins } from './device/device-logins.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
-/** Limits a minute: for a member, and for an address without a signed-in member. */
+/** The most requests in a minute: of a member, and of an address without a signed-in member. */
 export const requestsPerMinute = { member: 240, address: 60 };
 
 interface Dependencies {
@@ -27,38 +27,41 @@ export const actorName = ({ member: { role }, session }: Pick<SignedIn, 'member'
 
 export type MemberCalls = ReturnType<typeof createMemberCalls>;
 
-/** Finds the member of a request, and makes the context of the member's calls. */
+/** Admits the requests of members, and makes the context of their calls. */
 export function createMemberCalls(dependencies: Dependencies) {
   const { signIn, logins, browser, bindInput, limit, recordCall } = dependencies;
 
-  async function count(name: string, id: string, max: number): Promise<void> {
-    const { allowed, retryAfter } = await limit(name, id, max);
+  /** Counts a request against the limit of its member, or against the limit of its address if no member sent it. */
+  async function count(request: FastifyRequest, signedIn: SignedIn | undefined): Promise<void> {
+    const { allowed, retryAfter } = signedIn
+      ? await limit('portal member', signedIn.member._id, requestsPerMinute.member)
+      : await limit('portal address', subscriberOf(request.ip), requestsPerMinute.address);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
-  /** Counts a request against the limit of its member, or against the limit of its address if no member sent it. */
-  async function countRequest(request: FastifyRequest, signedIn: SignedIn | undefined): Promise<void> {
-    if (!signedIn) return count('portal address', subscriberOf(request.ip), requestsPerMinute.address);
-    notePartner(request, signedIn.member.partnerId);
-    return count('portal member', signedIn.member._id, requestsPerMinute.member);
+  async function admit(request: FastifyRequest, signedIn: SignedIn | undefined) {
+    if (signedIn) notePartner(request, signedIn.member.partnerId);
+    await count(request, signedIn);
+    return signedIn;
   }
 
   return {
-    /** The member of a browser's cookie. @throws ApiError `rate_limited` */
-    async find(request: FastifyRequest): Promise<SignedIn | undefined> {
-      const signedIn = await signIn.find(browser.sessionOf(request));
-      await countRequest(request, signedIn);
-      return signedIn;
-    },
+    /**
+     * Counts a request of a browser against its limit, and finds its member by the cookie.
+     * @returns undefined if no member is signed in
+     * @throws ApiError `rate_limited`
+     */
+    admit: async (request: FastifyRequest): Promise<SignedIn | undefined> =>
+      admit(request, await signIn.find(browser.sessionOf(request))),
 
-    /** The member of a program's token. @throws ApiError `rate_limited` */
-    async findByToken(request: FastifyRequest, token: string): Promise<SignedIn | undefined> {
-      const signedIn = await logins.find(token);
-      await countRequest(request, signedIn);
-      return signedIn;
-    },
+    /** Does the same for a request of a program, which has a token. @throws ApiError `rate_limited` */
+    admitToken: async (request: FastifyRequest, token: string): Promise<SignedIn | undefined> =>
+      admit(request, await logins.find(token)),
 
-    /** The context of the admin API for a member. The scope limits the calls, and personal data are masked. */
+    /**
+     * The context of the admin API for a member. `bindInput` limits the calls to those that `scope.ts` allows. The operator role
+     * `ops` makes the procedures mask the personal data of users.
+     */
     contextOf(request: FastifyRequest, signedIn: SignedIn): AdminContext {
       const { member, isFresh } = signedIn;
       const { _id: id, partnerId, role } = member;

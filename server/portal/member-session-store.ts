@@ -8,13 +8,22 @@ export interface MemberSession {
   _id: string;
   memberId: string;
   partnerId: string;
-  /** The time at which the member last used the passkey. */
+  /** When the member last used the passkey. For a program: in the browser that let the program in. */
   passkeyAt: Date;
   /** For a program: the name of its machine, its address, and the role that was confirmed. */
   device?: { name: string; address: string; role: MemberRole };
   createdAt: Date;
   expiresAt: Date;
 }
+
+/** The session of a program. */
+export type DeviceSession = MemberSession & Required<Pick<MemberSession, 'device'>>;
+
+/** Selects the sessions of one member, or of all members of a partner. */
+type SessionOwner = { memberId: string } | { partnerId: string };
+
+/** The most sessions that a list returns. */
+const mostListed = 200;
 
 const collection = 'memberSessions';
 export const indexes: IndexDeclaration[] = [
@@ -25,6 +34,9 @@ export const indexes: IndexDeclaration[] = [
 
 export function createMemberSessionStore(db: Db) {
   const sessions = db.collection<MemberSession>(collection);
+  const devices = db.collection<DeviceSession>(collection);
+  const devicesOf = (owner: SessionOwner) => ({ ...owner, device: { $exists: true } });
+
   return {
     async insert(session: MemberSession): Promise<void> {
       await sessions.insertOne(session);
@@ -41,27 +53,16 @@ export function createMemberSessionStore(db: Db) {
       await sessions.deleteMany({ memberId });
     },
 
-    listOf: (memberId: string): Promise<MemberSession[]> =>
-      sessions.find({ memberId }).sort({ createdAt: -1 }).limit(200).toArray(),
+    /** The sessions of programs of one member, or of all members of a partner, newest first. */
+    listDevices: (owner: SessionOwner): Promise<DeviceSession[]> =>
+      devices.find(devicesOf(owner)).sort({ createdAt: -1 }).limit(mostListed).toArray(),
 
-    /** The programs' sessions of all members of a partner, newest first. */
-    devicesOfPartner: (partnerId: string): Promise<MemberSession[]> =>
-      sessions
-        .find({ partnerId, device: { $exists: true } })
-        .sort({ createdAt: -1 })
-        .limit(200)
-        .toArray(),
-
-    async endOf({ id, memberId }: { id: string; memberId: string }): Promise<void> {
-      await sessions.deleteOne({ _id: id, memberId, device: { $exists: true } });
+    async endDevice(id: string, memberId: string): Promise<void> {
+      await sessions.deleteOne({ _id: id, ...devicesOf({ memberId }) });
     },
 
-    async endDevicesOf(memberId: string): Promise<void> {
-      await sessions.deleteMany({ memberId, device: { $exists: true } });
-    },
-
-    async endDevicesOfPartner(partnerId: string): Promise<void> {
-      await sessions.deleteMany({ partnerId, device: { $exists: true } });
+    async endDevices(owner: SessionOwner): Promise<void> {
+      await sessions.deleteMany(devicesOf(owner));
     },
 
     /** Stores when the member last signed in with a passkey. @returns false if the member has no such device session */
@@ -70,13 +71,13 @@ export function createMemberSessionStore(db: Db) {
       passkeyAt: Date,
     ): Promise<boolean> {
       const { matchedCount } = await sessions.updateOne(
-        { _id: id, memberId, device: { $exists: true } },
+        { _id: id, ...devicesOf({ memberId }) },
         { $set: { passkeyAt } },
       );
       return matchedCount > 0;
     },
 
-    /** Ends all sessions, for a restored database. @returns how many */
+    /** Ends all sessions, for a database that was restored from a backup. @returns how many */
     async endAll(): Promise<number> {
       const { deletedCount } = await sessions.deleteMany({});
       return deletedCount;

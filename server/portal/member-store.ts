@@ -28,8 +28,12 @@ export interface Member extends AuditedRecord {
   actingUntil?: Date;
   lastSignInAt?: Date;
   removedAt?: Date;
+  /** When the record of a removed member is deleted. */
   purgeAt?: Date;
 }
+
+/** The most members of one partner that get e-mails about warnings. */
+const mostWarningEmails = 1_000;
 
 const collection = 'members';
 export const indexes: IndexDeclaration[] = [
@@ -46,22 +50,22 @@ export function createMemberStore(db: Db) {
     ...createRecordStore<Member>(db, collection, 'member'),
 
     /** The e-mail addresses of active members who want warnings. */
-    async wanting(partnerId: string): Promise<string[]> {
-      const wanted = { partnerId, status: 'active' as const, warnings: true as const };
+    async warningEmails(partnerId: string): Promise<string[]> {
       const found = await members
-        .find(wanted, { projection: { email: 1 } })
-        .limit(1_000)
+        .find({ partnerId, status: 'active', warnings: true }, { projection: { email: 1 } })
+        .limit(mostWarningEmails)
         .toArray();
       return found.flatMap(({ email }) => email ?? []);
     },
 
     /**
-     * Holds an owner: the owner's role and status cannot change until `until`.
+     * Holds one owner that matches the filter: until `until`, that owner cannot lose the role (see `changeOther`). The new
+     * revision makes a simultaneous change of the owner read the record again, and so see the hold.
      * @returns the id of the owner; undefined if none matches
      */
-    async hold(owner: Filter<Member>, until: Date): Promise<string | undefined> {
+    async hold(filter: Filter<Member>, until: Date): Promise<string | undefined> {
       const found = await members.findOneAndUpdate(
-        { ...owner, role: 'owner' },
+        { ...filter, role: 'owner' },
         { $set: { actingUntil: until }, $inc: { revision: 1 } },
         { projection: { _id: 1 } },
       );
@@ -79,11 +83,11 @@ export function createMemberStore(db: Db) {
       (await members.findOne({ 'passkey.credentialId': credentialId })) ?? undefined,
 
     /**
-     * Notes that a passkey answered a challenge.
+     * Records that a passkey answered a challenge, so that the same answer is not accepted again.
      * @param issuedAt when the challenge was issued, in ms since 1970
      * @returns false if the passkey has answered this or a later challenge, or does not belong to the member any more
      */
-    async noteAnswer(
+    async recordAnswer(
       { _id, passkey }: Member,
       { issuedAt, use, at }: { issuedAt: number; use: PasskeyUse; at: Date },
     ): Promise<boolean> {
@@ -107,7 +111,10 @@ export function createMemberStore(db: Db) {
       return matchedCount > 0;
     },
 
-    /** Ends all invitations, for a restored database. @returns how many */
+    /**
+     * Ends all invitations. A database that was restored from a backup may have invitations that were used or replaced later.
+     * @returns how many were ended
+     */
     async endInvitations(): Promise<number> {
       const { modifiedCount } = await members.updateMany(
         { 'invitation.hash': { $exists: true } },

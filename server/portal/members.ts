@@ -16,7 +16,7 @@ import type { PortalStores } from './store.ts';
 
 /** The lifetime of an invitation, in milliseconds. */
 export const invitationLifetimeMs = 48 * 3_600_000;
-/** The longest time that an owner is held while another member is changed, in milliseconds. */
+/** A hold (see `holdOwner`) ends after this time, in milliseconds, even if a crash has prevented its release. */
 const holdMs = 10_000;
 /** The time that a removed member stays in the list, without the e-mail address, in milliseconds. */
 export const removedRetentionMs = 30 * 86_400_000;
@@ -32,16 +32,19 @@ interface Dependencies {
 
 export type Members = ReturnType<typeof createMembers>;
 
-const isMemberId = (operatorId: string): boolean => operatorId.startsWith('mem_');
+/** Whether an actor is a member. All other actors are operators. */
+export const isMemberId = (actorId: string): boolean => actorId.startsWith('mem_');
+
+/** Whether the member is an owner, or is invited to be one. */
 const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>
   role === 'owner' && status !== 'removed';
 
-const lastOwner = ({ _id, partnerId }: Member) =>
+const lastOwnerError = ({ _id, partnerId }: Member) =>
   new ApiError('refused', {
     description: `${_id} is the only owner of ${partnerId}. Invite another one first: svcadmin members invite ${partnerId} EMAIL --role owner`,
   });
 
-const removed = (memberId: string) =>
+const removedMemberError = (memberId: string) =>
   new ApiError('refused', { description: `${memberId} was removed; invite the person again` });
 
 /** Invites, changes and removes members of partners. The methods throw ApiError. */
@@ -49,21 +52,22 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
   const { members, memberSessions } = stores;
 
   /**
-   * Holds an owner while another member is changed: the acting owner, or, if an operator acts, another owner of the partner.
-   * Without this, two simultaneous changes could leave no owner. Undefined if an operator changes the only owner.
+   * Holds another owner while a member is changed: until the release, that owner cannot lose the role. Without a hold, two
+   * simultaneous changes could end the role of the last two owners. If a member acts, that member is the owner to hold.
+   * @returns the id of the held owner; undefined if the partner has no other owner
    */
   async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
-    const until = new Date(clock.now() + holdMs);
+    const now = clock.now();
+    const until = new Date(now + holdMs);
     if (isMemberId(operatorId)) {
       const held = await members.hold({ _id: operatorId, status: 'active' }, until);
       if (!held) throw new ApiError('not_permitted');
       return held;
     }
-    const member = await members.get(memberId);
-    if (!isOwner(member)) return undefined;
-    const { partnerId } = member;
-    const isOpen = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(clock.now()) } };
-    return members.hold({ partnerId, _id: { $ne: memberId }, $or: [{ status: 'active' }, isOpen] }, until);
+    const { partnerId } = await members.get(memberId);
+    const validInvitation = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(now) } };
+    const isOtherMember = { partnerId, _id: { $ne: memberId } };
+    return members.hold({ ...isOtherMember, $or: [{ status: 'active' }, validInvitation] }, until);
   }
 
   /** Changes a member for an operator or for another owner. Refuses a change that would leave the partner without an owner. */
@@ -72,22 +76,25 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     actor: Actor,
     decide: Parameters<typeof members.change>[1],
   ): Promise<Member> {
-    const held = await holdOwner(memberId, actor);
+    const otherOwner = await holdOwner(memberId, actor);
     try {
       return await members.change(memberId, (before) => {
         const wanted = decide(before);
         const endsOwnership = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
-        const isHeld = before.actingUntil && before.actingUntil.getTime() > clock.now();
-        if (isHeld && (endsOwnership || isMemberId(actor.operatorId)))
+        if (!endsOwnership) return wanted;
+        // A simultaneous change of another owner relies on it that this member stays an owner.
+        if (before.actingUntil && before.actingUntil.getTime() > clock.now())
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        if (endsOwnership && before.status === 'active' && !held) throw lastOwner(before);
+        // An invited owner may be removed: the partner then has no fewer active owners than before.
+        if (before.status === 'active' && !otherOwner) throw lastOwnerError(before);
         return wanted;
       });
     } finally {
-      if (held) await members.release(held);
+      if (otherOwner) await members.release(otherOwner);
     }
   }
 
+  /** An owner who could remove or demote themselves could leave the partner without an owner. */
   function refuseSelf(memberId: string, actor: Actor): void {
     if (memberId === actor.operatorId)
       throw new ApiError('refused', { description: 'Another owner has to change your own membership' });
@@ -127,6 +134,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       );
       if (added) return { member: added, secret };
       const member = await changeOther(id, actor, (before) => {
+        // An active member can still sign in with the old passkey until the new link is used.
         const status = before.status === 'active' ? ('active' as const) : ('invited' as const);
         return {
           set: { ...invited, email, status, removedAt: undefined, purgeAt: undefined },
@@ -154,20 +162,20 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     async setRole({ memberId, role }: SetMemberRole, actor: Actor): Promise<Member> {
       refuseSelf(memberId, actor);
       const member = await changeOther(memberId, actor, (before) => {
-        if (before.status === 'removed') throw removed(memberId);
+        if (before.status === 'removed') throw removedMemberError(memberId);
         if (before.role === role) return undefined;
         const difference = { before: { role: before.role }, after: { role } };
         return { set: { role }, entry: auditEntry(actor, { id: memberId, at: clock.now() }, difference) };
       });
-      // The scope of these sessions was confirmed for the old role.
-      await memberSessions.endDevicesOf(memberId);
+      // The member allowed these programs to act in the old role only.
+      await memberSessions.endDevices({ memberId });
       return member;
     },
 
     /** Sets whether the member gets e-mails about warnings. */
     setWishes: ({ memberId, warnings }: SetMemberWishes, actor: Actor): Promise<Member> =>
       members.change(memberId, (before) => {
-        if (before.status === 'removed') throw removed(memberId);
+        if (before.status === 'removed') throw removedMemberError(memberId);
         if ((before.warnings ?? false) === warnings) return undefined;
         const difference = { before: { warnings: !warnings }, after: { warnings } };
         const entry = auditEntry(actor, { id: memberId, at: clock.now() }, difference);
@@ -203,22 +211,23 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     async invited(secret: string): Promise<Member | undefined> {
       if (!isWellFormedSecret('invitation', secret)) return undefined;
       const member = await members.findInvited(sha256(secret));
-      const isOpen = member?.invitation && member.invitation.expiresAt.getTime() > clock.now();
-      return isOpen ? member : undefined;
+      const isValid = member?.invitation && member.invitation.expiresAt.getTime() > clock.now();
+      return isValid ? member : undefined;
     },
 
     /**
      * Uses an invitation. The new passkey replaces an earlier one, and ends its sessions.
-     * @returns undefined if another request has used or replaced the invitation
+     * @param invited the member that `invited` found
+     * @returns undefined if another request has used or replaced the invitation since then
      */
     async accept(
-      { _id: id, invitation, passkey: old }: Member,
+      { _id: id, invitation, passkey: oldPasskey }: Member,
       passkey: PasskeyKey,
       call: Omit<Actor, 'operatorId' | 'operatorName'>,
     ): Promise<Member | undefined> {
       const at = clock.now();
       const member = await members.change(id, (before) => {
-        if (before.invitation?.hash !== invitation?.hash || before.status === 'removed') return undefined;
+        if (before.invitation?.hash !== invitation?.hash) return undefined;
         const actor: Actor = { ...call, operatorId: id, operatorName: `member (${before.role})` };
         return {
           set: {
@@ -228,6 +237,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
               ...passkey,
               publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
               addedAt: new Date(at),
+              // Sign-in challenges that were issued before now are refused.
               answeredAt: at,
             },
             lastSignInAt: new Date(at),
@@ -239,8 +249,9 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
           ),
         };
       });
+      // Nothing was changed if the invitation was not the same any more. The member then does not have the new passkey.
       if (member.passkey?.credentialId !== passkey.credentialId) return undefined;
-      if (old) await memberSessions.endAllOf(id);
+      if (oldPasskey) await memberSessions.endAllOf(id);
       return member;
     },
   };

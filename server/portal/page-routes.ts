@@ -11,7 +11,16 @@ import type { MemberCalls } from './member-calls.ts';
 import type { Responses } from './responses.ts';
 import { isAllowed } from './scope.ts';
 import type { SignedIn } from './sign-in.ts';
-import type { About, DocumentRow, Done, Given, PageContext, PageRow, PreviewConsent } from './views/page.ts';
+import type {
+  About,
+  ActionResult,
+  DocumentRow,
+  Form,
+  Given,
+  PageContext,
+  PageRow,
+  PreviewConsent,
+} from './views/page.ts';
 
 interface Dependencies {
   router: AdminRouter;
@@ -25,35 +34,52 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** The path of a request below `/portal`. A proxy has removed the path of the base URL. */
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]?.slice('/portal'.length) || '/';
+/** The query parameter that makes a page say that the change was made. */
+const doneParameter = 'done';
 
 /** The texts of a form or a query. Of a repeated field, the last value counts. */
-function textsOf(source: unknown): Given {
-  const fields = Object.entries((source ?? {}) as Record<string, unknown>);
+function textsOf(fields: unknown): Given {
+  const entries = Object.entries((fields ?? {}) as Record<string, unknown>);
   return Object.fromEntries(
-    fields.flatMap(([name, value]) => {
+    entries.flatMap(([name, value]) => {
       const last = Array.isArray(value) ? value.at(-1) : value;
       return typeof last === 'string' ? [[name, last]] : [];
     }),
   );
 }
 
-/** Converts the error of a call into an ApiError, if it is a known one. */
+/** The search of a list page, without surrounding space. A field that was left empty is absent. */
+const searchOf = (query: unknown): Given =>
+  Object.fromEntries(
+    Object.entries(textsOf(query))
+      .map(([name, value]) => [name, value.trim()])
+      .filter(([, value]) => value !== ''),
+  );
+
+/**
+ * Unwraps the error of a procedure, which tRPC has wrapped. An input that the procedure's schema refuses becomes `bad_input`.
+ * Any other error is returned as it is.
+ */
 function toApiError(error: unknown): unknown {
   if (!(error instanceof TRPCError)) return error;
   if (error.cause instanceof ApiError) return error.cause;
   return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
 }
 
-/** Rethrows the error of a call, as an ApiError if it is a known one. */
 function rethrow(error: unknown): never {
   throw toApiError(error);
 }
 
-/** The result of a page's form. */
+/** A request of a signed-in member. */
+interface MemberRequest {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  signedIn: SignedIn;
+}
+
+/** What a page shows besides its sections after a form was sent: the result, or the error with the values that were typed. */
 interface Outcome {
-  done?: Done;
+  result?: ActionResult | undefined;
   error?: ApiError;
   given?: Given;
 }
@@ -72,17 +98,21 @@ export function pageRoutes({
 }: Dependencies): FastifyPluginAsync {
   const { root } = browser;
 
-  /** The member of a request. Without one, redirects to the sign-in, which leads back to this page. */
-  async function requireMember(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
-    const found = await calls.find(request);
-    if (!found) {
-      const path = pathOf(request);
-      void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(path)}`, 303);
-    }
-    return found;
+  /**
+   * Finds the member who is signed in. If there is none, sends the browser to the sign-in page, which leads back to this page.
+   * @returns undefined if the answer is sent
+   */
+  async function memberOrSignInPage(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<MemberRequest | undefined> {
+    const signedIn = await calls.admit(request);
+    if (signedIn) return { request, reply, signedIn };
+    void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(browser.pathOf(request))}`, 303);
+    return undefined;
   }
 
-  function contextOf(request: FastifyRequest, signedIn: SignedIn): PageContext {
+  function contextOf({ request, signedIn }: MemberRequest): PageContext {
     const { _id: memberId, role, partnerId } = signedIn.member;
     return {
       api: router.createCaller(calls.contextOf(request, signedIn)),
@@ -97,95 +127,98 @@ export function pageRoutes({
       previewConsent,
       now: clock.now(),
       params: textsOf(request.params),
-      query: textsOf(request.query),
+      query: searchOf(request.query),
     };
   }
 
-  /** The entries of the navigation that the member may follow. The entry of the present page's topic is `current`. */
-  function navigationOf(present: PageRow, { role, m }: PageContext) {
+  /** The entries of the navigation that the member may follow. The entry of the shown page's topic is `current`. */
+  function navigationOf(shown: PageRow, { role, m }: PageContext) {
+    // The topic is the first part of the path: `clients` for `/clients/:client`.
     const topicOf = ({ path }: PageRow) => path.split('/')[1];
     return pages.flatMap((page) => {
       if (page.nav === undefined || !isAllowed(role, page.needs)) return [];
-      const current = topicOf(page) === topicOf(present);
+      const current = topicOf(page) === topicOf(shown);
       return [{ href: `${root}${page.path}`, text: m[page.nav], current }];
     });
   }
 
-  async function show(
-    page: PageRow,
-    { request, reply, signedIn }: { request: FastifyRequest; reply: FastifyReply; signedIn: SignedIn },
-    { done, error, given = {} }: Outcome = {},
-  ) {
+  async function show(page: PageRow, call: MemberRequest, { result, error, given = {} }: Outcome = {}) {
+    const { request, reply, signedIn } = call;
     const { email = '', role } = signedIn.member;
     if (!isAllowed(role, page.needs)) throw new ApiError('not_permitted');
-    const context = contextOf(request, signedIn);
+    const context = contextOf(call);
     const view = await page.view(context).catch(rethrow);
     const { m } = context;
-    const sections = [...(done?.sections ?? []), ...view.sections].map((section) => ({
+    const mayUse = ({ needs = page.changes ?? page.needs }: Form) => isAllowed(role, needs);
+    const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
       ...section,
-      forms: section.forms?.filter((form) => isAllowed(role, form.needs ?? page.changes ?? page.needs)),
+      forms: section.forms?.filter(mayUse),
     }));
     const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
     if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
     return responses.send(request, reply, 'page', {
       status: error?.status ?? 200,
-      ...view,
+      title: view.title,
       sections,
-      framed: view.sections.some(({ frame }) => frame !== undefined),
+      hasFrame: sections.some(({ frame }) => frame !== undefined),
       csrf: issueToken(signedIn.secret),
-      self: `${root}${pathOf(request)}`,
+      path: browser.pathOf(request),
       who: { partner, email, role: m[role] },
       nav: navigationOf(page, context),
-      told: 'done' in context.query && !error,
-      secret: done?.secret,
-      result: done?.result,
+      isDone: doneParameter in textsOf(request.query) && !error,
+      secret: result?.secret,
+      result: result?.text,
       error: error && { ...describeError(error, m), again: error.code === 'passkey_required' },
       given,
     });
   }
 
-  /** The address to show after an action. The parameter `done` makes the page say that the change was made. */
-  function addressAfter({ to, quiet }: Done, request: FastifyRequest): string {
-    const address = `${root}${to ?? pathOf(request)}`;
-    if (quiet) return address;
-    return address.includes('?') ? `${address}&done` : `${address}?done`;
+  /** The address to show after an action. */
+  function addressAfter({ to, isUnchanged = false }: ActionResult, request: FastifyRequest): string {
+    const address = `${root}${to ?? browser.pathOf(request)}`;
+    if (isUnchanged) return address;
+    return `${address}${address.includes('?') ? '&' : '?'}${doneParameter}`;
   }
 
+  /** Runs the action that a form names. */
   async function act(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
-    const signedIn = await requireMember(request, reply);
-    if (!signedIn) return reply;
-    browser.requireOwnForm(request, signedIn.secret);
+    const call = await memberOrSignInPage(request, reply);
+    if (!call) return reply;
+    browser.requireOwnForm(request, call.signedIn.secret);
     const given = textsOf(request.body);
-    const requestContext = { request, reply, signedIn };
     const { act: name = '' } = given;
     const action = Object.hasOwn(page.actions ?? {}, name) ? page.actions?.[name] : undefined;
     if (!action) throw new ApiError('bad_input');
+    let result: ActionResult;
     try {
-      const done: Done = (await action(contextOf(request, signedIn), given)) ?? {};
-      if (done.secret || done.result || done.sections) return await show(page, requestContext, { done });
-      return reply.redirect(addressAfter(done, request), 303);
+      result = (await action(contextOf(call), given)) ?? {};
     } catch (thrown) {
       const error = toApiError(thrown);
+      // A fault of the server gets a page of its own: this page would probably fail, too.
       if (!(error instanceof ApiError) || error.status >= 500) throw error;
       noteFailure(request, error);
-      return show(page, requestContext, { error, given });
+      return show(page, call, { error, given });
     }
+    const { secret, text, sections } = result;
+    // These are shown once, in the answer to the form: no address leads to them.
+    if (secret || text || sections) return show(page, call, { result });
+    return reply.redirect(addressAfter(result, request), 303);
   }
 
   return async (scope) => {
     for (const page of pages) {
       scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
-        const signedIn = await requireMember(request, reply);
-        return signedIn ? show(page, { request, reply, signedIn }) : reply;
+        const call = await memberOrSignInPage(request, reply);
+        return call ? show(page, call) : reply;
       });
       if (page.actions) scope.post(page.path, (request, reply) => act(page, request, reply));
     }
     for (const row of documents)
       scope.get(row.path, { exposeHeadRoute: false }, async (request, reply) => {
-        const signedIn = await requireMember(request, reply);
-        if (!signedIn) return reply;
-        if (!isAllowed(signedIn.member.role, row.needs)) throw new ApiError('not_permitted');
-        const document = await row.document(contextOf(request, signedIn)).catch(rethrow);
+        const call = await memberOrSignInPage(request, reply);
+        if (!call) return reply;
+        if (!isAllowed(call.signedIn.member.role, row.needs)) throw new ApiError('not_permitted');
+        const document = await row.document(contextOf(call)).catch(rethrow);
         return responses.sendDocument(reply, document);
       });
   };

@@ -17,14 +17,20 @@ interface Dependencies {
   noteSignIn: (member: Member, request: FastifyRequest) => Promise<void>;
 }
 
-const text = (body: unknown, field: string): string => {
-  const value = (body as Record<string, unknown> | undefined)?.[field];
+/** The text of a field of a form or a query. */
+const text = (fields: unknown, name: string): string => {
+  const value = (fields as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' ? value : '';
 };
 
-/** The page to show after the sign-in. Only paths of the portal are accepted, all others become the first page. */
-const nextIn = (value: string): string =>
-  /^\/[\w/.-]{0,200}$/.test(value) && !value.includes('//') ? value : '/';
+/** The path of the page to show after the sign-in. A value that is not a plain path below `/portal` becomes the first page. */
+const nextIn = (fields: unknown): string => {
+  const path = text(fields, 'next');
+  return path.length <= 200 && /^(\/[\w.-]+)+$/.test(path) ? path : '/';
+};
+
+const isRejection = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code === 'unauthorized';
 
 /** Sign-in, invitation and sign-out: the pages that need no session. */
 export function passkeyRoutes({
@@ -36,19 +42,22 @@ export function passkeyRoutes({
 }: Dependencies): FastifyPluginAsync {
   const { root } = browser;
 
+  /** @param error the rejection of a passkey, after which the page is shown again */
   function showSignIn(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
     const nonce = browser.nonceOf(request, reply);
-    const given = request.method === 'GET' ? request.query : request.body;
+    const fields = request.method === 'GET' ? request.query : request.body;
     return responses.send(request, reply, 'sign-in', {
       status: error?.status ?? 200,
       passkey: JSON.stringify(signIn.requestOptions(nonce)),
       csrf: issueToken(nonce),
-      next: nextIn(text(given, 'next')),
-      again: text(given, 'again') === '1',
+      next: nextIn(fields),
+      // Set for a member who is signed in, and whose change needs a new use of the passkey.
+      again: text(fields, 'again') === '1',
       failed: error !== undefined,
     });
   }
 
+  /** @param error the rejection of a new passkey, after which the page is shown again */
   async function showInvitation(request: FastifyRequest, reply: FastifyReply, error?: ApiError) {
     const { secret } = request.params as { secret: string };
     const nonce = browser.nonceOf(request, reply);
@@ -64,46 +73,44 @@ export function passkeyRoutes({
     });
   }
 
-  const isRejection = (error: unknown): error is ApiError =>
-    error instanceof ApiError && error.code === 'unauthorized';
-
   return async (scope) => {
     scope.get('/sign-in', async (request, reply) => {
-      await calls.find(request);
+      await calls.admit(request);
       return showSignIn(request, reply);
     });
 
     scope.post('/sign-in', async (request, reply) => {
-      const earlier = await calls.find(request);
+      const earlier = await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
       try {
         const { member, secret } = await signIn.signIn(text(request.body, 'answer'), nonce);
         notePartner(request, member.partnerId);
         await noteSignIn(member, request);
+        // The cookie of the new session replaces the earlier one.
         if (earlier) await signIn.end(earlier.secret);
         browser.setSession(reply, secret);
       } catch (error) {
         if (!isRejection(error)) throw error;
         return showSignIn(request, reply, error);
       }
-      return reply.redirect(`${root}${nextIn(text(request.body, 'next'))}`, 303);
+      return reply.redirect(`${root}${nextIn(request.body)}`, 303);
     });
 
     scope.get('/invitations/:secret', async (request, reply) => {
-      await calls.find(request);
+      await calls.admit(request);
       return showInvitation(request, reply);
     });
 
     scope.post('/invitations/:secret', async (request, reply) => {
-      await calls.find(request);
+      await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
       const { secret: invitation } = request.params as { secret: string };
-      const call = { requestId: request.id, address: request.ip };
+      const origin = { requestId: request.id, address: request.ip };
       try {
         const answer = text(request.body, 'answer');
-        const { member, secret } = await signIn.accept({ secret: invitation, nonce, answer }, call);
+        const { member, secret } = await signIn.accept({ secret: invitation, nonce, answer }, origin);
         notePartner(request, member.partnerId);
         browser.setSession(reply, secret);
       } catch (error) {
@@ -114,10 +121,10 @@ export function passkeyRoutes({
     });
 
     scope.post('/sign-out', async (request, reply) => {
-      const found = await calls.find(request);
-      if (found) {
-        browser.requireOwnForm(request, found.secret);
-        await signIn.end(found.secret);
+      const signedIn = await calls.admit(request);
+      if (signedIn) {
+        browser.requireOwnForm(request, signedIn.secret);
+        await signIn.end(signedIn.secret);
       }
       browser.clearSession(reply);
       return reply.redirect(`${root}/sign-in`, 303);

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isOwnOrigin } from '../platform/http/csrf.ts';
 import type { Browser } from './browser.ts';
 import { type Language, languages } from './messages/languages.ts';
 import type { Document } from './views/page.ts';
@@ -16,6 +15,7 @@ interface Asset {
   content: Buffer;
 }
 
+/** Loads a file of the pages. Its name gets a hash of the content, so that browsers may keep the file forever. */
 function loadAsset(file: string, type: string): Asset {
   const content = readFileSync(`${pages}/${file}`);
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
@@ -26,26 +26,37 @@ const script = loadAsset('passkey.js', 'text/javascript; charset=utf-8');
 /** Files that pages load. */
 export const assets: readonly Asset[] = [style, script];
 
-/** Allows only our own files and forms. @param framed whether the page shows one of our documents in a frame */
-const policyOf = ({ scripted, framed }: { scripted: boolean; framed: boolean }) =>
+/** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
+const policyOf = ({ hasScript, hasFrame }: { hasScript: boolean; hasFrame: boolean }) =>
   [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
-    ...(scripted ? ["script-src 'self'"] : []),
-    ...(framed ? ["frame-src 'self'"] : []),
+    ...(hasScript ? ["script-src 'self'"] : []),
+    ...(hasFrame ? ["frame-src 'self'"] : []),
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
 
-/** The policy of a document that our pages may show in a frame. It has no scripts, and its forms are off. */
+/**
+ * The policy of a document that our pages may show in a frame, such as the preview of a consent page. Its forms and scripts are
+ * off. With `allow-same-origin`, it may still load our own style sheet.
+ */
 const documentPolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'; sandbox allow-same-origin";
 
 const languageCookie = 'svc_language';
 const isLanguage = (code: unknown): code is Language =>
   typeof code === 'string' && Object.hasOwn(languages, code);
+
+interface PageData extends Record<string, unknown> {
+  status?: number;
+  /** Whether the page shows a document of the portal in a frame. */
+  hasFrame?: boolean;
+  /** The options for the WebAuthn call of the browser, as JSON. Only pages that have them load the script. */
+  passkey?: string;
+}
 
 interface Dependencies {
   browser: Browser;
@@ -58,7 +69,7 @@ export type Responses = ReturnType<typeof createResponses>;
 /** Renders and sends the portal's pages, in the member's language. Templates escape everything by default. */
 export function createResponses({ browser, acceptedLanguage }: Dependencies) {
   const eta = new Eta({ views: pages, cache: true });
-  const { root, secure } = browser;
+  const { basePath, root, isSecure } = browser;
 
   const languageOf = ({ cookies, headers }: FastifyRequest): Language => {
     const chosen = cookies[languageCookie];
@@ -69,14 +80,16 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
     languageOf,
     messagesOf: (request: FastifyRequest) => languages[languageOf(request)],
 
-    /** Follows a link of our pages to another language. @returns whether the request was such a link, and was answered */
-    followChoice(request: FastifyRequest, reply: FastifyReply): boolean {
+    /**
+     * Answers a language link of our pages, such as `?lang=fr`: stores the choice in a cookie and shows the same page.
+     * @returns false if the request is not such a link
+     */
+    answerLanguageLink(request: FastifyRequest, reply: FastifyReply): boolean {
       const { lang } = (request.query ?? {}) as { lang?: unknown };
-      if (request.method !== 'GET' || !isLanguage(lang) || !isOwnOrigin(request.headers, '')) return false;
-      const [path = ''] = request.url.split('?', 1);
+      if (request.method !== 'GET' || !isLanguage(lang) || !browser.isFromOwnPage(request)) return false;
       void reply
-        .setCookie(languageCookie, lang, { path: root, httpOnly: true, sameSite: 'lax', secure })
-        .redirect(`./${path.slice(path.lastIndexOf('/') + 1)}`, 303);
+        .setCookie(languageCookie, lang, { path: root, httpOnly: true, sameSite: 'lax', secure: isSecure })
+        .redirect(`${root}${browser.pathOf(request)}`, 303);
       return true;
     },
 
@@ -84,27 +97,24 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       request: FastifyRequest,
       reply: FastifyReply,
       template: string,
-      {
-        status = 200,
-        framed = false,
-        ...data
-      }: { status?: number; framed?: boolean; passkey?: string } & Record<string, unknown>,
+      { status = 200, hasFrame = false, ...data }: PageData,
     ): FastifyReply {
+      const hasScript = data.passkey !== undefined;
       const language = languageOf(request);
       const html = eta.render(`./${template}`, {
         m: languages[language],
         language,
         languages: Object.entries(languages).map(([code, { name }]) => ({ code, name })),
         root,
-        base: root.replace(/\/portal$/, ''),
+        basePath,
         style: `${root}/assets/${style.name}`,
-        script: data.passkey === undefined ? undefined : `${root}/assets/${script.name}`,
+        script: hasScript ? `${root}/assets/${script.name}` : undefined,
         ...data,
       });
       return reply
         .status(status)
         .headers({
-          'content-security-policy': policyOf({ scripted: data.passkey !== undefined, framed }),
+          'content-security-policy': policyOf({ hasScript, hasFrame }),
           vary: 'accept-language, cookie',
         })
         .type('text/html; charset=utf-8')

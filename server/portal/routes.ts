@@ -12,7 +12,7 @@ interface Dependencies {
   browser: Browser;
   responses: Responses;
   capacity: Capacity;
-  /** `/portal/trpc`. */
+  /** `/portal/trpc`: the admin API for members. */
   api: FastifyPluginAsync;
   /** `/portal/device`: sign-in of programs. */
   devices: FastifyPluginAsync;
@@ -20,25 +20,26 @@ interface Dependencies {
   pages: readonly FastifyPluginAsync[];
 }
 
-const forEver = 'public, max-age=31536000, immutable';
+const cacheForever = 'public, max-age=31536000, immutable';
 
 /** Everything below `/portal`. Expects the cookie plugin in its scope. */
 export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { browser, responses, capacity, api, devices, pages } = dependencies;
-  const { secure } = browser;
+  const { isSecure } = browser;
 
   const pageRoutes: FastifyPluginAsync = async (scope) => {
     acceptForms(scope);
     await scope.register(helmet, {
+      // `Responses` sets the policy, because it is not the same for all pages.
       contentSecurityPolicy: false,
       // Not `no-referrer`: browsers would then send our own forms with `Origin: null`.
       referrerPolicy: { policy: 'same-origin' },
-      strictTransportSecurity: secure ? { maxAge: 31_536_000 } : false,
+      strictTransportSecurity: isSecure ? { maxAge: 31_536_000 } : false,
       xFrameOptions: { action: 'deny' },
     });
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
-      return responses.followChoice(request, reply) ? reply : undefined;
+      return responses.answerLanguageLink(request, reply) ? reply : undefined;
     });
     renderErrors(scope, (error, request, reply) => {
       const m = responses.messagesOf(request);
@@ -57,12 +58,13 @@ export function portalRoutes(dependencies: Dependencies): FastifyPluginAsync {
   };
 
   return async (portal) => {
+    // Assets are small and already in memory, so they take no capacity.
     boundInFlight(portal, capacity, ({ routeOptions }) =>
       routeOptions.url?.includes('/assets/') ? undefined : 'user',
     );
     for (const { name, type, content } of assets)
       portal.get(`/assets/${name}`, async (_request, reply) =>
-        reply.header('cache-control', forEver).type(type).send(content),
+        reply.header('cache-control', cacheForever).type(type).send(content),
       );
     await portal.register(api);
     await portal.register(devices, { prefix: '/device' });

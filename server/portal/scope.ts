@@ -15,9 +15,9 @@ export type OwnedKind =
   | 'request'
   | 'member'
   | 'warning'
-  | 'act';
+  | 'auditEntry';
 
-/** The fields of inputs that name records. */
+/** The input fields that name a record, each with the kind of the record. */
 export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
   partnerId: 'partner',
   keyId: 'apiKey',
@@ -34,38 +34,38 @@ export const identifyingFields: Readonly<Record<string, OwnedKind>> = {
   memberId: 'member',
 };
 
-/** The rule for calls of one procedure by members. */
+/** Which members may call a procedure, and with what input. */
 export interface ScopeRow {
   roles: readonly MemberRole[];
   /** The input fields that a member may set. `partnerId` is always the member's own partner. */
   fields: readonly string[];
-  /** The kind of record that the field `after` names. */
-  after?: OwnedKind;
+  /** For a list: the kind of record that the field `after` names. It is the last record of the page before. */
+  cursorKind?: OwnedKind;
   /** Whether `memberId` has to be the member's own. */
-  self?: true;
-  /** Whether the member must have used the passkey lately: for changes of secrets, members, and addresses of data. */
-  fresh: boolean;
+  isOnlySelf?: true;
+  /** Whether the passkey must have been used lately: for changes of secrets, members, and addresses of data. */
+  needsFreshPasskey: boolean;
 }
 
 const everyone: readonly MemberRole[] = ['owner', 'developer', 'finance', 'viewer'];
-const technical: readonly MemberRole[] = ['owner', 'developer', 'viewer'];
+const technicalReaders: readonly MemberRole[] = ['owner', 'developer', 'viewer'];
 const builders: readonly MemberRole[] = ['owner', 'developer'];
-const money: readonly MemberRole[] = ['owner', 'finance'];
 const moneyReaders: readonly MemberRole[] = ['owner', 'finance', 'viewer'];
+const moneyEditors: readonly MemberRole[] = ['owner', 'finance'];
 const owners: readonly MemberRole[] = ['owner'];
 
-const row = (roles: readonly MemberRole[], fields: string, after?: OwnedKind): ScopeRow => ({
+/** @param fields the names of the input fields, with spaces between them */
+const allow = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedKind): ScopeRow => ({
   roles,
   fields: fields.split(' '),
-  fresh: false,
-  ...(after ? { after } : {}),
+  needsFreshPasskey: false,
+  ...(cursorKind ? { cursorKind } : {}),
 });
-const fresh = (roles: readonly MemberRole[], fields: string, after?: OwnedKind): ScopeRow => ({
-  ...row(roles, fields, after),
-  fresh: true,
+const allowFresh = (roles: readonly MemberRole[], fields: string, cursorKind?: OwnedKind): ScopeRow => ({
+  ...allow(roles, fields, cursorKind),
+  needsFreshPasskey: true,
 });
-
-const self = (fields: string): ScopeRow => ({ ...row(everyone, fields), self: true });
+const allowSelf = (fields: string): ScopeRow => ({ ...allow(everyone, fields), isOnlySelf: true });
 
 const settings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
 
@@ -74,117 +74,120 @@ const settings = 'brandName brandColor purpose privacyUrl passkeys maxVerificati
  * users are masked, as for the operators' role ops.
  */
 export const scope: Readonly<Record<string, ScopeRow>> = {
-  'partners.show': row(everyone, 'partnerId'),
-  'partners.setLogo': row(builders, 'partnerId image'),
-  'partners.removeLogo': row(builders, 'partnerId'),
+  'partners.show': allow(everyone, 'partnerId'),
+  'partners.setLogo': allow(builders, 'partnerId image'),
+  'partners.removeLogo': allow(builders, 'partnerId'),
 
-  'keys.list': row(everyone, 'partnerId mode status limit after', 'apiKey'),
-  'keys.count': row(everyone, 'partnerId mode status'),
-  'keys.show': row(everyone, 'keyId'),
-  'keys.create': fresh(builders, 'partnerId mode'),
-  'keys.rotate': fresh(builders, 'keyId keepOldSeconds'),
-  'keys.revoke': fresh(builders, 'keyId'),
+  'keys.list': allow(everyone, 'partnerId mode status limit after', 'apiKey'),
+  'keys.count': allow(everyone, 'partnerId mode status'),
+  'keys.show': allow(everyone, 'keyId'),
+  'keys.create': allowFresh(builders, 'partnerId mode'),
+  'keys.rotate': allowFresh(builders, 'keyId keepOldSeconds'),
+  'keys.revoke': allowFresh(builders, 'keyId'),
 
-  'clients.list': row(everyone, 'partnerId keyId mode kind status limit after', 'client'),
-  'clients.count': row(everyone, 'partnerId keyId mode kind status'),
-  'clients.show': row(everyone, 'clientId'),
-  'clients.create': fresh(builders, `partnerId keyId name kind redirectUris claims ${settings}`),
-  'clients.update': fresh(
+  'clients.list': allow(everyone, 'partnerId keyId mode kind status limit after', 'client'),
+  'clients.count': allow(everyone, 'partnerId keyId mode kind status'),
+  'clients.show': allow(everyone, 'clientId'),
+  'clients.create': allowFresh(builders, `partnerId keyId name kind redirectUris claims ${settings}`),
+  'clients.update': allowFresh(
     builders,
     `clientId keyId name redirectUris addRedirectUris removeRedirectUris claims ${settings}`,
   ),
-  'clients.rotateSecret': fresh(builders, 'clientId keepOldSeconds'),
-  'clients.disable': fresh(builders, 'clientId'),
-  'clients.enable': fresh(builders, 'clientId'),
+  'clients.rotateSecret': allowFresh(builders, 'clientId keepOldSeconds'),
+  'clients.disable': allowFresh(builders, 'clientId'),
+  'clients.enable': allowFresh(builders, 'clientId'),
 
-  'integrations.list': row(everyone, 'partnerId clientId mode status limit after', 'integration'),
-  'integrations.count': row(everyone, 'partnerId clientId mode status'),
-  'integrations.show': row(everyone, 'integrationId'),
-  'integrations.create': fresh(builders, 'partnerId clientId shops'),
-  'integrations.update': fresh(builders, 'integrationId addShops removeShops'),
-  'integrations.rotateSecret': fresh(builders, 'integrationId keepOldSeconds'),
-  'integrations.disable': fresh(builders, 'integrationId'),
+  'integrations.list': allow(everyone, 'partnerId clientId mode status limit after', 'integration'),
+  'integrations.count': allow(everyone, 'partnerId clientId mode status'),
+  'integrations.show': allow(everyone, 'integrationId'),
+  'integrations.create': allowFresh(builders, 'partnerId clientId shops'),
+  'integrations.update': allowFresh(builders, 'integrationId addShops removeShops'),
+  'integrations.rotateSecret': allowFresh(builders, 'integrationId keepOldSeconds'),
+  'integrations.disable': allowFresh(builders, 'integrationId'),
 
-  'webhooks.show': row(everyone, 'keyId'),
-  'webhooks.health': row(everyone, 'partnerId keyId mode limit'),
-  'webhooks.set': fresh(builders, 'keyId url'),
-  'webhooks.changeUrl': fresh(builders, 'keyId url'),
-  'webhooks.unset': fresh(builders, 'keyId'),
-  'webhooks.prepareSecret': fresh(builders, 'keyId'),
-  'webhooks.switchSecret': fresh(builders, 'keyId last4'),
-  'webhooks.rotateSecret': fresh(builders, 'keyId'),
-  'webhooks.pause': row(builders, 'keyId until'),
-  'webhooks.resume': row(builders, 'keyId'),
-  'webhooks.setNotices': row(builders, 'keyId notices'),
-  'webhooks.test': row(builders, 'keyId'),
-  'webhooks.trigger': row(builders, 'keyId event'),
-  'webhooks.verify': row(builders, 'keyId body signature computed'),
-  'webhooks.relay': fresh(builders, 'keyId since after', 'delivery'),
+  'webhooks.show': allow(everyone, 'keyId'),
+  'webhooks.health': allow(everyone, 'partnerId keyId mode limit'),
+  'webhooks.set': allowFresh(builders, 'keyId url'),
+  'webhooks.changeUrl': allowFresh(builders, 'keyId url'),
+  'webhooks.unset': allowFresh(builders, 'keyId'),
+  'webhooks.prepareSecret': allowFresh(builders, 'keyId'),
+  'webhooks.switchSecret': allowFresh(builders, 'keyId last4'),
+  'webhooks.rotateSecret': allowFresh(builders, 'keyId'),
+  'webhooks.pause': allow(builders, 'keyId until'),
+  'webhooks.resume': allow(builders, 'keyId'),
+  'webhooks.setNotices': allow(builders, 'keyId notices'),
+  'webhooks.test': allow(builders, 'keyId'),
+  'webhooks.trigger': allow(builders, 'keyId event'),
+  'webhooks.verify': allow(builders, 'keyId body signature computed'),
+  'webhooks.relay': allowFresh(builders, 'keyId since after', 'delivery'),
 
-  'events.list': row(
-    technical,
+  'events.list': allow(
+    technicalReaders,
     'partnerId keyId mode event sessionId enrollmentId sub since until limit after',
     'event',
   ),
-  'events.count': row(technical, 'partnerId keyId mode event sessionId enrollmentId sub since until'),
-  'events.show': row(technical, 'eventId'),
-  'deliveries.list': row(
-    technical,
+  'events.count': allow(
+    technicalReaders,
+    'partnerId keyId mode event sessionId enrollmentId sub since until',
+  ),
+  'events.show': allow(technicalReaders, 'eventId'),
+  'deliveries.list': allow(
+    technicalReaders,
     'partnerId keyId mode event since until status eventId limit after',
     'delivery',
   ),
-  'deliveries.count': row(technical, 'partnerId keyId mode event since until status eventId'),
-  'deliveries.show': row(technical, 'deliveryId'),
-  'deliveries.resend': row(builders, 'deliveryIds dryRun'),
-  'deliveries.cancel': row(builders, 'deliveryId'),
-  'deliveries.reschedule': row(builders, 'deliveryId at inSeconds'),
-  'bulk.start': row(builders, 'action filter rate at again dryRun'),
-  'bulk.show': row(technical, 'bulkId'),
-  'bulk.cancel': row(builders, 'bulkId'),
+  'deliveries.count': allow(technicalReaders, 'partnerId keyId mode event since until status eventId'),
+  'deliveries.show': allow(technicalReaders, 'deliveryId'),
+  'deliveries.resend': allow(builders, 'deliveryIds dryRun'),
+  'deliveries.cancel': allow(builders, 'deliveryId'),
+  'deliveries.reschedule': allow(builders, 'deliveryId at inSeconds'),
+  'bulk.start': allow(builders, 'action filter rate at again dryRun'),
+  'bulk.show': allow(technicalReaders, 'bulkId'),
+  'bulk.cancel': allow(builders, 'bulkId'),
 
-  'requests.list': row(
-    technical,
+  'requests.list': allow(
+    technicalReaders,
     'partnerId clientId sessionId status path error since until limit after',
     'request',
   ),
-  'requests.count': row(technical, 'partnerId clientId sessionId status path error since until'),
-  'requests.show': row(technical, 'requestId'),
-  'requests.refused': row(technical, 'partnerId since limit'),
-  'sessions.list': row(
-    technical,
+  'requests.count': allow(technicalReaders, 'partnerId clientId sessionId status path error since until'),
+  'requests.show': allow(technicalReaders, 'requestId'),
+  'requests.refused': allow(technicalReaders, 'partnerId since limit'),
+  'sessions.list': allow(
+    technicalReaders,
     'partnerId clientId enrollmentId stateHash clientReferenceId mode status since until limit after',
     'session',
   ),
-  'sessions.count': row(
-    technical,
+  'sessions.count': allow(
+    technicalReaders,
     'partnerId clientId enrollmentId stateHash clientReferenceId mode status since until',
   ),
-  'sessions.show': row(technical, 'sessionId'),
-  'enrollments.list': row(technical, 'partnerId sub limit after', 'enrollment'),
-  'enrollments.count': row(technical, 'partnerId sub'),
-  'enrollments.show': row(technical, 'enrollmentId'),
+  'sessions.show': allow(technicalReaders, 'sessionId'),
+  'enrollments.list': allow(technicalReaders, 'partnerId sub limit after', 'enrollment'),
+  'enrollments.count': allow(technicalReaders, 'partnerId sub'),
+  'enrollments.show': allow(technicalReaders, 'enrollmentId'),
 
-  'wallets.show': row(moneyReaders, 'partnerId mode'),
-  'wallets.statement': row(moneyReaders, 'partnerId mode from to afterSeq untilSeq limit'),
-  'wallets.signedStatement': row(moneyReaders, 'partnerId mode from to'),
-  'wallets.entry': row(moneyReaders, 'entryId'),
-  'limits.show': row(everyone, 'partnerId mode'),
-  'limits.set': fresh(money, 'partnerId mode perMinute perHour'),
-  'prices.show': row(moneyReaders, 'partnerId'),
-  'warnings.list': row(everyone, 'partnerId state limit after', 'warning'),
-  'warnings.count': row(everyone, 'partnerId state'),
-  'warnings.settings': row(everyone, 'partnerId'),
-  'warnings.set': row([...builders, 'finance'], 'partnerId emails lowBalance'),
+  'wallets.show': allow(moneyReaders, 'partnerId mode'),
+  'wallets.statement': allow(moneyReaders, 'partnerId mode from to afterSeq untilSeq limit'),
+  'wallets.signedStatement': allow(moneyReaders, 'partnerId mode from to'),
+  'wallets.entry': allow(moneyReaders, 'entryId'),
+  'limits.show': allow(everyone, 'partnerId mode'),
+  'limits.set': allowFresh(moneyEditors, 'partnerId mode perMinute perHour'),
+  'prices.show': allow(moneyReaders, 'partnerId'),
+  'warnings.list': allow(everyone, 'partnerId state limit after', 'warning'),
+  'warnings.count': allow(everyone, 'partnerId state'),
+  'warnings.settings': allow(everyone, 'partnerId'),
+  'warnings.set': allow([...builders, 'finance'], 'partnerId emails lowBalance'),
 
-  'members.list': row(owners, 'partnerId status limit after', 'member'),
-  'members.count': row(owners, 'partnerId status'),
-  'members.show': row(owners, 'memberId'),
-  'members.acts': row(owners, 'partnerId limit after', 'act'),
-  'members.wishes': self('memberId'),
-  'members.setWishes': self('memberId warnings'),
-  'members.invite': fresh(owners, 'partnerId email role'),
-  'members.setRole': fresh(owners, 'memberId role'),
-  'members.remove': fresh(owners, 'memberId'),
+  'members.list': allow(owners, 'partnerId status limit after', 'member'),
+  'members.count': allow(owners, 'partnerId status'),
+  'members.show': allow(owners, 'memberId'),
+  'members.acts': allow(owners, 'partnerId limit after', 'auditEntry'),
+  'members.wishes': allowSelf('memberId'),
+  'members.setWishes': allowSelf('memberId warnings'),
+  'members.invite': allowFresh(owners, 'partnerId email role'),
+  'members.setRole': allowFresh(owners, 'memberId role'),
+  'members.remove': allowFresh(owners, 'memberId'),
 };
 
 /** Whether the role may call the procedure. */

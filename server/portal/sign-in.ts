@@ -9,9 +9,13 @@ import type { Member } from './member-store.ts';
 import type { Members } from './members.ts';
 import type { PortalStores } from './store.ts';
 
+/** The lifetime of a session of a browser or a program, in milliseconds. */
 export const sessionLifetimeMs = 12 * 3_600_000;
-/** The time after a use of the passkey in which a member may change secrets and members, in milliseconds. */
+/** A session is fresh for this time after the passkey was used, in milliseconds. Secrets and members can change only in a fresh one. */
 export const freshForMs = 30 * 60_000;
+/** When a session stops to be fresh, in milliseconds since 1970. */
+export const freshUntil = ({ passkeyAt }: Pick<MemberSession, 'passkeyAt'>): number =>
+  passkeyAt.getTime() + freshForMs;
 
 interface Dependencies {
   stores: PortalStores;
@@ -25,14 +29,15 @@ interface Dependencies {
 export interface SignedIn {
   member: Member;
   session: MemberSession;
-  /** The secret in the cookie. */
+  /** The secret in the browser's cookie, or the token of a program. */
   secret: string;
+  /** Whether the passkey was used in the last 30 minutes (`freshForMs`). */
   isFresh: boolean;
 }
-export type Call = Omit<Actor, 'operatorId' | 'operatorName' | 'action'>;
 
-const failed = () => new ApiError('unauthorized', { description: 'The passkey was not accepted; try again' });
-const ended = () =>
+const passkeyError = () =>
+  new ApiError('unauthorized', { description: 'The passkey was not accepted; try again' });
+const invitationError = () =>
   new ApiError('not_found', { description: 'This invitation was used, has expired, or was replaced' });
 
 /** The WebAuthn user handle of a member: 16 bytes that look random. */
@@ -41,6 +46,7 @@ const handleOf = ({ _id }: Member) => bytesOfId('member', _id)?.toString('base64
 /** Signs members in by passkey. */
 export function createSignIn({ stores, members, challenges, relyingParty, clock }: Dependencies) {
   const { memberSessions } = stores;
+  // A challenge is valid for one purpose and one browser. The cookie of that browser contains the nonce.
   const forSignIn = (nonce: string) => ['portal sign-in', sha256(nonce)];
   const forInvitation = (secret: string, nonce: string) => [
     'portal invitation',
@@ -48,7 +54,8 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
     sha256(nonce),
   ];
 
-  async function begin(member: Member): Promise<string> {
+  /** Stores a new session of a browser. @returns its secret @throws ApiError `unauthorized` if the member has changed meanwhile */
+  async function createSession(member: Member): Promise<string> {
     const now = clock.now();
     const secret = randomSecret('memberSession');
     await memberSessions.insert({
@@ -59,12 +66,12 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       createdAt: new Date(now),
       expiresAt: new Date(now + sessionLifetimeMs),
     });
-    // A removal or a new passkey ends existing sessions, but may have come before this session was stored.
-    const after = await stores.members.find(member._id);
-    if (after?.status === 'active' && after.passkey?.credentialId === member.passkey?.credentialId)
+    // A removal or a new passkey ends existing sessions. It may have missed this session, which was not stored yet.
+    const current = await stores.members.find(member._id);
+    if (current?.status === 'active' && current.passkey?.credentialId === member.passkey?.credentialId)
       return secret;
     await memberSessions.end(sha256(secret));
-    throw failed();
+    throw passkeyError();
   }
 
   return {
@@ -72,6 +79,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
     requestOptions: (nonce: string) => relyingParty.requestOptions(challenges.issue(forSignIn(nonce))),
 
     /**
+     * Signs a member in by passkey. Each challenge can be answered only once.
      * @param answer the browser's response to the options, in JSON
      * @returns the secret of the new session
      * @throws ApiError `unauthorized`
@@ -79,45 +87,50 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
     async signIn(answer: string, nonce: string): Promise<{ member: Member; secret: string }> {
       const assertion = readAssertion(answer);
       const issuedAt = assertion && challenges.check(forSignIn(nonce), assertion.challenge);
-      if (!assertion || issuedAt === undefined) throw failed();
+      if (!assertion || issuedAt === undefined) throw passkeyError();
       const member = await stores.members.findByCredential(assertion.credentialId);
-      if (member?.status !== 'active' || !member.passkey) throw failed();
+      if (member?.status !== 'active' || !member.passkey) throw passkeyError();
+      // Authenticators may leave the user handle out.
       const { userHandle } = assertion.response;
-      if (userHandle !== undefined && userHandle !== handleOf(member)) throw failed();
+      if (userHandle !== undefined && userHandle !== handleOf(member)) throw passkeyError();
       const publicKey = Buffer.from(member.passkey.publicKey, 'base64url');
       const use = await relyingParty.verifyAssertion(assertion, assertion.challenge, {
         ...member.passkey,
         publicKey,
       });
+      if (!use) throw passkeyError();
       const at = new Date(clock.now());
-      if (!use || !(await stores.members.noteAnswer(member, { issuedAt, use, at }))) throw failed();
-      return { member, secret: await begin(member) };
+      const isFirstAnswer = await stores.members.recordAnswer(member, { issuedAt, use, at });
+      if (!isFirstAnswer) throw passkeyError();
+      return { member, secret: await createSession(member) };
     },
 
     /** The invited member, with options for `navigator.credentials.create`. @throws ApiError `not_found` */
     async creationOptions(secret: string, nonce: string) {
       const member = await members.invited(secret);
-      if (!member) throw ended();
+      if (!member) throw invitationError();
       const user = { handle: handleOf(member), name: member.email ?? member._id };
       const challenge = challenges.issue(forInvitation(secret, nonce));
-      return { member, options: relyingParty.creationOptions(challenge, user, []) };
+      // No credential is excluded: the new passkey may replace one on the same authenticator.
+      const excludedCredentials: string[] = [];
+      return { member, options: relyingParty.creationOptions(challenge, user, excludedCredentials) };
     },
 
     /** Uses an invitation, and signs the member in. @throws ApiError `not_found`, `unauthorized` */
     async accept(
       { secret, nonce, answer }: { secret: string; nonce: string; answer: string },
-      call: Call,
+      origin: Pick<Actor, 'requestId' | 'address'>,
     ): Promise<{ member: Member; secret: string }> {
       const invited = await members.invited(secret);
-      if (!invited) throw ended();
+      if (!invited) throw invitationError();
       const creation = readCreation(answer);
       const issuedAt = creation && challenges.check(forInvitation(secret, nonce), creation.challenge);
-      if (!creation || issuedAt === undefined) throw failed();
+      if (!creation || issuedAt === undefined) throw passkeyError();
       const passkey = await relyingParty.verifyCreation(creation, creation.challenge);
-      if (!passkey) throw failed();
-      const member = await members.accept(invited, passkey, { ...call, action: 'members.accept' });
-      if (!member) throw ended();
-      return { member, secret: await begin(member) };
+      if (!passkey) throw passkeyError();
+      const member = await members.accept(invited, passkey, { ...origin, action: 'members.accept' });
+      if (!member) throw invitationError();
+      return { member, secret: await createSession(member) };
     },
 
     /** The member that a cookie signs in; undefined if the cookie is invalid or has expired. */
@@ -128,7 +141,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       if (!session || session.expiresAt.getTime() <= now) return undefined;
       const member = await stores.members.find(session.memberId);
       if (member?.status !== 'active') return undefined;
-      return { member, session, secret, isFresh: now - session.passkeyAt.getTime() < freshForMs };
+      return { member, session, secret, isFresh: now < freshUntil(session) };
     },
 
     async end(secret: string): Promise<void> {

@@ -13,8 +13,8 @@ import type { MemberCalls } from './member-calls.ts';
 /** The largest request body in bytes: a logo in base64. */
 const largestBody = 384 * 1024;
 
-const signIn = 'Sign in at /portal';
-const ended = 'This login has ended: it lasts 12 hours, and ends when its member or partner changes';
+const noSession = 'Sign in at /portal';
+const noLogin = 'This login has ended: it lasts 12 hours, and ends when its member or partner changes';
 
 interface Dependencies {
   router: AdminRouter;
@@ -25,13 +25,15 @@ interface Dependencies {
 
 /** The admin API for members, at `/portal/trpc`. It is a separate plugin, because tRPC replaces its scope's JSON parser. */
 export function memberApiRoutes({ router, browser, calls, environment }: Dependencies): FastifyPluginAsync {
+  /** The context of a call. Browsers sign in with a cookie, programs with a bearer token. */
   async function contextOf(request: FastifyRequest) {
     const token = bearerToken(request.headers.authorization);
-    const found = await (token === undefined ? calls.find(request) : calls.findByToken(request, token));
-    if (!found) throw new ApiError('unauthorized', { description: token === undefined ? signIn : ended });
-    // Another site can make a browser send cookies, but not a bearer token.
-    if (token === undefined) browser.requireOwnCall(request, found.secret);
-    return calls.contextOf(request, found);
+    const signedIn = await (token === undefined ? calls.admit(request) : calls.admitToken(request, token));
+    if (!signedIn)
+      throw new ApiError('unauthorized', { description: token === undefined ? noSession : noLogin });
+    // Another site can make a browser send the cookie, but not a bearer token. So only the cookie needs a CSRF token.
+    if (token === undefined) browser.requireOwnCall(request, signedIn.secret);
+    return calls.contextOf(request, signedIn);
   }
 
   const trpcOptions: FastifyTRPCPluginOptions<AdminRouter>['trpcOptions'] = {

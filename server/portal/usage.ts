@@ -7,9 +7,16 @@ export interface DayOfUse {
   cents: number;
 }
 
+/** The height above the highest bar of a chart, in units of its view box. */
+const headroom = 10;
+/** The width of a bar, as a share of the space for one day. */
+const barShare = 0.7;
+
 const dayMs = 86_400_000;
+/** The day in UTC, such as `2026-07-01`. */
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
-/** Returns the start of the day in UTC, some days before `now`. */
+
+/** Returns the start of the day of `now` in UTC, or of a day before it. */
 export const startOfDay = (now: number, daysBefore = 0): string =>
   `${dayOf(now - daysBefore * dayMs)}T00:00:00.000Z`;
 
@@ -22,18 +29,18 @@ export function usageByDay(
   entries: readonly { at: string; kind: string; amount: number }[],
   { days, now }: { days: number; now: number },
 ): DayOfUse[] {
-  const use = new Map<string, DayOfUse>();
-  for (let n = days - 1; n >= 0; n -= 1) {
-    const day = dayOf(now - n * dayMs);
-    use.set(day, { day, charges: 0, cents: 0 });
+  const useByDay = new Map<string, DayOfUse>();
+  for (let daysBefore = days - 1; daysBefore >= 0; daysBefore -= 1) {
+    const day = dayOf(now - daysBefore * dayMs);
+    useByDay.set(day, { day, charges: 0, cents: 0 });
   }
   for (const { at, amount } of entries.filter(isCharge)) {
-    const found = use.get(at.slice(0, 10));
-    if (!found) continue;
-    found.charges += 1;
-    found.cents -= amount;
+    const use = useByDay.get(at.slice(0, 10));
+    if (!use) continue;
+    use.charges += 1;
+    use.cents -= amount;
   }
-  return [...use.values()];
+  return [...useByDay.values()];
 }
 
 /** The bars of a chart, in units of its view box. */
@@ -41,14 +48,16 @@ export function barsOf(
   days: readonly DayOfUse[],
   { width, height, labelOf }: { width: number; height: number; labelOf: (day: DayOfUse) => string },
 ) {
+  // At least 1, so that days without charges do not divide by zero.
   const most = Math.max(1, ...days.map(({ charges }) => charges));
-  const step = width / Math.max(1, days.length);
-  return days.map((day, n) => {
-    const barHeight = Math.round((day.charges / most) * (height - 10));
+  const widthOfDay = width / Math.max(1, days.length);
+  const margin = (widthOfDay * (1 - barShare)) / 2;
+  return days.map((day, index) => {
+    const barHeight = Math.round((day.charges / most) * (height - headroom));
     return {
-      x: Math.round(n * step + step * 0.15),
+      x: Math.round(index * widthOfDay + margin),
       y: height - barHeight,
-      width: Math.round(step * 0.7),
+      width: Math.round(widthOfDay * barShare),
       height: barHeight,
       label: labelOf(day),
     };

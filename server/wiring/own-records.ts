@@ -25,7 +25,7 @@ export function createOwnRecords(stores: Stores, clock: { now(): number }): IsOw
     },
     request: (id) => admin.requests.find(id, new Date(clock.now())),
     member: portal.members.find,
-    act: admin.audit.find,
+    auditEntry: admin.audit.find,
     warning: async (id) => (await warnings.warnings.findAll([id]))[0],
   };
 

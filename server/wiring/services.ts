@@ -125,7 +125,7 @@ export function createServices(foundation: Foundation) {
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     resumed: webhooks.resume,
-    suspended: stores.portal.memberSessions.endDevicesOfPartner,
+    suspended: (partnerId) => stores.portal.memberSessions.endDevices({ partnerId }),
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,
@@ -219,7 +219,8 @@ export function createServices(foundation: Foundation) {
     keyring,
     baseUrl: config.baseUrl,
     requirePartner: partners.partners.show,
-    actsOf: async (partnerId, page) => (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
+    auditEntriesOf: async (partnerId, page) =>
+      (await stores.admin.audit.list({ partnerId, ...page })).map(viewEntry),
   });
 
   const account = accountRoutes({

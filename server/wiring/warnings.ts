@@ -35,7 +35,7 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
     const [partner, wanting, opted] = await Promise.all([
       partners.find(partnerId),
-      config.portal ? stores.portal.members.wanting(partnerId) : [],
+      config.portal ? stores.portal.members.warningEmails(partnerId) : [],
       keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeysPerPartner }),
     ]);
     return {

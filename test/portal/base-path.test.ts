@@ -20,4 +20,13 @@ describe('behind a proxy that removes the path of SVC_BASE_URL', () => {
     const { status, response } = await owner.browser.post('/warnings', wish);
     expect([status, response.headers.get('location')]).toEqual([303, '/svc/portal/warnings?done']);
   });
+
+  it('a language link and the sign-in lead to the same page', async () => {
+    const locationOf = async (path: string) =>
+      (await owner.browser.open(path)).response.headers.get('location');
+    expect(await locationOf('/keys?lang=fr')).toBe('/svc/portal/keys');
+    expect(await locationOf('/?lang=en')).toBe('/svc/portal/');
+    owner.browser.cookies.delete('svc_portal');
+    expect(await locationOf('/keys?after=x')).toBe('/svc/portal/sign-in?next=%2Fkeys');
+  });
 });

@@ -136,7 +136,7 @@ async function createParty(): Promise<Party> {
   }
   const [act] = await members.owner.api.members.acts.query({ partnerId });
   const ids = {
-    act: act?.id ?? '',
+    auditEntry: act?.id ?? '',
     ...{ partner: partnerId, apiKey: keyId, client: clientId, integration: integrationId },
     ...{ session: await idIn('sessions'), enrollment: await idIn('enrollments') },
     ...{ event: await idIn('events'), delivery: await idIn('deliveries'), bulkJob: job?.id ?? '' },
@@ -180,9 +180,9 @@ async function ask({ browser, token }: Party['members'][MemberRole], path: strin
 /** Returns the fields of a procedure's input that name a record, including those of its filter, with the record's kind. */
 function namingFields(path: string): { field: string; kind: OwnedKind; inputOf: (id: string) => unknown }[] {
   const row = scope[path];
-  const { after } = row ?? {};
+  const { cursorKind } = row ?? {};
   const plain = (row?.fields ?? []).flatMap((field) => {
-    const kind = field === 'after' ? after : identifyingFields[field];
+    const kind = field === 'after' ? cursorKind : identifyingFields[field];
     if (!kind) return [];
     return [{ field, kind, inputOf: (id: string) => ({ [field]: field.endsWith('Ids') ? [id] : id }) }];
   });

@@ -2,11 +2,13 @@ import type { Db } from 'mongodb';
 import type { MemberRole } from '../../../contracts/admin/members.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 
-/** The confirmation of a login request: by which member, and when the member had used the passkey. */
+/** The confirmation of a login request by a member. */
 export interface Confirmation {
   memberId: string;
   partnerId: string;
+  /** The member's role. The program may act in this role only. */
   role: MemberRole;
+  /** When the member had last used the passkey. */
   passkeyAt: Date;
   /** The credential id of the passkey. A new passkey of the member ends the confirmation. */
   credentialId: string;
@@ -26,6 +28,7 @@ export interface DeviceRequest {
   /** Seconds that have to pass between two polls. */
   interval: number;
   polledAt?: Date;
+  /** Present once the request is confirmed. */
   confirmation?: Confirmation;
   createdAt: Date;
   expiresAt: Date;
@@ -51,11 +54,12 @@ export function createDeviceRequestStore(db: Db) {
     findPending: async (userCode: string, now: Date): Promise<DeviceRequest | undefined> =>
       (await requests.findOne(pending(userCode, now))) ?? undefined,
 
-    /** Notes the poll. @returns the request as it was before */
-    poll: async (id: string, now: Date): Promise<DeviceRequest | undefined> =>
+    /** Stores the time of a poll. @returns the request as it was before */
+    recordPoll: async (id: string, now: Date): Promise<DeviceRequest | undefined> =>
       (await requests.findOneAndUpdate({ _id: id }, { $set: { polledAt: now } })) ?? undefined,
 
-    async slowDown(id: string, seconds: number): Promise<void> {
+    /** Adds to the seconds that have to pass between two polls. */
+    async lengthenInterval(id: string, seconds: number): Promise<void> {
       await requests.updateOne({ _id: id }, { $inc: { interval: seconds } });
     },
 
@@ -84,7 +88,7 @@ export function createDeviceRequestStore(db: Db) {
       return matchedCount > 0;
     },
 
-    /** Deletes all requests, in a restored database. */
+    /** Deletes all requests, for a database that was restored from a backup. */
     async endAll(): Promise<void> {
       await requests.deleteMany({});
     },

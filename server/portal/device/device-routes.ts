@@ -16,7 +16,7 @@ import { subscriberOf } from '../../platform/http/client-network.ts';
 import { codeHeader, type ErrorRendering, renderErrors } from '../../platform/http/errors.ts';
 import { acceptForms, requireOnce, withoutEmpty } from '../../platform/http/parameters.ts';
 import type { RequestLimit } from '../../platform/http/request-limits.ts';
-import { freshForMs, type SignedIn } from '../sign-in.ts';
+import { freshUntil, type SignedIn } from '../sign-in.ts';
 import { type DeviceLogins, pollInterval, requestLifetimeMs } from './device-logins.ts';
 
 /** Limits a minute for one address: new logins, and polls. */
@@ -25,17 +25,18 @@ export const devicesPerMinute = { logins: 10, polls: 60 };
 interface Dependencies {
   logins: DeviceLogins;
   limit: RequestLimit;
-  /** Root of all links, without a trailing slash. */
+  /** The public address of the service, without a trailing slash. */
   baseUrl: string;
   environment: string;
   clock: { now(): number };
   partnerName: (partnerId: string) => Promise<string>;
-  /** Finds the member of a token, as every call of `/portal/trpc` does. */
-  find: (request: FastifyRequest, token: string) => Promise<SignedIn | undefined>;
+  /** Finds the member of a token, and counts the request. */
+  admitToken: (request: FastifyRequest, token: string) => Promise<SignedIn | undefined>;
+  /** Writes the audit entry of a login that its program has ended. */
   noteEnd: (found: SignedIn, request: FastifyRequest) => Promise<void>;
 }
 
-/** The error format of RFC 8628 3.5 and RFC 6749 5.2. */
+/** Sends an error in the format of RFC 6749 5.2, with the code `access_denied` of RFC 8628 3.5 for a refused login. */
 const asDeviceError: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send({
     error: error.code === 'device_login_denied' ? 'access_denied' : error.code,
@@ -47,13 +48,17 @@ const nameOf = (given: string | undefined): string => given?.replace(/\p{C}/gu, 
 
 /** The endpoints by which programs sign a member in (RFC 8628), at `/portal/device`. */
 export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
-  const { logins, limit, baseUrl, environment, clock, partnerName, find, noteEnd } = dependencies;
+  const { logins, limit, baseUrl, environment, clock, partnerName, admitToken, noteEnd } = dependencies;
 
-  async function count({ ip }: FastifyRequest, what: keyof typeof devicesPerMinute): Promise<void> {
+  /** Counts a request of an address. @throws ApiError `rate_limited` */
+  async function requireAllowance(
+    kind: keyof typeof devicesPerMinute,
+    { ip }: FastifyRequest,
+  ): Promise<void> {
     const { allowed, retryAfter } = await limit(
-      `portal device ${what}`,
+      `portal device ${kind}`,
       subscriberOf(ip),
-      devicesPerMinute[what],
+      devicesPerMinute[kind],
     );
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
@@ -61,9 +66,10 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
   async function requireLogin(request: FastifyRequest): Promise<SignedIn> {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
-    const found = token === undefined ? undefined : await find(request, token);
+    // `admitToken` counts requests with a token. A request without one is counted here.
+    if (token === undefined) await requireAllowance('polls', request);
+    const found = token === undefined ? undefined : await admitToken(request, token);
     if (found) return found;
-    if (token === undefined) await count(request, 'polls');
     const description = 'The login has ended, or was never made';
     throw new ApiError('invalid_token', {
       description,
@@ -73,7 +79,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
 
   async function view({ member, session }: SignedIn): Promise<DeviceLogin> {
     const { _id: memberId, email = null, role, partnerId } = member;
-    const changesUntil = session.passkeyAt.getTime() + freshForMs;
+    const changesUntil = freshUntil(session);
     return {
       memberId,
       email,
@@ -96,6 +102,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
     scope.addHook('preValidation', async (request) => {
       if (request.method !== 'POST') return;
+      // As in RFC 6749 3.2: repeated parameters are refused, and empty ones count as absent.
       requireOnce(request.body);
       request.body = withoutEmpty(request.body ?? {});
     });
@@ -104,7 +111,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
       '/authorization',
       { schema: { body: DeviceAuthorizationRequest, response: { 200: DeviceAuthorization }, hide: true } },
       async (request) => {
-        await count(request, 'logins');
+        await requireAllowance('logins', request);
         const name = nameOf(request.body.client_name);
         const { deviceCode, userCode } = await logins.start({ name, address: request.ip });
         return {
@@ -121,7 +128,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
       '/token',
       { schema: { body: DeviceTokenRequest, response: { 200: DeviceToken }, hide: true } },
       async (request) => {
-        await count(request, 'polls');
+        await requireAllowance('polls', request);
         if (request.body.grant_type !== deviceGrantType)
           throw new ApiError('unsupported_grant_type', {
             description: `grant_type must be ${deviceGrantType}`,

@@ -19,6 +19,6 @@ export function readUserCode(typed: string): string | undefined {
   return code.length === length && [...code].every((letter) => letters.includes(letter)) ? code : undefined;
 }
 
-/** The stored digest of a code. It is keyed, because otherwise all codes could be tried. */
+/** The stored digest of a code. It is keyed: a plain hash of so short a code could be reversed by trying all codes. */
 export const userCodeDigest = (key: Uint8Array, code: string): string =>
   keyed(key, ['user code', code]).toString('base64url');

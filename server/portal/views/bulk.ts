@@ -1,22 +1,20 @@
-import { asGiven, change, timeIn } from './forms.ts';
+import { change, timeIn, unchecked } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
 import { text, time } from './text.ts';
 
 /** Sends the failed, skipped or delivered events of a time span again. */
 export const resendSpan: Action = async ({ api, partnerId, m }, { key = '', since, until, status }) => {
-  const from = timeIn(since);
-  const to = timeIn(until);
   const { job } = await api.bulk.start({
     action: 'resend',
     filter: {
       partnerId,
       keyId: key,
-      status: asGiven<'failed' | 'skipped' | 'delivered'>(status),
-      ...(from ? { since: from } : {}),
-      ...(to ? { until: to } : {}),
+      status: unchecked<'failed' | 'skipped' | 'delivered'>(status),
+      since: timeIn(since),
+      until: timeIn(until),
     },
   });
-  return job ? { to: `/bulk/${job.id}` } : { result: { label: m.resendSpan, value: m.nothingFound } };
+  return job ? { to: `/bulk/${job.id}` } : { text: { label: m.resendSpan, value: m.nothingFound } };
 };
 
 async function showBulk({ api, m, params }: PageContext): Promise<View> {

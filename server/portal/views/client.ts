@@ -2,12 +2,12 @@ import { type ClaimName, claimNames } from '../../../contracts/claims.ts';
 import { change, keepOldField, keepOldOf, keyOptions, select } from './forms.ts';
 import { integrate, integrationsOf } from './integrations.ts';
 import type { Action, DocumentRow, Field, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { filled, link, options, text, time } from './text.ts';
+import { link, options, queryOf, tableOf, text, time } from './text.ts';
 
 type Client = Awaited<ReturnType<PageContext['api']['clients']['show']>>;
 const brandFields = ['brandName', 'brandColor', 'purpose', 'privacyUrl'] as const;
 
-/** A check box for each claim. */
+/** Makes a check box for each claim. @param chosen the claims that are checked already */
 export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
   claimNames.map((claim) => ({
     name: `claim_${claim}`,
@@ -18,21 +18,20 @@ export const claimFields = (chosen: readonly ClaimName[]): Field[] =>
 export const claimsIn = (given: Given): ClaimName[] =>
   claimNames.filter((claim) => given[`claim_${claim}`] === 'yes');
 
-/** An empty field resets the setting to its default. */
-const orDefault = (value: string | undefined) => (value?.trim() ? value.trim() : null);
-const brandIn = (given: Given) => ({
-  brandName: orDefault(given['brandName']),
-  brandColor: orDefault(given['brandColor']),
-  purpose: orDefault(given['purpose']),
-  privacyUrl: orDefault(given['privacyUrl']),
+/** The branding in a form or a query. An empty field is null, which resets the setting to its default. */
+const brandingIn = ({ brandName = '', brandColor = '', purpose = '', privacyUrl = '' }: Given) => ({
+  brandName: brandName.trim() || null,
+  brandColor: brandColor.trim() || null,
+  purpose: purpose.trim() || null,
+  privacyUrl: privacyUrl.trim() || null,
 });
 
-const clientId = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
+const clientOf = ({ params }: PageContext) => ({ clientId: params['client'] ?? '' });
 
-function redirects({ redirectUris }: Client, { m }: PageContext): Section {
+function redirectUrisOf({ redirectUris }: Client, { m }: PageContext): Section {
   return {
     title: m.redirectUris,
-    table: { headings: [m.redirectUri], rows: redirectUris.map((uri) => [text(uri)]) },
+    table: tableOf(redirectUris, [[m.redirectUri, text]]),
     forms: [
       { act: 'addUri', fields: [{ name: 'uri', label: m.redirectUri }], submit: m.add },
       {
@@ -45,24 +44,22 @@ function redirects({ redirectUris }: Client, { m }: PageContext): Section {
   };
 }
 
-/** The form and preview of the branding. After a preview, `query` has the values that are not saved. */
-function branding(client: Client, { m, query }: PageContext): Section {
-  const isTyped = 'preview' in query;
-  const shownIn = (name: (typeof brandFields)[number]) =>
-    isTyped ? (query[name] ?? '') : (client[name] ?? '');
-  const values = Object.fromEntries(brandFields.map((name) => [name, shownIn(name)]));
-  const wanted = new URLSearchParams(filled(values)).toString();
+/** The form and the preview of the branding. While a member tries values that are not saved, the query has them. */
+function brandingOf(client: Client, { m, query }: PageContext): Section {
+  const isTrial = 'preview' in query;
+  const { brandName, brandColor, purpose, privacyUrl } = isTrial ? query : client;
+  const values = { brandName, brandColor, purpose, privacyUrl };
   return {
     title: m.branding,
-    ...(isTyped ? { note: m.notSaved } : {}),
-    frame: { src: `/clients/${client.id}/preview?${wanted}`, title: m.preview },
+    ...(isTrial ? { note: m.notSaved } : {}),
+    frame: { src: `/clients/${client.id}/preview?${queryOf(values)}`, title: m.preview },
     forms: [
       {
         act: 'brand',
         fields: brandFields.map((name) => ({
           name,
           label: m[name],
-          value: shownIn(name),
+          value: values[name] ?? '',
           ...(name === 'brandColor' ? { placeholder: '#0a7f5c' } : {}),
         })),
         submit: m.save,
@@ -72,14 +69,13 @@ function branding(client: Client, { m, query }: PageContext): Section {
   };
 }
 
-/** Shows a preview of the typed branding, and saves nothing. */
+/** Shows the page again with the typed branding in its query, and saves nothing. */
 const preview: Action = async (context, given) => {
-  const typed = Object.fromEntries(brandFields.map((name) => [name, given[name] ?? '']));
-  const wanted = new URLSearchParams({ preview: '', ...filled(typed) }).toString();
-  return { to: `/clients/${clientId(context).clientId}?${wanted}`, quiet: true };
+  const trial = queryOf({ preview: 'yes', ...brandingIn(given) });
+  return { to: `/clients/${clientOf(context).clientId}?${trial}`, isUnchanged: true };
 };
 
-function settings(client: Client, { m }: PageContext, keys: NonNullable<Field['options']>): Section {
+function settingsOf(client: Client, { m }: PageContext, keys: NonNullable<Field['options']>): Section {
   return {
     title: m.settings,
     forms: [
@@ -97,30 +93,27 @@ function settings(client: Client, { m }: PageContext, keys: NonNullable<Field['o
   };
 }
 
-function secrets(client: Client, { m }: PageContext): Section {
+function secretsOf(client: Client, { m }: PageContext): Section {
   return {
     title: m.secrets,
-    table: {
-      headings: [m.secret, m.created, m.lastUsed, m.expires],
-      rows: client.secrets.map(({ last4, createdAt, lastUsedAt, expiresAt }) => [
-        text(`…${last4 ?? ''}`),
-        time(createdAt),
-        time(lastUsedAt),
-        expiresAt ? time(expiresAt) : text(m.never),
-      ]),
-    },
+    table: tableOf(client.secrets, [
+      [m.secret, ({ last4 }) => text(`…${last4 ?? ''}`)],
+      [m.created, ({ createdAt }) => time(createdAt)],
+      [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+      [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
+    ]),
     forms: [{ act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }],
   };
 }
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const [client, keys] = await Promise.all([api.clients.show(clientId(context)), keyOptions(context)]);
+  const [client, keys] = await Promise.all([api.clients.show(clientOf(context)), keyOptions(context)]);
   const isActive = client.status === 'active';
-  const statusAction = isActive ? ('disable' as const) : ('enable' as const);
-  // The form can move a client of a revoked key to another key, so it also offers the present one.
+  const changeOfStatus = isActive ? ('disable' as const) : ('enable' as const);
+  // The active keys do not include a revoked key of the client. The form needs it as the option that changes nothing.
   const isKeyActive = keys.some(({ value }) => value === client.keyId);
-  const offered = isKeyActive ? keys : [{ value: client.keyId, text: client.keyId }, ...keys];
+  const keyChoices = isKeyActive ? keys : [{ value: client.keyId, text: client.keyId }, ...keys];
   const isStorefront = client.kind === 'storefront';
   return {
     title: client.name,
@@ -139,36 +132,41 @@ async function show(context: PageContext): Promise<View> {
           { text: m.sessions, to: `/sessions?client=${client.id}` },
           { text: m.requests, to: `/requests?client=${client.id}` },
         ],
-        forms: [{ act: statusAction, fields: [], submit: m[statusAction], danger: isActive }],
+        forms: [{ act: changeOfStatus, fields: [], submit: m[changeOfStatus], danger: isActive }],
       },
-      redirects(client, context),
-      settings(client, context, offered),
-      branding(client, context),
+      redirectUrisOf(client, context),
+      settingsOf(client, context, keyChoices),
+      brandingOf(client, context),
       // A storefront client authenticates with the secrets of its integrations.
-      isStorefront ? await integrationsOf(context, client.id) : secrets(client, context),
+      isStorefront ? await integrationsOf(context, client.id) : secretsOf(client, context),
     ],
   };
 }
 
-/** The consent page with the branding of the query. */
+/** The consent page with the branding of the query, which may have been typed and never checked. */
 async function previewOf(context: PageContext) {
   const { api, partnerId, query, language, previewConsent } = context;
   const [client, partner] = await Promise.all([
-    api.clients.show(clientId(context)),
+    api.clients.show(clientOf(context)),
     api.partners.show({ partnerId }),
   ]);
-  const { brandColor, ...typed } = brandIn(query);
-  const isColor = /^#[0-9a-f]{6}$/i.test(brandColor ?? '');
-  const wanted = {
-    ...typed,
-    name: partner.name,
-    logo: partner.logo,
-    brandColor: isColor && brandColor ? brandColor.toLowerCase() : null,
-    claims: client.claims,
-    mode: client.mode,
-    redirectUri: client.redirectUris[0] ?? 'https://example.com/',
-  };
-  return { type: 'text/html', content: previewConsent(wanted, language) };
+  const branding = brandingIn(query);
+  // The page escapes texts. The colour becomes a part of a style sheet's address, so it has to be a colour.
+  const isColor = /^#[0-9a-f]{6}$/i.test(branding.brandColor ?? '');
+  const content = previewConsent(
+    {
+      ...branding,
+      brandColor: isColor && branding.brandColor ? branding.brandColor.toLowerCase() : null,
+      name: partner.name,
+      logo: partner.logo,
+      claims: client.claims,
+      mode: client.mode,
+      // The page shows the host to which it leads. A client may have no URI any more.
+      redirectUri: client.redirectUris[0] ?? 'https://example.com/',
+    },
+    language,
+  );
+  return { type: 'text/html', content };
 }
 
 export const clientPage: readonly PageRow[] = [
@@ -179,24 +177,24 @@ export const clientPage: readonly PageRow[] = [
     view: show,
     actions: {
       addUri: change((context, { uri = '' }) =>
-        context.api.clients.update({ ...clientId(context), addRedirectUris: [uri.trim()] }),
+        context.api.clients.update({ ...clientOf(context), addRedirectUris: [uri.trim()] }),
       ),
       removeUri: change((context, { uri = '' }) =>
-        context.api.clients.update({ ...clientId(context), removeRedirectUris: [uri] }),
+        context.api.clients.update({ ...clientOf(context), removeRedirectUris: [uri] }),
       ),
       settings: change((context, { name = '', keyId = '', ...given }) =>
-        context.api.clients.update({ ...clientId(context), name, keyId, claims: claimsIn(given) }),
+        context.api.clients.update({ ...clientOf(context), name, keyId, claims: claimsIn(given) }),
       ),
       brand: change((context, given) =>
-        context.api.clients.update({ ...clientId(context), ...brandIn(given) }),
+        context.api.clients.update({ ...clientOf(context), ...brandingIn(given) }),
       ),
       preview,
       integrate,
-      disable: change((context) => context.api.clients.disable(clientId(context))),
-      enable: change((context) => context.api.clients.enable(clientId(context))),
+      disable: change((context) => context.api.clients.disable(clientOf(context))),
+      enable: change((context) => context.api.clients.enable(clientOf(context))),
       rotate: async (context, given) => {
         const { clientSecret } = await context.api.clients.rotateSecret({
-          ...clientId(context),
+          ...clientOf(context),
           ...keepOldOf(given),
         });
         return { secret: { label: context.m.secret, value: clientSecret } };

@@ -1,20 +1,24 @@
-import { claimNames } from '../../../contracts/claims.ts';
+import type { ClaimName } from '../../../contracts/claims.ts';
 import { claimFields, claimsIn } from './client.ts';
-import { asGiven, keyOptions, select } from './forms.ts';
+import { keyOptions, select, unchecked } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { filled, link, nextPage, options, pageSize, text, time, wordsOf } from './text.ts';
+import { anyOption, link, nextPage, options, pageSize, tableOf, text, time, wordsOf } from './text.ts';
 
+type ListClients = NonNullable<Parameters<PageContext['api']['clients']['list']>[0]>;
 const statuses = ['active', 'disabled'];
-type Wanted = Parameters<PageContext['api']['clients']['list']>[0];
+/** The claims that the form for a new client proposes. */
+const proposedClaims: readonly ClaimName[] = ['age_18_plus'];
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
-  const { after = '', key = '', status = '' } = query;
+  const { key, status, after } = query;
   const [clients, keys] = await Promise.all([
     api.clients.list({
       partnerId,
+      keyId: key,
+      status: unchecked<ListClients['status']>(status),
+      after,
       limit: pageSize,
-      ...filled({ after, keyId: key, status: asGiven<NonNullable<Wanted>['status']>(status) }),
     }),
     keyOptions(context),
   ]);
@@ -25,23 +29,20 @@ async function list(context: PageContext): Promise<View> {
         title: m.clients,
         search: {
           fields: [
-            select('key', m.key, [{ value: '', text: '–' }, ...keys], key),
-            select('status', m.status, options(statuses, '–'), status),
+            select('key', m.key, [anyOption, ...keys], key),
+            select('status', m.status, [anyOption, ...options(statuses)], status),
           ],
           submit: m.find,
         },
-        table: {
-          headings: [m.id, m.label, m.kind, m.mode, m.status, m.created],
-          rows: clients.map(({ id, name, kind, mode, status: state, createdAt }) => [
-            link(id, `/clients/${id}`),
-            text(name),
-            text(kind),
-            text(mode),
-            text(state),
-            time(createdAt),
-          ]),
-        },
-        next: nextPage('/clients', clients, { asked: { key, status } }),
+        table: tableOf(clients, [
+          [m.id, (client) => link(client.id, `/clients/${client.id}`)],
+          [m.label, (client) => text(client.name)],
+          [m.kind, (client) => text(client.kind)],
+          [m.mode, (client) => text(client.mode)],
+          [m.status, (client) => text(client.status)],
+          [m.created, (client) => time(client.createdAt)],
+        ]),
+        next: nextPage('/clients', query, { rows: clients }),
       },
       {
         title: m.createClient,
@@ -53,7 +54,7 @@ async function list(context: PageContext): Promise<View> {
               select('keyId', m.key, keys),
               select('kind', m.kind, options(['oauth', 'storefront'])),
               { name: 'redirectUris', label: m.redirectUrisLines, kind: 'lines' },
-              ...claimFields(claimNames.slice(1, 2)),
+              ...claimFields(proposedClaims),
             ],
             submit: m.create,
           },
@@ -69,7 +70,7 @@ const create: Action = async ({ api, partnerId, m }, given) => {
     partnerId,
     name,
     keyId,
-    kind: asGiven<'oauth' | 'storefront' | undefined>(kind),
+    kind: unchecked<'oauth' | 'storefront' | undefined>(kind),
     redirectUris: wordsOf(redirectUris),
     claims: claimsIn(given),
   });

@@ -1,13 +1,26 @@
 import { sentNames } from '../../../contracts/event-names.ts';
 import { resendSpan } from './bulk.ts';
-import { asGiven, change, keyOptions, select, spanFields, timeIn } from './forms.ts';
+import { change, keyOptions, select, spanFields, timeIn, unchecked } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { filled, link, nextPage, options, pageSize, text, time, toned } from './text.ts';
+import {
+  anyOption,
+  link,
+  linkIfAny,
+  nextPage,
+  options,
+  pageSize,
+  tableOf,
+  text,
+  time,
+  toned,
+} from './text.ts';
 
-const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 type Delivery = Awaited<ReturnType<PageContext['api']['deliveries']['show']>>;
 type Attempt = Delivery['attempts'][number];
-type Wanted = Parameters<PageContext['api']['deliveries']['list']>[0];
+type ListDeliveries = NonNullable<Parameters<PageContext['api']['deliveries']['list']>[0]>;
+
+/** The statuses that a search offers. `waiting` means pending and already due. */
+const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped', 'waiting'];
 
 const deliveryOf = ({ params }: PageContext) => ({ deliveryId: params['delivery'] ?? '' });
 
@@ -21,21 +34,21 @@ const toneOfAnswer = (status: number | null) =>
 
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
-  const { key = '', status = '', event = '', since = '', until = '', eventId = '', after = '' } = query;
-  const wanted = filled({
-    keyId: key,
-    eventId: eventId.trim(),
-    after,
-    since: timeIn(since),
-    until: timeIn(until),
-    status: asGiven<NonNullable<Wanted>['status']>(status),
-    event: asGiven<NonNullable<Wanted>['event']>(event),
-  });
+  const { key, status, event, since, until, eventId, after } = query;
   const [deliveries, keys] = await Promise.all([
-    api.deliveries.list({ partnerId, limit: pageSize, ...wanted }),
+    api.deliveries.list({
+      partnerId,
+      keyId: key,
+      status: unchecked<ListDeliveries['status']>(status),
+      event: unchecked<ListDeliveries['event']>(event),
+      since: timeIn(since),
+      until: timeIn(until),
+      eventId,
+      after,
+      limit: pageSize,
+    }),
     keyOptions(context),
   ]);
-  const asked = { key, status, event, since, until, eventId };
   return {
     title: m.deliveries,
     sections: [
@@ -43,26 +56,23 @@ async function list(context: PageContext): Promise<View> {
         title: m.deliveries,
         search: {
           fields: [
-            select('key', m.key, [{ value: '', text: '–' }, ...keys], key),
-            select('status', m.status, options(statuses, '–'), status),
-            select('event', m.event, options(sentNames, '–'), event),
+            select('key', m.key, [anyOption, ...keys], key),
+            select('status', m.status, [anyOption, ...options(statuses)], status),
+            select('event', m.event, [anyOption, ...options(sentNames)], event),
             ...spanFields(m, since, until),
             { name: 'eventId', label: 'event_id', value: eventId, placeholder: 'evt_…' },
           ],
           submit: m.find,
         },
-        table: {
-          headings: [m.id, m.event, m.mode, m.status, m.attempts, m.created],
-          rows: deliveries.map((one) => [
-            link(one.id, `/deliveries/${one.id}`),
-            text(one.event),
-            text(one.mode),
-            toned(one.status, toneOf(one.status)),
-            text(one.attempts.length),
-            time(one.createdAt),
-          ]),
-        },
-        next: nextPage('/deliveries', deliveries, { asked }),
+        table: tableOf(deliveries, [
+          [m.id, (delivery) => link(delivery.id, `/deliveries/${delivery.id}`)],
+          [m.event, (delivery) => text(delivery.event)],
+          [m.mode, (delivery) => text(delivery.mode)],
+          [m.status, (delivery) => toned(delivery.status, toneOf(delivery.status))],
+          [m.attempts, (delivery) => text(delivery.attempts.length)],
+          [m.created, (delivery) => time(delivery.createdAt)],
+        ]),
+        next: nextPage('/deliveries', query, { rows: deliveries }),
       },
       {
         title: m.resendSpan,
@@ -82,7 +92,7 @@ async function list(context: PageContext): Promise<View> {
   };
 }
 
-/** The request of an attempt. Its signatures are not stored. */
+/** Rebuilds the request line and headers of an attempt from its record. Signatures are not stored, so a mark stands for them. */
 function requestOf({ eventId, event }: Delivery, { attempt }: Attempt): string {
   return [
     'POST',
@@ -99,10 +109,10 @@ function requestOf({ eventId, event }: Delivery, { attempt }: Attempt): string {
 /** The sections for the request and for the response of an attempt. */
 function attemptSections(delivery: Delivery, attempt: Attempt, { m }: PageContext): Section[] {
   const response = [
-    attempt.retryAfter && `Retry-After: ${attempt.retryAfter}`,
-    attempt.location && `Location: ${attempt.location}`,
-    attempt.answer,
-  ].filter((part) => part !== null);
+    ...(attempt.retryAfter === null ? [] : [`Retry-After: ${attempt.retryAfter}`]),
+    ...(attempt.location === null ? [] : [`Location: ${attempt.location}`]),
+    ...(attempt.answer === null ? [] : [attempt.answer]),
+  ];
   return [
     {
       title: `${m.attempt} ${attempt.attempt}: ${m.requestSent}`,
@@ -140,11 +150,9 @@ async function show(context: PageContext): Promise<View> {
           [m.key, link(delivery.keyId, `/webhooks/${delivery.keyId}`)],
           [m.created, time(delivery.createdAt)],
           [m.nextAttempt, time(delivery.nextAttemptAt)],
+          // Why the delivery was skipped, or why it cannot be sent now.
           [m.error, text(delivery.skipped ?? delivery.waiting)],
-          [
-            m.repeats,
-            delivery.resendOf ? link(delivery.resendOf, `/deliveries/${delivery.resendOf}`) : text(null),
-          ],
+          [m.repeats, linkIfAny(delivery.resendOf, '/deliveries')],
         ],
         forms: isPending
           ? [
@@ -162,8 +170,8 @@ async function show(context: PageContext): Promise<View> {
 const resend: Action = async (context) => {
   const { deliveryId } = deliveryOf(context);
   const { deliveries } = await context.api.deliveries.resend({ deliveryIds: [deliveryId] });
-  const [first] = deliveries;
-  return first ? { to: `/deliveries/${first.id}` } : undefined;
+  const [resent] = deliveries;
+  return resent ? { to: `/deliveries/${resent.id}` } : undefined;
 };
 
 export const deliveryPages: readonly PageRow[] = [

@@ -1,14 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../platform/errors.ts';
 import type { RequestLimit } from '../../platform/http/request-limits.ts';
-import type { DeviceLogins, DeviceSession } from '../device/device-logins.ts';
-import { shownUserCode } from '../device/user-code.ts';
-import { freshForMs, type SignedIn } from '../sign-in.ts';
+import { type DeviceLogins, endedLoginError } from '../device/device-logins.ts';
+import { readUserCode, shownUserCode } from '../device/user-code.ts';
+import type { DeviceSession } from '../member-session-store.ts';
+import { freshUntil, type SignedIn } from '../sign-in.ts';
 import { hidden } from './forms.ts';
+import { emailsOfMembers } from './members.ts';
 import type { Action, Given, PageContext, PageRow, Section } from './page.ts';
 import { link, text, time } from './text.ts';
 
-/** The most codes that a member may try in a minute. In the lifetime of a code, these are 50 of 25,600,000,000. */
+/** The most codes that a member may try in a minute. A code lives 10 minutes: 50 tries cannot guess one of 20^8 codes. */
 export const codesPerMinute = 5;
 
 /** Writes the audit entry of a member's action on a login. `name`: the program's machine. `memberId`: the login's member. */
@@ -21,13 +23,21 @@ export type NoteDevice = (
 interface Dependencies {
   logins: DeviceLogins;
   limit: RequestLimit;
-  note: NoteDevice;
+  noteDevice: NoteDevice;
 }
+
+/** The message that describes what a program may do in each role. */
+const roleMessages = {
+  owner: 'grantsOwner',
+  developer: 'grantsDeveloper',
+  finance: 'grantsFinance',
+  viewer: 'grantsViewer',
+} as const;
 
 /** Shows one login. @param email the address of the login's member */
 function loginSection(login: DeviceSession, email: string, { m, now, memberId }: PageContext): Section {
   const fields = [hidden('login', login._id)];
-  const changesUntil = login.passkeyAt.getTime() + freshForMs;
+  const changesUntil = freshUntil(login);
   const isOwn = login.memberId === memberId;
   return {
     title: isOwn ? login.device.name : `${login.device.name}: ${email}`,
@@ -46,34 +56,33 @@ function loginSection(login: DeviceSession, email: string, { m, now, memberId }:
 }
 
 /** `/portal/devices`: a member confirms, sees and ends logins of `svc`. Owners can also end logins of other members. */
-export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
-  /** Finds the request of a code. Each try is counted before the code is looked up. */
-  async function showRequest({ signedIn }: PageContext, { code = '' }: Given) {
+export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRow[] {
+  /** Finds the login request of a typed code. Each try counts, also with a wrong code, so that codes cannot be guessed. */
+  async function findRequest({ signedIn }: PageContext, { code = '' }: Given) {
     const { allowed, retryAfter } = await limit('portal user code', signedIn.member._id, codesPerMinute);
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
     return logins.show(code);
   }
 
-  async function loginOf(
-    { signedIn }: PageContext,
-    { login = '' }: Given,
-    others: readonly DeviceSession[] = [],
-  ): Promise<DeviceSession> {
-    const own = await logins.listOf(signedIn.member._id);
-    const found = [...own, ...others].find(({ _id }) => _id === login);
-    if (!found) throw new ApiError('not_found', { description: 'This login has ended' });
-    return found;
-  }
+  const ownLogins = ({ memberId }: PageContext): Promise<DeviceSession[]> => logins.list({ memberId });
 
+  /** The logins of other members, which only owners may see and end. */
   async function loginsOfOthers({ role, partnerId, memberId }: PageContext): Promise<DeviceSession[]> {
     if (role !== 'owner') return [];
-    return (await logins.listOfPartner(partnerId)).filter((login) => login.memberId !== memberId);
+    return (await logins.list({ partnerId })).filter((login) => login.memberId !== memberId);
+  }
+
+  /** The login that a form names. @throws ApiError `not_found` if it is not one of these */
+  function loginIn({ login }: Given, among: readonly DeviceSession[]): DeviceSession {
+    const found = among.find(({ _id }) => _id === login);
+    if (!found) throw endedLoginError();
+    return found;
   }
 
   const find: Action = async (context, given) => {
     const { m, role } = context;
-    const { name, address, createdAt, expiresAt } = await showRequest(context, given);
-    const code = (given['code'] ?? '').toUpperCase().replace(/[\s-]/g, '');
+    const { name, address, createdAt, expiresAt } = await findRequest(context, given);
+    const code = readUserCode(given['code'] ?? '') ?? '';
     const fields = [hidden('code', code)];
     const section: Section = {
       title: `${m.deviceConfirm} ${shownUserCode(code)}`,
@@ -84,7 +93,7 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
         [m.time, time(createdAt.toISOString())],
         [m.until, time(expiresAt.toISOString())],
         [m.role, text(m[role])],
-        [m.deviceGrants, text(m[grantOf[role]])],
+        [m.deviceGrants, text(m[roleMessages[role]])],
       ],
       forms: [
         { act: 'confirm', fields, submit: m.deviceAllow },
@@ -94,44 +103,45 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
     return { sections: [section] };
   };
 
-  const confirm: Action = async (context, given) => {
-    const { name } = await showRequest(context, given);
-    await logins.confirm(given['code'] ?? '', context.signedIn);
-    await note('confirm', context.signedIn, { request: context.request, name });
-    return undefined;
-  };
+  /** Makes the action that decides on a login request. */
+  const decision =
+    (action: 'confirm' | 'deny', apply: (code: string, signedIn: SignedIn) => Promise<void>): Action =>
+    async (context, given) => {
+      const { signedIn, request } = context;
+      const { name } = await findRequest(context, given);
+      await apply(given['code'] ?? '', signedIn);
+      await noteDevice(action, signedIn, { request, name });
+      return undefined;
+    };
 
-  const deny: Action = async (context, given) => {
-    const { name } = await showRequest(context, given);
-    await logins.deny(given['code'] ?? '');
-    await note('deny', context.signedIn, { request: context.request, name });
-    return undefined;
-  };
-
+  /** Lets a program change secrets. Owners cannot allow this to programs of others. */
   const allow: Action = async (context, given) => {
-    const { _id, device } = await loginOf(context, given);
-    await logins.allowChanges(_id, context.signedIn);
-    await note('allow', context.signedIn, { request: context.request, name: device.name });
+    const { signedIn, request } = context;
+    const { _id, device } = loginIn(given, await ownLogins(context));
+    await logins.allowChanges(_id, signedIn);
+    await noteDevice('allow', signedIn, { request, name: device.name });
     return undefined;
   };
 
   const end: Action = async (context, given) => {
     const { signedIn, request } = context;
-    const { _id, device, memberId } = await loginOf(context, given, await loginsOfOthers(context));
+    const endable = [...(await ownLogins(context)), ...(await loginsOfOthers(context))];
+    const { _id, device, memberId } = loginIn(given, endable);
+    // To end a login of another member is a change of that member.
     if (memberId !== context.memberId && !signedIn.isFresh) throw new ApiError('passkey_required');
     await logins.end(_id, memberId);
-    await note('end', signedIn, { request, name: device.name, memberId });
+    await noteDevice('end', signedIn, { request, name: device.name, memberId });
     return undefined;
   };
 
   async function view(context: PageContext) {
-    const { api, m, memberId, partnerId } = context;
-    const own = await logins.listOf(memberId);
+    const { m } = context;
+    const own = await ownLogins(context);
     const others = await loginsOfOthers(context);
-    const members = others.length === 0 ? [] : await api.members.list({ partnerId, limit: 500 });
-    const emailOf = new Map(members.map(({ id, email }) => [id, email]));
+    // Roles that see only their own logins may not list members.
+    const emails = others.length === 0 ? new Map<string, string | null>() : await emailsOfMembers(context);
     const sectionOf = (login: DeviceSession) =>
-      loginSection(login, emailOf.get(login.memberId) ?? login.memberId, context);
+      loginSection(login, emails.get(login.memberId) ?? login.memberId, context);
     return {
       title: m.devices,
       sections: [
@@ -152,14 +162,8 @@ export function devicePages({ logins, limit, note }: Dependencies): PageRow[] {
     };
   }
 
+  const confirm = decision('confirm', logins.confirm);
+  const deny = decision('deny', logins.deny);
   const actions = { find, confirm, deny, allow, end };
   return [{ path: '/devices', nav: 'devices', needs: 'partners.show', view, actions }];
 }
-
-/** The description of what each role may do. */
-const grantOf = {
-  owner: 'grantsOwner',
-  developer: 'grantsDeveloper',
-  finance: 'grantsFinance',
-  viewer: 'grantsViewer',
-} as const;

@@ -1,9 +1,11 @@
+import { Mode } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
 import { options, text, time } from './text.ts';
 
 type Options = NonNullable<Field['options']>;
-/** Makes a choice. @param value the option that is chosen already */
+
+/** Makes a field with options. @param value the option that is chosen already */
 export const select = (name: string, label: string, choices: Options, value?: string): Field => ({
   name,
   label,
@@ -19,7 +21,7 @@ export const spanFields = (m: Messages, since?: string, until?: string): Field[]
   { name: 'until', label: m.until, value: until, placeholder: '2026-07-01 12:00' },
 ];
 
-/** An action after which its page is shown again. */
+/** Makes an action of a change that has no result to show. Its page is then shown again. */
 export const change =
   (run: (context: PageContext, given: Given) => Promise<unknown>): Action =>
   async (context, given) => {
@@ -37,26 +39,25 @@ export const keepOldField = (m: Messages): Field =>
   ]);
 export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(keepOld) });
 
-/** Makes the field for a mode. @param any the text of the choice "both modes". Without it, one mode must be chosen */
-export const modeField = (m: Messages, value?: string, any?: string): Field =>
-  select('mode', m.mode, options(['test', 'live'], any), value);
+export const modeOptions = options(Mode.options);
+export const modeField = (m: Messages, value?: string): Field => select('mode', m.mode, modeOptions, value);
 
-/** The mode in a form or a query. The procedure refuses any other text. */
-export const modeOf = ({ mode }: Given): 'test' | 'live' | undefined =>
-  mode === '' ? undefined : (mode as 'test' | 'live' | undefined);
+/** Gives a text the type `T` without a check, because the procedure refuses other values. */
+export const unchecked = <T>(value: string | undefined): T => value as T;
 
-/** Treats a text as one of the values of `T`, without a check, because the procedure refuses other values. */
-export const asGiven = <T>(value: string | undefined): T => value as T;
+/** The mode in a form or a query; undefined if none was chosen. */
+export const modeOf = ({ mode }: Given): Mode | undefined => unchecked(mode || undefined);
 
-/** The most keys that a choice offers. */
+/** The most keys that a field offers. */
 const mostKeys = 500;
 
-/** The active keys of the partner, for a choice. */
+/** Returns the active keys of the partner as options. */
 export async function keyOptions({ api, partnerId }: Pick<PageContext, 'api' | 'partnerId'>) {
   const keys = await api.keys.list({ partnerId, status: 'active', limit: mostKeys });
   return keys.map(({ id, mode, last4 }) => ({ value: id, text: `${mode} …${last4}` }));
 }
 
+/** A secret of a record. The current one has no expiry. */
 interface Secret {
   last4: string | null;
   lastUsedAt: string | null;
@@ -73,11 +74,14 @@ export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullabl
   ]),
 });
 
-/** Converts `2026-07-01` or `2026-07-01 09:00` into a time in UTC. The procedure refuses other texts. */
-export const timeIn = (value: string | undefined): string | undefined => {
-  if (!value?.trim()) return undefined;
-  const at = new Date(
-    /\d{2}:\d{2}/.test(value) ? `${value.trim().replace(' ', 'T')}Z` : `${value.trim()}T00:00Z`,
-  );
-  return Number.isNaN(at.getTime()) ? value : at.toISOString();
-};
+/**
+ * Reads a time in UTC, such as `2026-07-01` or `2026-07-01 09:00`. Returns any other text as it is, so that the procedure refuses
+ * it. Returns undefined for an empty text.
+ */
+export function timeIn(value: string | undefined): string | undefined {
+  const typed = value?.trim();
+  if (!typed) return undefined;
+  const hasTimeOfDay = /\d{2}:\d{2}/.test(typed);
+  const at = new Date(hasTimeOfDay ? `${typed.replace(' ', 'T')}Z` : `${typed}T00:00Z`);
+  return Number.isNaN(at.getTime()) ? typed : at.toISOString();
+}

@@ -1,6 +1,6 @@
 import { change, keepOldField, keepOldOf, secretTable, select } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { link, options, text, time, wordsOf } from './text.ts';
+import { link, options, tableOf, text, time, wordsOf } from './text.ts';
 
 const mostShown = 50;
 const integrationOf = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
@@ -10,16 +10,13 @@ export async function integrationsOf({ api, m, partnerId }: PageContext, clientI
   const integrations = await api.integrations.list({ partnerId, clientId, limit: mostShown });
   return {
     title: m.integrations,
-    table: {
-      headings: [m.id, m.shops, m.status, m.secret, m.lastUsed],
-      rows: integrations.map((one) => [
-        link(one.id, `/integrations/${one.id}`),
-        text(one.shops.join(' ')),
-        text(one.status),
-        text(one.last4 && `…${one.last4}`),
-        time(one.lastUsedAt),
-      ]),
-    },
+    table: tableOf(integrations, [
+      [m.id, ({ id }) => link(id, `/integrations/${id}`)],
+      [m.shops, ({ shops }) => text(shops.join(' '))],
+      [m.status, ({ status }) => text(status)],
+      [m.secret, ({ last4 }) => text(last4 && `…${last4}`)],
+      [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+    ]),
     forms: [
       {
         act: 'integrate',
@@ -30,6 +27,7 @@ export async function integrationsOf({ api, m, partnerId }: PageContext, clientI
   };
 }
 
+/** Makes an integration of the client of this page. */
 export const integrate: Action = async ({ api, m, partnerId, params }, { shops }) => {
   const wanted = { partnerId, clientId: params['client'] ?? '', shops: wordsOf(shops) };
   const { id, integrationSecret } = await api.integrations.create(wanted);
@@ -38,32 +36,32 @@ export const integrate: Action = async ({ api, m, partnerId, params }, { shops }
 
 async function show(context: PageContext): Promise<View> {
   const { api, m } = context;
-  const one = await api.integrations.show(integrationOf(context));
-  const isActive = one.status === 'active';
-  const present = { last4: one.last4, lastUsedAt: one.lastUsedAt, expiresAt: null };
-  const secrets = one.oldSecret ? [present, one.oldSecret] : [present];
+  const integration = await api.integrations.show(integrationOf(context));
+  const { shops, last4, lastUsedAt, oldSecret } = integration;
+  const isActive = integration.status === 'active';
+  const currentSecret = { last4, lastUsedAt, expiresAt: null };
   return {
     title: m.integration,
     sections: [
       {
-        title: one.id,
+        title: integration.id,
         facts: [
-          [m.status, text(one.status)],
-          [m.mode, text(one.mode)],
-          [m.client, link(one.clientId, `/clients/${one.clientId}`)],
-          [m.created, time(one.createdAt)],
-          [m.rotated, time(one.rotatedAt)],
+          [m.status, text(integration.status)],
+          [m.mode, text(integration.mode)],
+          [m.client, link(integration.clientId, `/clients/${integration.clientId}`)],
+          [m.created, time(integration.createdAt)],
+          [m.rotated, time(integration.rotatedAt)],
         ],
         forms: isActive ? [{ act: 'disable', fields: [], submit: m.disable, danger: true }] : [],
       },
       {
         title: m.shops,
-        table: { headings: [m.shop], rows: one.shops.map((shop) => [text(shop)]) },
+        table: tableOf(shops, [[m.shop, text]]),
         forms: [
           { act: 'addShop', fields: [{ name: 'shop', label: m.shop }], submit: m.add },
           {
             act: 'removeShop',
-            fields: [select('shop', m.shop, options(one.shops))],
+            fields: [select('shop', m.shop, options(shops))],
             submit: m.remove,
             danger: true,
           },
@@ -71,7 +69,7 @@ async function show(context: PageContext): Promise<View> {
       },
       {
         title: m.secrets,
-        table: secretTable(m, secrets),
+        table: secretTable(m, oldSecret ? [currentSecret, oldSecret] : [currentSecret]),
         forms: isActive ? [{ act: 'rotate', fields: [keepOldField(m)], submit: m.rotateSecret }] : [],
       },
     ],

@@ -1,36 +1,35 @@
 import { change, keepOldField, keepOldOf, modeField, modeOf, secretTable } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { filled, link, nextPage, pageSize, text, time } from './text.ts';
+import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
+
+const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { after = '' } = query;
-  const keys = await api.keys.list({ partnerId, limit: pageSize, ...filled({ after }) });
+  const keys = await api.keys.list({ partnerId, after: query['after'], limit: pageSize });
   return {
     title: m.keys,
     sections: [
       {
         title: m.keys,
-        table: {
-          headings: [m.id, m.mode, m.status, m.secret, m.lastUsed, m.rotated],
-          rows: keys.map(({ id, mode, status, last4, lastUsedAt, rotatedAt }) => [
-            link(id, `/keys/${id}`),
-            text(mode),
-            text(status),
-            text(`…${last4}`),
-            time(lastUsedAt),
-            time(rotatedAt),
-          ]),
-        },
-        next: nextPage('/keys', keys),
+        table: tableOf(keys, [
+          [m.id, ({ id }) => link(id, `/keys/${id}`)],
+          [m.mode, ({ mode }) => text(mode)],
+          [m.status, ({ status }) => text(status)],
+          [m.secret, ({ last4 }) => text(`…${last4}`)],
+          [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+          [m.rotated, ({ rotatedAt }) => time(rotatedAt)],
+        ]),
+        next: nextPage('/keys', query, { rows: keys }),
       },
       { title: m.createKey, forms: [{ act: 'create', fields: [modeField(m)], submit: m.create }] },
     ],
   };
 }
 
-async function show({ api, m, params }: PageContext): Promise<View> {
-  const key = await api.keys.show({ keyId: params['key'] ?? '' });
-  const secrets = [{ last4: key.last4, lastUsedAt: key.lastUsedAt, expiresAt: null }, ...key.oldSecrets];
+async function show(context: PageContext): Promise<View> {
+  const { api, m } = context;
+  const key = await api.keys.show(keyOf(context));
+  const currentSecret = { last4: key.last4, lastUsedAt: key.lastUsedAt, expiresAt: null };
   const isActive = key.status === 'active';
   return {
     title: `${m.key} …${key.last4}`,
@@ -48,7 +47,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
       },
       {
         title: m.secrets,
-        table: secretTable(m, secrets),
+        table: secretTable(m, [currentSecret, ...key.oldSecrets]),
         note: m.leakNote,
         forms: isActive
           ? [
@@ -66,12 +65,13 @@ const create: Action = async ({ api, m, partnerId }, given) => {
   return { secret: { label: `${m.key}: ${id}`, value: apiKey } };
 };
 
-const rotate: Action = async ({ api, m, params }, given) => {
-  const { apiKey } = await api.keys.rotate({ keyId: params['key'] ?? '', ...keepOldOf(given) });
+const rotate: Action = async (context, given) => {
+  const { api, m } = context;
+  const { apiKey } = await api.keys.rotate({ ...keyOf(context), ...keepOldOf(given) });
   return { secret: { label: m.key, value: apiKey } };
 };
 
-const revoke = change(({ api, params }) => api.keys.revoke({ keyId: params['key'] ?? '' }));
+const revoke = change((context) => context.api.keys.revoke(keyOf(context)));
 
 export const keyPages: readonly PageRow[] = [
   { path: '/keys', nav: 'keys', needs: 'keys.list', changes: 'keys.create', view: list, actions: { create } },

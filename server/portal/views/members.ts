@@ -1,7 +1,7 @@
 import { MemberRole } from '../../../contracts/admin/members.ts';
-import { asGiven, change, select } from './forms.ts';
+import { change, select, unchecked } from './forms.ts';
 import type { Action, PageContext, PageRow, View } from './page.ts';
-import { filled, link, nextPage, pageSize, text, time } from './text.ts';
+import { link, nextPage, pageSize, tableOf, text, time } from './text.ts';
 
 const memberOf = ({ params }: PageContext) => ({ memberId: params['member'] ?? '' });
 const roleField = ({ m }: PageContext, chosen: MemberRole) => {
@@ -9,25 +9,30 @@ const roleField = ({ m }: PageContext, chosen: MemberRole) => {
   return select('role', m.role, roles, chosen);
 };
 
+/** The most members whose e-mail addresses a page shows beside their actions. */
+const mostEmails = 500;
+
+/** The e-mail address of each member of the partner, by the member's id. Only owners may read them. */
+export async function emailsOfMembers({ api, partnerId }: PageContext): Promise<Map<string, string | null>> {
+  const members = await api.members.list({ partnerId, limit: mostEmails });
+  return new Map(members.map(({ id, email }) => [id, email]));
+}
+
 async function list(context: PageContext): Promise<View> {
   const { api, m, partnerId, query } = context;
-  const { after = '' } = query;
-  const members = await api.members.list({ partnerId, limit: pageSize, ...filled({ after }) });
+  const members = await api.members.list({ partnerId, after: query['after'], limit: pageSize });
   return {
     title: m.members,
     sections: [
       {
         title: m.members,
-        table: {
-          headings: [m.email, m.role, m.status, m.lastSignIn],
-          rows: members.map(({ id, email, role, status, lastSignInAt }) => [
-            link(email ?? id, `/members/${id}`),
-            text(m[role]),
-            text(status),
-            time(lastSignInAt),
-          ]),
-        },
-        next: nextPage('/members', members),
+        table: tableOf(members, [
+          [m.email, ({ id, email }) => link(email ?? id, `/members/${id}`)],
+          [m.role, ({ role }) => text(m[role])],
+          [m.status, ({ status }) => text(status)],
+          [m.lastSignIn, ({ lastSignInAt }) => time(lastSignInAt)],
+        ]),
+        next: nextPage('/members', query, { rows: members }),
         links: [{ text: m.auditLog, to: '/log' }],
       },
       {
@@ -46,7 +51,7 @@ async function list(context: PageContext): Promise<View> {
 }
 
 const invite: Action = async ({ api, m, partnerId }, { email = '', role }) => {
-  const { link: url } = await api.members.invite({ partnerId, email, role: asGiven<MemberRole>(role) });
+  const { link: url } = await api.members.invite({ partnerId, email, role: unchecked<MemberRole>(role) });
   return { secret: { label: m.invitation, value: url, note: m.inviteNote } };
 };
 
@@ -86,11 +91,12 @@ export const memberPages: readonly PageRow[] = [
     view: show,
     actions: {
       again: async (context) => {
+        // A member who was removed meanwhile has no address, and the procedure then refuses the empty one.
         const { email, role } = await context.api.members.show(memberOf(context));
         return invite(context, { email: email ?? '', role });
       },
       role: change((context, { role }) =>
-        context.api.members.setRole({ ...memberOf(context), role: asGiven<MemberRole>(role) }),
+        context.api.members.setRole({ ...memberOf(context), role: unchecked<MemberRole>(role) }),
       ),
       remove: async (context) => {
         await context.api.members.remove(memberOf(context));

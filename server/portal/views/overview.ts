@@ -1,18 +1,20 @@
+import type { Mode } from '../../../contracts/identifiers.ts';
 import { isAllowed } from '../scope.ts';
 import { isCharge, startOfDay } from '../usage.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
-import { dollars, link, text, time, toned } from './text.ts';
+import { dollars, link, percent, tableOf, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
+import { isBad } from './webhooks.ts';
 
-const modes = ['live', 'test'] as const;
+/** Live first, because it is what members look for. */
+const modes: readonly Mode[] = ['live', 'test'];
 
-/** The most entries of a day that are read. */
+/** The most entries of today that are read. If there are more, the number of charges is shown with a plus sign. */
 const mostOfDay = 1_000;
+/** The most warnings, and the most endpoints, that the page shows. */
+const mostShown = 20;
 
-async function walletOf(
-  { api, m, now, partnerId }: PageContext,
-  mode: (typeof modes)[number],
-): Promise<Section> {
+async function walletOf({ api, m, now, partnerId }: PageContext, mode: Mode): Promise<Section> {
   const [wallet, today] = await Promise.all([
     api.wallets.show({ partnerId, mode }),
     api.wallets.statement({ partnerId, mode, from: startOfDay(now), limit: mostOfDay }),
@@ -33,8 +35,8 @@ async function view(context: PageContext) {
   const { api, m, role, partnerId } = context;
   const [partner, warnings, health, wallets] = await Promise.all([
     api.partners.show({ partnerId }),
-    api.warnings.list({ partnerId, state: 'raised', limit: 20 }),
-    api.webhooks.health({ partnerId, limit: 20 }),
+    api.warnings.list({ partnerId, state: 'raised', limit: mostShown }),
+    api.webhooks.health({ partnerId, limit: mostShown }),
     isAllowed(role, 'wallets.show') ? Promise.all(modes.map((mode) => walletOf(context, mode))) : [],
   ]);
   return {
@@ -44,16 +46,13 @@ async function view(context: PageContext) {
       ...wallets,
       {
         title: m.webhooks,
-        table: {
-          headings: [m.key, m.mode, m.status, m.successShare, m.lastSuccess],
-          rows: health.map(({ keyId, mode, state, successShare, lastSuccessAt }) => [
-            link(keyId, `/webhooks/${keyId}`),
-            text(mode),
-            toned(state, state === 'dead' || state === 'failing' ? 'bad' : undefined),
-            text(successShare === null ? null : `${Math.round(successShare * 100)} %`),
-            time(lastSuccessAt),
-          ]),
-        },
+        table: tableOf(health, [
+          [m.key, ({ keyId }) => link(keyId, `/webhooks/${keyId}`)],
+          [m.mode, ({ mode }) => text(mode)],
+          [m.status, ({ state }) => toned(state, isBad(state) ? 'bad' : undefined)],
+          [m.successShare, ({ successShare }) => percent(successShare)],
+          [m.lastSuccess, ({ lastSuccessAt }) => time(lastSuccessAt)],
+        ]),
       },
     ],
   };

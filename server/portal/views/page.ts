@@ -12,12 +12,15 @@ export interface Cell {
   text: string;
   /** The path of another page of the portal. */
   to?: string | undefined;
+  /** A second text, in small letters. */
   note?: string | undefined;
+  /** The colour: green or red. */
   tone?: 'good' | 'bad' | undefined;
   /** Whether the text must not be broken into lines. */
   isWhole?: boolean;
 }
 
+/** An input field. `lines` is a text of several lines. `check` is a check box, whose value is `yes` if it is checked. */
 export interface Field {
   name: string;
   label: string;
@@ -27,12 +30,16 @@ export interface Field {
   placeholder?: string;
 }
 
-/** A form that posts to its own page. `act`: the name of its action. `other`: the action of a second button. */
+/** A form that posts to its own page. */
 export interface Form {
+  /** The name of its action in the `actions` of the page. */
   act: string;
   fields: readonly Field[];
+  /** The text of the button. */
   submit: string;
+  /** Whether the button is red. */
   danger?: boolean;
+  /** A second button, which sends the same fields to another action. */
   other?: { act: string; submit: string };
   note?: string;
   /** The procedure that the form needs, if it differs from that of the page's other forms. */
@@ -45,6 +52,7 @@ export interface Search {
   submit: string;
 }
 
+/** A bar of a chart, in units of the chart's size. The label is shown beside the pointer. */
 interface Bar {
   x: number;
   y: number;
@@ -94,6 +102,7 @@ export type PreviewConsent = (
   language: Language,
 ) => string;
 
+/** What the page about the service shows. */
 export interface About {
   version: string;
   /** Version of the interface that partners integrate against. */
@@ -104,9 +113,14 @@ export interface About {
 
 export type Api = ReturnType<AdminRouter['createCaller']>;
 
-/** The context in which a page is rendered. */
+/** The values of a form or a query. Of a repeated field, the last value counts. */
+export type Given = Readonly<Record<string, string>>;
+
+/** The context in which a page is rendered, and its actions run. */
 export interface PageContext {
+  /** The procedures of the admin API. Members may call only those of `scope.ts`, for their own partner. */
   api: Api;
+  /** The messages in the member's language. */
   m: Messages;
   language: Language;
   role: MemberRole;
@@ -116,23 +130,26 @@ export interface PageContext {
   request: FastifyRequest;
   about: About;
   previewConsent: PreviewConsent;
-  params: Readonly<Record<string, string>>;
-  query: Readonly<Record<string, string>>;
+  /** The parameters of the route. */
+  params: Given;
+  /** The search, without surrounding space. A field that was left empty is absent. */
+  query: Given;
+  /** Milliseconds since 1970. */
   now: number;
 }
 
-/** The values of a form. Of a repeated field, the last value counts. */
-export type Given = Readonly<Record<string, string>>;
-
-/** The result of an action. A secret or a result is shown once, on the page itself. `to`: the page to show next. */
-export interface Done {
+/**
+ * The result of an action. A secret, a text and sections are shown once, in the answer to the form, above the page. Without them,
+ * the browser is sent to another page, or to the same one again.
+ */
+export interface ActionResult {
   secret?: { label: string; value: string; note?: string };
-  result?: { label: string; value: string };
-  to?: string;
-  /** Sections to show above those of the page. They are part of the response, so that no address leads to them. */
+  text?: { label: string; value: string };
   sections?: readonly Section[];
-  /** Whether the page shows no message, because nothing was changed. */
-  quiet?: boolean;
+  /** The path of the page to show next, if it is not the same one. */
+  to?: string;
+  /** Whether nothing was changed. The next page then does not say that the change was made. */
+  isUnchanged?: boolean;
 }
 
 /** A response that is not a page of the portal. */
@@ -143,21 +160,23 @@ export interface Document {
   fileName?: string;
 }
 
-export type Action = (context: PageContext, given: Given) => Promise<Done | undefined>;
+export type Action = (context: PageContext, given: Given) => Promise<ActionResult | undefined>;
 
+/** A page: its address, who may see it, its content, and the actions of its forms. */
 export interface PageRow {
   /** The path below `/portal`, with route parameters. */
   path: string;
   /** The page's entry in the navigation; absent if only other pages link to it. */
   nav?: keyof Messages;
-  /** The procedure that the page needs. Roles that may not call it do not see the page. */
+  /** The procedure that the page needs, such as `clients.list`. Roles that may not call it do not see the page. */
   needs: string;
-  /** The procedure that the page's forms need. Roles that may not call it do not see the forms. */
+  /** The procedure that the page's forms need, if it is another one. Roles that may not call it do not see the forms. */
   changes?: string;
   view: (context: PageContext) => Promise<View>;
   actions?: Readonly<Record<string, Action>>;
 }
 
+/** A document of the portal, with its address and who may see it. */
 export interface DocumentRow extends Pick<PageRow, 'path' | 'needs'> {
   document: (context: PageContext) => Promise<Document>;
 }

@@ -2,32 +2,23 @@ import { errorExplanations } from '../../../contracts/error-explanations.ts';
 import { isErrorCode } from '../../../contracts/errors.ts';
 import { spanFields, timeIn } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, link, nextPage, pageSize, text, time, toned } from './text.ts';
+import { link, linkIfAny, nextPage, pageSize, tableOf, text, time, toned } from './text.ts';
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const {
-    id = '',
-    status = '',
-    error = '',
-    client = '',
-    session = '',
-    since = '',
-    until = '',
-    after = '',
-  } = query;
-  const asked = { status, error, client, session, since, until };
-  const wanted = filled({
-    status: status.trim(),
-    error: error.trim(),
-    clientId: client.trim(),
-    sessionId: session,
-    since: timeIn(since),
-    until: timeIn(until),
-    after,
-  });
+  const { id, status, error, client, session, since, until, after } = query;
   const { rows, stoppedAfter } = id
     ? await findById(api, id)
-    : await api.requests.list({ partnerId, limit: pageSize, ...wanted });
+    : await api.requests.list({
+        partnerId,
+        status,
+        error,
+        clientId: client,
+        sessionId: session,
+        since: timeIn(since),
+        until: timeIn(until),
+        after,
+        limit: pageSize,
+      });
   return {
     title: m.requests,
     sections: [
@@ -43,24 +34,22 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
           ],
           submit: m.find,
         },
-        table: {
-          headings: [m.id, m.time, m.route, m.status, m.error],
-          rows: rows.map((row) => [
-            link(row.id, `/requests/${row.id}`),
-            time(row.at),
-            text(`${row.method} ${row.route}`),
-            toned(String(row.status), row.status >= 400 ? 'bad' : undefined),
-            text(row.error),
-          ]),
-        },
-        next: nextPage('/requests', rows, { asked, stoppedAfter }),
+        table: tableOf(rows, [
+          [m.id, (row) => link(row.id, `/requests/${row.id}`)],
+          [m.time, (row) => time(row.at)],
+          [m.route, (row) => text(`${row.method} ${row.route}`)],
+          [m.status, (row) => toned(String(row.status), row.status >= 400 ? 'bad' : undefined)],
+          [m.error, (row) => text(row.error)],
+        ]),
+        next: nextPage('/requests', query, { rows, stoppedAfter }),
       },
     ],
   };
 }
 
+/** Finds one request, in the form of a list. */
 async function findById(api: PageContext['api'], requestId: string) {
-  const { request } = await api.requests.show({ requestId: requestId.trim() });
+  const { request } = await api.requests.show({ requestId });
   return { rows: request ? [request] : [], stoppedAfter: null };
 }
 
@@ -80,11 +69,8 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.duration, text(`${request.durationMs} ms`)],
           [m.error, text(code)],
           [m.reason, text(request.description)],
-          [m.client, request.clientId ? link(request.clientId, `/clients/${request.clientId}`) : text(null)],
-          [
-            m.session,
-            request.sessionId ? link(request.sessionId, `/sessions/${request.sessionId}`) : text(null),
-          ],
+          [m.client, linkIfAny(request.clientId, '/clients')],
+          [m.session, linkIfAny(request.sessionId, '/sessions')],
           [m.redirectUri, text(request.redirectUri)],
         ],
         links: code === null ? [] : [{ text: m.explanation, to: `/docs/errors#${code}`, away: true }],

@@ -1,23 +1,25 @@
-import { asGiven, modeField, modeOf, select } from './forms.ts';
+import { modeOf, modeOptions, select, unchecked } from './forms.ts';
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, link, nextPage, options, pageSize, text, time } from './text.ts';
+import { anyOption, link, linkIfAny, nextPage, options, pageSize, tableOf, text, time } from './text.ts';
 
+type ListSessions = Parameters<PageContext['api']['sessions']['list']>[0];
+/** The states that a search offers: first the outcomes, then the steps of a session. */
 const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
-type Wanted = Parameters<PageContext['api']['sessions']['list']>[0];
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { id = '', reference = '', status = '', client = '', after = '' } = query;
+  const { id, reference, status, client, after } = query;
   const mode = modeOf(query);
-  const wanted = filled({ clientReferenceId: reference.trim(), clientId: client, after, mode });
   const { rows, stoppedAfter } = id
-    ? { rows: [await api.sessions.show({ sessionId: id.trim() })], stoppedAfter: null }
+    ? { rows: [await api.sessions.show({ sessionId: id })], stoppedAfter: null }
     : await api.sessions.list({
         partnerId,
+        clientReferenceId: reference,
+        status: unchecked<ListSessions['status']>(status),
+        clientId: client,
+        mode,
+        after,
         limit: pageSize,
-        ...wanted,
-        ...(status ? { status: asGiven<Wanted['status']>(status) } : {}),
       });
-  const asked = { reference, status, client, mode };
   return {
     title: m.sessions,
     sections: [
@@ -27,22 +29,19 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
           fields: [
             { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
             { name: 'reference', label: m.reference, value: reference },
-            select('status', m.status, options(states, '–'), status),
-            modeField(m, mode, '–'),
+            select('status', m.status, [anyOption, ...options(states)], status),
+            select('mode', m.mode, [anyOption, ...modeOptions], mode),
           ],
           submit: m.find,
         },
-        table: {
-          headings: [m.id, m.reference, m.mode, m.status, m.created],
-          rows: rows.map((row) => [
-            link(row.id, `/sessions/${row.id}`),
-            text(row.clientReferenceId),
-            text(row.mode),
-            text(row.expired ? `${row.status}, ${m.expires}` : row.status),
-            time(row.createdAt),
-          ]),
-        },
-        next: nextPage('/sessions', rows, { asked, stoppedAfter }),
+        table: tableOf<(typeof rows)[number]>(rows, [
+          [m.id, (row) => link(row.id, `/sessions/${row.id}`)],
+          [m.reference, (row) => text(row.clientReferenceId)],
+          [m.mode, (row) => text(row.mode)],
+          [m.status, (row) => text(row.expired ? `${row.status}, ${m.expires}` : row.status)],
+          [m.created, (row) => time(row.createdAt)],
+        ]),
+        next: nextPage('/sessions', query, { rows, stoppedAfter }),
       },
     ],
   };
@@ -61,10 +60,7 @@ async function show({ api, m, params }: PageContext): Promise<View> {
           [m.mode, text(session.mode)],
           [m.reference, text(session.clientReferenceId)],
           [m.client, link(session.clientId, `/clients/${session.clientId}`)],
-          [
-            m.user,
-            session.enrollmentId ? link(session.enrollmentId, `/users/${session.enrollmentId}`) : text(null),
-          ],
+          [m.user, linkIfAny(session.enrollmentId, '/users')],
           [m.claims, text(session.scopes.join(' '))],
           [m.redirectUri, text(session.redirectUri)],
           [m.created, time(session.createdAt)],
@@ -77,10 +73,11 @@ async function show({ api, m, params }: PageContext): Promise<View> {
       },
       {
         title: m.timeline,
-        table: {
-          headings: [m.time, m.event, m.text],
-          rows: session.timeline.map(({ at, event, note }) => [time(at), text(event), text(note)]),
-        },
+        table: tableOf(session.timeline, [
+          [m.time, ({ at }) => time(at)],
+          [m.event, ({ event }) => text(event)],
+          [m.text, ({ note }) => text(note)],
+        ]),
       },
     ],
   };

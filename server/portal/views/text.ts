@@ -1,4 +1,4 @@
-import type { Cell } from './page.ts';
+import type { Cell, Given, Section } from './page.ts';
 
 /** A time in UTC, such as `2026-07-01 09:00:00`; a dash without a time. */
 const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
@@ -6,21 +6,38 @@ const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19
 /** An amount of cents in dollars, such as `12.50 USD`. */
 export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
 
+/** A plain text; a dash if there is none. */
 export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),
 });
 export const time = (at: string | null | undefined): Cell => ({ ...text(timeText(at)), isWhole: true });
+/** A share from 0 to 1 as a percentage. */
+export const percent = (share: number | null): Cell =>
+  text(share === null ? null : `${Math.round(share * 100)} %`);
 export const toned = (value: string, tone: Cell['tone']): Cell => ({ text: value, tone });
 /** A link to the page of a record. */
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
 
-/** Removes fields that are undefined or empty. */
-export const filled = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+/** A link to the page of a record below `listPath`; a dash if there is no record. */
+export const linkIfAny = (id: string | null | undefined, listPath: string): Cell =>
+  id ? link(id, `${listPath}/${id}`) : text(null);
 
-/** Returns the words of a text, which are separated by spaces, commas or line breaks. */
+/** Makes a table. A column has a heading, and a function that makes its cell for one row. */
+export const tableOf = <Row>(
+  rows: readonly Row[],
+  columns: readonly (readonly [heading: string, cellOf: (row: Row) => Cell])[],
+): NonNullable<Section['table']> => ({
+  headings: columns.map(([heading]) => heading),
+  rows: rows.map((row) => columns.map(([, cellOf]) => cellOf(row))),
+});
+
+/** Makes the query of an address. Values that are missing or empty are left out. */
+export const queryOf = (values: Readonly<Record<string, string | null | undefined>>): string =>
+  new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : [])),
+  ).toString();
+
+/** Splits a text at spaces, commas and line breaks. */
 export const wordsOf = (value: string | undefined): string[] =>
   (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
 
@@ -28,23 +45,23 @@ export const wordsOf = (value: string | undefined): string[] =>
 export const pageSize = 50;
 
 /**
- * Returns the address of the next page of a list. `asked` is the search of the present page. `stoppedAfter` is the last record
- * that the search read, if it stopped before the page was full.
+ * Returns the path of the next page of a list, with the same search; undefined on the last page.
+ * @param path the path of the list
+ * @param query the search of the shown page
+ * @param shown the records of the page. `stoppedAfter`: the last record that was read, if the search stopped early to save time
  */
 export function nextPage(
   path: string,
-  records: readonly { id: string }[],
-  {
-    asked = {},
-    stoppedAfter,
-  }: { asked?: Record<string, string | undefined>; stoppedAfter?: string | null } = {},
+  query: Given,
+  { rows, stoppedAfter = null }: { rows: readonly { id: string }[]; stoppedAfter?: string | null },
 ): string | undefined {
-  const last = records.length === pageSize ? records.at(-1)?.id : stoppedAfter;
-  return last ? `${path}?${new URLSearchParams({ ...filled(asked), after: last }).toString()}` : undefined;
+  const isFull = rows.length === pageSize;
+  const after = isFull ? rows.at(-1)?.id : stoppedAfter;
+  return after ? `${path}?${queryOf({ ...query, after })}` : undefined;
 }
 
-/** Returns options of a choice that show their values. `none` adds an empty option with this text. */
-export const options = (values: readonly string[], none?: string) => [
-  ...(none === undefined ? [] : [{ value: '', text: none }]),
-  ...values.map((value) => ({ value, text: value })),
-];
+/** Returns options that show their values. */
+export const options = (values: readonly string[]) => values.map((value) => ({ value, text: value }));
+
+/** In a search, the option that does not restrict the result. */
+export const anyOption = { value: '', text: '–' };

@@ -1,13 +1,14 @@
 import type { PageContext, PageRow, View } from './page.ts';
-import { filled, link, nextPage, pageSize, text, time, toned } from './text.ts';
+import { link, nextPage, pageSize, tableOf, text, time, toned } from './text.ts';
 
-const mostSessions = 20;
+/** The most sessions, and the most events, of one user that the page shows. */
+const mostShown = 20;
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { id = '', sub = '', after = '' } = query;
+  const { id, sub, after } = query;
   const users = id
-    ? [await api.enrollments.show({ enrollmentId: id.trim() })]
-    : await api.enrollments.list({ partnerId, limit: pageSize, ...filled({ sub: sub.trim(), after }) });
+    ? [await api.enrollments.show({ enrollmentId: id })]
+    : await api.enrollments.list({ partnerId, sub, after, limit: pageSize });
   return {
     title: m.users,
     sections: [
@@ -21,17 +22,14 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
           ],
           submit: m.find,
         },
-        table: {
-          headings: [m.id, m.client, m.mode, m.status, m.created],
-          rows: users.map((one) => [
-            link(one.id, `/users/${one.id}`),
-            link(one.clientId, `/clients/${one.clientId}`),
-            text(one.mode),
-            toned(one.status, one.status === 'blocked' ? 'bad' : undefined),
-            time(one.createdAt),
-          ]),
-        },
-        next: nextPage('/users', users, { asked: { sub } }),
+        table: tableOf(users, [
+          [m.id, (user) => link(user.id, `/users/${user.id}`)],
+          [m.client, (user) => link(user.clientId, `/clients/${user.clientId}`)],
+          [m.mode, (user) => text(user.mode)],
+          [m.status, (user) => toned(user.status, user.status === 'blocked' ? 'bad' : undefined)],
+          [m.created, (user) => time(user.createdAt)],
+        ]),
+        next: nextPage('/users', query, { rows: users }),
       },
     ],
   };
@@ -41,8 +39,8 @@ async function show({ api, m, partnerId, params }: PageContext): Promise<View> {
   const enrollmentId = params['user'] ?? '';
   const [user, { rows: sessions }, events] = await Promise.all([
     api.enrollments.show({ enrollmentId }),
-    api.sessions.list({ partnerId, enrollmentId, limit: mostSessions }),
-    api.events.list({ partnerId, enrollmentId, limit: mostSessions }),
+    api.sessions.list({ partnerId, enrollmentId, limit: mostShown }),
+    api.events.list({ partnerId, enrollmentId, limit: mostShown }),
   ]);
   return {
     title: m.user,
@@ -62,28 +60,22 @@ async function show({ api, m, partnerId, params }: PageContext): Promise<View> {
       },
       {
         title: m.sessions,
-        table: {
-          headings: [m.id, m.status, m.reason, m.reference, m.created],
-          rows: sessions.map((one) => [
-            link(one.id, `/sessions/${one.id}`),
-            text(one.status),
-            text(one.reason),
-            text(one.clientReferenceId),
-            time(one.createdAt),
-          ]),
-        },
+        table: tableOf(sessions, [
+          [m.id, ({ id }) => link(id, `/sessions/${id}`)],
+          [m.status, ({ status }) => text(status)],
+          [m.reason, ({ reason }) => text(reason)],
+          [m.reference, ({ clientReferenceId }) => text(clientReferenceId)],
+          [m.created, ({ createdAt }) => time(createdAt)],
+        ]),
       },
       {
         title: m.events,
-        table: {
-          headings: [m.id, m.event, m.created, m.deliveries],
-          rows: events.map((one) => [
-            text(one.id),
-            text(one.event),
-            time(one.createdAt),
-            link(m.show, `/deliveries?eventId=${one.id}`),
-          ]),
-        },
+        table: tableOf(events, [
+          [m.id, ({ id }) => text(id)],
+          [m.event, ({ event }) => text(event)],
+          [m.created, ({ createdAt }) => time(createdAt)],
+          [m.deliveries, ({ id }) => link(m.show, `/deliveries?eventId=${id}`)],
+        ]),
       },
     ],
   };

@@ -2,31 +2,38 @@ import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { barsOf, startOfDay, usageByDay } from '../usage.ts';
-import { hidden, modeField, modeOf, timeIn } from './forms.ts';
+import { hidden, modeField, modeOf, timeIn, unchecked } from './forms.ts';
 import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { dollars, filled, link, text, time, toned } from './text.ts';
+import { dollars, link, queryOf, tableOf, text, time, toned } from './text.ts';
 
 const chartDays = 30;
-const chart = { width: 720, height: 160 };
-/** The most entries of a chart or a file, and the most entries of one read. */
+/** The size of the chart of usage, in units of its view box. */
+const chartSize = { width: 720, height: 160 };
+/** The most entries of a chart or a file. */
 const mostRead = 10_000;
-const mostAtOnce = 1_000;
+/** The most entries that one call returns. */
+const mostPerCall = 1_000;
+/** The most entries that the page shows. */
 const mostShown = 100;
 
-type Wanted = Parameters<PageContext['api']['wallets']['statement']>[0];
+type StatementRequest = Parameters<PageContext['api']['wallets']['statement']>[0];
 
-/** Reads a statement in several reads. `more`: whether there are more than `mostRead` entries. */
-async function readStatement({ api }: PageContext, wanted: Wanted) {
-  const statement = await api.wallets.statement({ ...wanted, limit: mostAtOnce });
-  const { entries, untilSeq } = statement;
-  while (statement.more && entries.length < mostRead) {
+/**
+ * Reads a whole statement, page by page. `untilSeq` is the last entry at the time of the first call, so that entries that come
+ * meanwhile are left out. In the result, `more` tells that `mostRead` was reached.
+ */
+async function readStatement({ api }: PageContext, wanted: StatementRequest) {
+  const statement = await api.wallets.statement({ ...wanted, limit: mostPerCall });
+  const { untilSeq, opening } = statement;
+  const entries = [...statement.entries];
+  let { closing, more } = statement;
+  while (more && entries.length < mostRead) {
     const afterSeq = entries.at(-1)?.seq ?? 0;
-    const next = await api.wallets.statement({ ...wanted, limit: mostAtOnce, afterSeq, untilSeq });
-    entries.push(...next.entries);
-    statement.closing = next.closing;
-    statement.more = next.more && next.entries.length > 0;
+    const page = await api.wallets.statement({ ...wanted, limit: mostPerCall, afterSeq, untilSeq });
+    entries.push(...page.entries);
+    ({ closing, more } = page);
   }
-  return statement;
+  return { ...statement, opening, closing, entries, more };
 }
 
 async function usage(context: PageContext, mode: Mode): Promise<Section> {
@@ -39,41 +46,43 @@ async function usage(context: PageContext, mode: Mode): Promise<Section> {
   return {
     title: m.usage,
     note: m.usageNote,
-    chart: { ...chart, title: m.usage, bars: barsOf(days, { ...chart, labelOf }) },
-    table: {
-      headings: [m.time, m.charges, m.amount],
-      rows: days
-        .filter(({ charges }) => charges > 0)
-        .toReversed()
-        .map(({ day, charges, cents }) => [text(day), text(charges), text(dollars(cents))]),
-    },
+    chart: { ...chartSize, title: m.usage, bars: barsOf(days, { ...chartSize, labelOf }) },
+    table: tableOf(days.filter(({ charges }) => charges > 0).toReversed(), [
+      [m.time, ({ day }) => text(day)],
+      [m.charges, ({ charges }) => text(charges)],
+      [m.amount, ({ cents }) => text(dollars(cents))],
+    ]),
   };
 }
 
 /** The period in a form or a query. */
-const periodOf = ({ from, to }: Given) => filled({ from: timeIn(from), to: timeIn(to) });
+const periodOf = ({ from, to }: Given) => ({ from: timeIn(from), to: timeIn(to) });
+const numberIn = (value: string | undefined) => (value === undefined ? undefined : Number(value));
+
+/** The mode of the shown wallet: live if none was chosen. */
+const shownMode = ({ query }: PageContext): Mode => modeOf(query) ?? 'live';
 
 async function statement({ api, m, partnerId, query }: PageContext, mode: Mode): Promise<Section> {
-  const { from = '', to = '', afterSeq = '', untilSeq = '' } = query;
-  const read = await api.wallets.statement({
+  const { from, to, afterSeq, untilSeq } = query;
+  const shown = await api.wallets.statement({
     partnerId,
     mode,
     limit: mostShown,
     ...periodOf(query),
-    ...(afterSeq ? { afterSeq: Number(afterSeq), untilSeq: Number(untilSeq) } : {}),
+    // On a further page: the last entry of the page before, and the last entry of the whole statement.
+    afterSeq: numberIn(afterSeq),
+    untilSeq: numberIn(untilSeq),
   });
-  const { entries, opening, closing, more } = read;
-  const last = more ? entries.at(-1)?.seq : undefined;
-  const asked = { mode, ...filled({ from, to }) };
-  const next =
-    last && new URLSearchParams({ ...asked, afterSeq: `${last}`, untilSeq: `${read.untilSeq}` }).toString();
+  const { entries, opening, closing, more } = shown;
+  const search = { mode, from, to };
+  const nextSearch = { ...search, afterSeq: String(entries.at(-1)?.seq), untilSeq: String(shown.untilSeq) };
   return {
     title: m.statement,
     search: {
       fields: [
         modeField(m, mode),
-        { name: 'from', label: m.from, value: query['from'], placeholder: '2026-07-01' },
-        { name: 'to', label: m.until, value: query['to'], placeholder: '2026-08-01' },
+        { name: 'from', label: m.from, value: from, placeholder: '2026-07-01' },
+        { name: 'to', label: m.until, value: to, placeholder: '2026-08-01' },
       ],
       submit: m.show,
     },
@@ -81,26 +90,25 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
       [m.opening, text(dollars(opening))],
       [m.closing, text(dollars(closing))],
     ],
-    table: {
-      headings: [m.time, m.entry, m.kind, m.amount, m.balance, m.about],
-      rows: entries.map((entry) => [
-        time(entry.at),
-        text(entry.id),
-        text(entry.kind),
-        toned(dollars(entry.amount), entry.amount < 0 ? undefined : 'good'),
-        text(dollars(entry.balanceAfter)),
-        entry.sessionId
-          ? link(entry.sessionId, `/sessions/${entry.sessionId}`)
-          : text(entry.reference ?? entry.reason),
-      ]),
-    },
-    next: next ? `/wallet?${next}` : undefined,
-    links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${new URLSearchParams(asked).toString()}` }],
+    table: tableOf(entries, [
+      [m.time, ({ at }) => time(at)],
+      [m.entry, ({ id }) => text(id)],
+      [m.kind, ({ kind }) => text(kind)],
+      [m.amount, ({ amount }) => toned(dollars(amount), amount < 0 ? undefined : 'good')],
+      [m.balance, ({ balanceAfter }) => text(dollars(balanceAfter))],
+      [
+        m.about,
+        ({ sessionId, reference, reason }) =>
+          sessionId ? link(sessionId, `/sessions/${sessionId}`) : text(reference ?? reason),
+      ],
+    ]),
+    next: more ? `/wallet?${queryOf(nextSearch)}` : undefined,
+    links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${queryOf(search)}` }],
     forms: [
       {
         act: 'sign',
         needs: 'wallets.signedStatement',
-        fields: [hidden('mode', mode), hidden('from', from), hidden('to', to)],
+        fields: [hidden('mode', mode), hidden('from', from ?? ''), hidden('to', to ?? '')],
         submit: m.signedStatement,
       },
     ],
@@ -130,8 +138,8 @@ async function spendCaps({ api, m, partnerId }: PageContext, mode: Mode): Promis
 }
 
 async function view(context: PageContext): Promise<View> {
-  const { api, m, partnerId, query } = context;
-  const mode = modeOf(query) ?? 'live';
+  const { api, m, partnerId } = context;
+  const mode = shownMode(context);
   const [wallet, usageSection, statementSection, capsSection] = await Promise.all([
     api.wallets.show({ partnerId, mode }),
     usage(context, mode),
@@ -158,23 +166,27 @@ async function view(context: PageContext): Promise<View> {
   };
 }
 
+/** Shows the statement as a signed text. */
 const sign: Action = async ({ api, m, partnerId }, given) => {
-  const wanted = { partnerId, mode: modeOf(given), ...periodOf(given) };
-  const { jws } = await api.wallets.signedStatement(wanted);
-  return { result: { label: m.signedStatement, value: jws } };
+  const mode = unchecked<Mode>(given['mode']);
+  const { jws } = await api.wallets.signedStatement({ partnerId, mode, ...periodOf(given) });
+  return { text: { label: m.signedStatement, value: jws } };
 };
 
-const setCaps: Action = async ({ api, partnerId }, given) => {
-  const mode = modeOf(given) ?? 'test';
-  const { perMinute = '', perHour = '' } = given;
-  await api.limits.set({ partnerId, mode, perMinute: Number(perMinute), perHour: Number(perHour) });
+const setCaps: Action = async ({ api, partnerId }, { mode = '', perMinute, perHour }) => {
+  await api.limits.set({
+    partnerId,
+    mode: unchecked<Mode>(mode),
+    perMinute: Number(perMinute),
+    perHour: Number(perHour),
+  });
   return { to: `/wallet?mode=${mode}` };
 };
 
 /** Makes the same file as `svc statement --csv`. */
 async function csv(context: PageContext): Promise<Document> {
   const { partnerId, query } = context;
-  const mode = modeOf(query) ?? 'live';
+  const mode = shownMode(context);
   const statement = await readStatement(context, { partnerId, mode, ...periodOf(query) });
   if (statement.more)
     throw new ApiError('refused', {

@@ -3,8 +3,9 @@ import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
 import { change, select } from './forms.ts';
 import type { Cell, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { link, text, time, toned, wordsOf } from './text.ts';
+import { link, tableOf, text, time, toned, wordsOf } from './text.ts';
 
+/** The most open warnings, and the most past ones, that the page shows. */
 const mostShown = 50;
 
 /** The advice for each kind of warning. */
@@ -17,14 +18,26 @@ const advice: Readonly<Record<WarningKind, keyof Messages>> = {
 
 type Warning = Awaited<ReturnType<PageContext['api']['warnings']['list']>>[number];
 
-/** The path of the page that a warning is about. */
-function pathOf({ about, kind, mode }: Warning): string {
-  if (kind === 'endpoint_failing') return `/webhooks/${about}`;
-  if (kind !== 'secret_expiring') return `/wallet?mode=${mode}`;
-  if (about.startsWith('key_')) return `/keys/${about}`;
-  return about.startsWith('int_') ? `/integrations/${about}` : `/clients/${about}`;
+/** The list of the records that have secrets: `/keys`, `/clients` or `/integrations`. */
+function secretOwners(id: string): string {
+  if (id.startsWith('key_')) return '/keys';
+  return id.startsWith('int_') ? '/integrations' : '/clients';
 }
 
+/** The path of the page that a warning is about. */
+function pathOf({ about, kind, mode }: Warning): string {
+  switch (kind) {
+    case 'endpoint_failing':
+      return `/webhooks/${about}`;
+    case 'secret_expiring':
+      return `${secretOwners(about)}/${about}`;
+    case 'low_balance':
+    case 'cap_reached':
+      return `/wallet?mode=${mode}`;
+  }
+}
+
+/** A link to what a warning is about. A warning about a wallet has its mode as `about`, which is then not shown twice. */
 const aboutOf = (warning: Warning): Cell => {
   const { about, mode } = warning;
   return link(about, pathOf(warning), about === mode ? undefined : mode);
@@ -35,15 +48,12 @@ export function openWarnings(warnings: readonly Warning[], m: Messages): Section
   if (warnings.length === 0) return { title: m.problems, note: m.noProblems };
   return {
     title: m.problems,
-    table: {
-      headings: [m.text, m.fix, m.about, m.since],
-      rows: warnings.map((one): Cell[] => [
-        toned(one.text, 'bad'),
-        text(m[advice[one.kind]]),
-        aboutOf(one),
-        time(one.since),
-      ]),
-    },
+    table: tableOf(warnings, [
+      [m.text, (warning) => toned(warning.text, 'bad')],
+      [m.fix, ({ kind }) => text(m[advice[kind]])],
+      [m.about, aboutOf],
+      [m.since, ({ since }) => time(since)],
+    ]),
   };
 }
 
@@ -73,6 +83,7 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
   const settings: Section = {
     title: m.warningSettings,
     note: m.warningNote,
+    // The form shows the addresses to those who may change them.
     facts: isAllowed(role, 'warnings.set') ? [] : [[m.warningEmails, text(emails.join(', '))]],
     forms: [
       {
@@ -106,18 +117,21 @@ async function view({ api, m, role, partnerId, memberId }: PageContext): Promise
       settings,
       {
         title: m.overWarnings,
-        table: {
-          headings: [m.text, m.about, m.since, m.until],
-          rows: over.map((one) => [text(one.text), aboutOf(one), time(one.since), time(one.overAt)]),
-        },
+        table: tableOf(over, [
+          [m.text, (warning) => text(warning.text)],
+          [m.about, aboutOf],
+          [m.since, ({ since }) => time(since)],
+          [m.until, ({ overAt }) => time(overAt)],
+        ]),
       },
     ],
   };
 }
 
-/** The threshold in a form. The procedure refuses an amount that is not a number. */
+/** The threshold in a form. The procedure refuses an amount that is not a number, and so an empty one. */
 function thresholdIn({ lowBalance = '', amount = '' }: Given): SetWarnings['lowBalance'] {
-  const number = amount.trim() === '' ? Number.NaN : Number(amount.trim().replace(',', '.'));
+  const typed = amount.trim().replace(',', '.');
+  const number = typed === '' ? Number.NaN : Number(typed);
   if (lowBalance === 'days') return { days: number };
   if (lowBalance === 'dollars') return { cents: Math.round(number * 100) };
   return lowBalance === 'off' ? 'off' : null;

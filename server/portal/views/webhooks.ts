@@ -1,15 +1,19 @@
 import { eventNames } from '../../../contracts/event-names.ts';
-import { asGiven, change, hidden, select } from './forms.ts';
+import { change, hidden, select, unchecked } from './forms.ts';
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
-import { filled, link, nextPage, options, pageSize, text, time, toned } from './text.ts';
+import { link, nextPage, options, pageSize, percent, tableOf, text, time, toned } from './text.ts';
 
 const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
+/** The lengths of a pause that the form offers: up to 7 days. */
+const pauseHours = ['1', '4', '24', '168'];
 type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
 
+/** Whether the state of an endpoint needs attention. */
+export const isBad = (state: string): boolean => state === 'dead' || state === 'failing';
+
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
-  const { after = '' } = query;
   const [keys, health] = await Promise.all([
-    api.keys.list({ partnerId, status: 'active', limit: pageSize, ...filled({ after }) }),
+    api.keys.list({ partnerId, status: 'active', after: query['after'], limit: pageSize }),
     api.webhooks.health({ partnerId, limit: pageSize }),
   ]);
   const stateOf = (keyId: string) => health.find((one) => one.keyId === keyId)?.state;
@@ -18,16 +22,13 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
     sections: [
       {
         title: m.webhooks,
-        table: {
-          headings: [m.key, m.mode, m.url, m.status],
-          rows: keys.map(({ id, mode, webhookUrl }) => [
-            link(id, `/webhooks/${id}`),
-            text(mode),
-            text(webhookUrl),
-            text(stateOf(id)),
-          ]),
-        },
-        next: nextPage('/webhooks', keys),
+        table: tableOf(keys, [
+          [m.key, ({ id }) => link(id, `/webhooks/${id}`)],
+          [m.mode, ({ mode }) => text(mode)],
+          [m.url, ({ webhookUrl }) => text(webhookUrl)],
+          [m.status, ({ id }) => text(stateOf(id))],
+        ]),
+        next: nextPage('/webhooks', query, { rows: keys }),
       },
     ],
   };
@@ -35,32 +36,29 @@ async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
 
 async function healthOf(context: PageContext): Promise<Section> {
   const { api, m } = context;
+  // The list has at most the one endpoint of this key.
   const [health] = await api.webhooks.health(keyOf(context));
   if (!health) return { title: m.health, note: m.none };
   const { state, successShare, attempts, lastSuccessAt, failingSince, answers } = health;
-  const isBad = state === 'dead' || state === 'failing';
   return {
     title: m.health,
     facts: [
-      [m.status, toned(state, isBad ? 'bad' : 'good')],
-      [m.successShare, text(successShare === null ? null : `${Math.round(successShare * 100)} %`)],
+      [m.status, toned(state, isBad(state) ? 'bad' : 'good')],
+      [m.successShare, percent(successShare)],
       [m.attempts, text(attempts)],
       [m.lastSuccess, time(lastSuccessAt)],
       [m.failingSince, time(failingSince)],
     ],
-    table: {
-      headings: [m.answers, m.total, m.from, m.until],
-      rows: answers.map(({ answer, count, firstAt, lastAt }) => [
-        text(answer),
-        text(count),
-        time(firstAt),
-        time(lastAt),
-      ]),
-    },
+    table: tableOf(answers, [
+      [m.answers, ({ answer }) => text(answer)],
+      [m.total, ({ count }) => text(count)],
+      [m.from, ({ firstAt }) => time(firstAt)],
+      [m.until, ({ lastAt }) => time(lastAt)],
+    ]),
   };
 }
 
-/** The URL of an endpoint and its signing secret. */
+/** The URL of an endpoint and its signing secret. The form `set` makes a new secret, `change` keeps the present one. */
 function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
   const url = { name: 'url', label: m.url, value: endpoint.url ?? '' };
   return {
@@ -84,6 +82,7 @@ function addressOf(endpoint: Endpoint, { m }: PageContext): Section {
   };
 }
 
+/** The forms that replace the signing secret: in two steps, or immediately. */
 function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
   const { prepared } = endpoint;
   return {
@@ -92,6 +91,7 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
     note: m.rotationNote,
     forms: [
       { act: 'prepare', fields: [], submit: m.prepare },
+      // The form names the secret that the member sees. Another member may have prepared a new one meanwhile.
       ...(prepared
         ? [{ act: 'switch', fields: [hidden('last4', prepared.last4)], submit: m.switchSecret }]
         : []),
@@ -102,22 +102,21 @@ function secretOf(endpoint: Endpoint, { m }: PageContext): Section {
 
 /** The sections for pauses, notices, samples, and the check of a signature. */
 function toolsOf({ mode, notices, pausedUntil }: Endpoint, { m, now }: PageContext): Section[] {
-  const isHeld = pausedUntil !== null && new Date(pausedUntil).getTime() > now;
-  const hours = ['1', '4', '24', '168'];
+  const isPaused = pausedUntil !== null && new Date(pausedUntil).getTime() > now;
   return [
     {
       title: m.sending,
       facts: [
-        [m.heldUntil, isHeld ? toned(pausedUntil, 'bad') : text(null)],
+        [m.heldUntil, isPaused ? toned(pausedUntil, 'bad') : text(null)],
         [m.notices, text(notices ? m.on : m.off)],
       ],
       forms: [
         {
           act: 'pause',
-          fields: [select('hours', m.holdHours, options(hours))],
+          fields: [select('hours', m.holdHours, options(pauseHours))],
           submit: m.hold,
         },
-        ...(isHeld ? [{ act: 'resume', fields: [], submit: m.resume }] : []),
+        ...(isPaused ? [{ act: 'resume', fields: [], submit: m.resume }] : []),
         {
           act: 'notices',
           fields: [hidden('notices', notices ? 'off' : 'on')],
@@ -155,13 +154,14 @@ async function show(context: PageContext): Promise<View> {
   const { m } = context;
   const { keyId } = keyOf(context);
   const endpoint = await context.api.webhooks.show({ keyId });
-  const sections = [addressOf(endpoint, context)];
-  if (endpoint.url)
-    sections.push(secretOf(endpoint, context), await healthOf(context), ...toolsOf(endpoint, context));
+  const sectionsOfUrl = endpoint.url
+    ? [secretOf(endpoint, context), await healthOf(context), ...toolsOf(endpoint, context)]
+    : [];
   return {
     title: `${m.webhooks}: ${endpoint.mode}`,
     sections: [
-      ...sections,
+      addressOf(endpoint, context),
+      ...sectionsOfUrl,
       {
         title: m.deliveries,
         links: [
@@ -173,25 +173,26 @@ async function show(context: PageContext): Promise<View> {
   };
 }
 
-const secret =
+/** Makes an action that shows a new signing secret. */
+const withNewSecret =
   (make: (context: PageContext, url: string) => Promise<{ signingSecret: string }>): Action =>
   async (context, { url = '' }) => {
     const { signingSecret } = await make(context, url.trim());
     return { secret: { label: context.m.secret, value: signingSecret } };
   };
 
-/** Checks a signature. Browsers send line breaks of a form as CR LF, so they are converted first. */
+/**
+ * Checks a signature. It covers the exact bytes of the body, so what a browser changes is undone: it sends a line break as CR LF,
+ * and a pasted text often has space around it.
+ */
 const verify: Action = async (context, { body = '', signature = '' }) => {
   const { m, api } = context;
-  const wanted = {
+  const { verified, reasons } = await api.webhooks.verify({
     ...keyOf(context),
     body: body.replaceAll('\r\n', '\n').trim(),
     signature: signature.trim(),
-  };
-  const { verified, reasons } = await api.webhooks.verify(wanted);
-  return {
-    result: { label: m.checkSignature, value: verified ? m.signatureRight : reasons.join('\n') },
-  };
+  });
+  return { text: { label: m.checkSignature, value: verified ? m.signatureRight : reasons.join('\n') } };
 };
 
 export const webhookPages: readonly PageRow[] = [
@@ -202,9 +203,9 @@ export const webhookPages: readonly PageRow[] = [
     changes: 'webhooks.set',
     view: show,
     actions: {
-      set: secret((context, url) => context.api.webhooks.set({ ...keyOf(context), url })),
-      prepare: secret((context) => context.api.webhooks.prepareSecret(keyOf(context))),
-      rotate: secret((context) => context.api.webhooks.rotateSecret(keyOf(context))),
+      set: withNewSecret((context, url) => context.api.webhooks.set({ ...keyOf(context), url })),
+      prepare: withNewSecret((context) => context.api.webhooks.prepareSecret(keyOf(context))),
+      rotate: withNewSecret((context) => context.api.webhooks.rotateSecret(keyOf(context))),
       change: change((context, { url = '' }) =>
         context.api.webhooks.changeUrl({ ...keyOf(context), url: url.trim() }),
       ),
@@ -221,7 +222,7 @@ export const webhookPages: readonly PageRow[] = [
         context.api.webhooks.setNotices({ ...keyOf(context), notices: notices === 'on' }),
       ),
       trigger: async (context, { event }) => {
-        const wanted = { ...keyOf(context), event: asGiven<(typeof eventNames)[number]>(event) };
+        const wanted = { ...keyOf(context), event: unchecked<(typeof eventNames)[number]>(event) };
         const { id } = await context.api.webhooks.trigger(wanted);
         return { to: `/deliveries/${id}` };
       },
