@@ -2,6 +2,7 @@ import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
 import { ConfigError } from '../config/config.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { failCommandsOfEndedConnections } from './ended-connections.ts';
+import { isFromRouter } from './sharding.ts';
 import { uriOption } from './uri-options.ts';
 
 export { isDuplicateKey, isUnavailable } from './failures.ts';
@@ -117,7 +118,7 @@ const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
   try {
     const hello = await explainMisuse(() => client.db('admin').command({ hello: 1 }));
     requireVersion(Number(hello['maxWireVersion']));
-    const sharded = hello['msg'] === 'isdbgrid'; // Only the router of a sharded cluster sends this text.
+    const sharded = isFromRouter(hello);
     const replicated = sharded || typeof hello['setName'] === 'string';
     const supportsSessions = typeof hello['logicalSessionTimeoutMinutes'] === 'number';
     return {

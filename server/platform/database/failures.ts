@@ -138,8 +138,8 @@ export const isCommandRefused = (thrown: unknown): boolean =>
   thrown instanceof MongoServerError && !failedWriteConcern(thrown) && refusedCommandCodes.has(thrown.code);
 
 /**
- * Whether a document may have been written although its command reports an error for it. The router of a sharded cluster
- * sends such an error when it has lost the reply of a shard.
+ * Whether a document may have been written although its command reports an error for it. This happens if the router of a
+ * sharded cluster has lost the reply of a shard: it then reports that the shard is unavailable.
  */
 export const mayHaveWritten = (error: MongoServerError): boolean =>
   isUnavailable(error) && !refusedWriteCodes.has(error.code);

@@ -110,11 +110,12 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
   for (const [collection, declared] of groupBy(declarations, (index) => index.collection)) {
     const reported = await readIndexes(db, collection);
-    const listed = declared.filter((index) => reported.some((found) => isSame(index, found)));
-    for (const index of declared.filter((candidate) => !listed.includes(candidate)))
-      await ensureIndex(db, index, reported);
-    // Indexes that another process is still building are listed too. Creating the same index again waits for the build.
-    const unique = listed.filter((index) => index.unique);
+    const isReported = (index: IndexDeclaration) => reported.some((found) => isSame(index, found));
+    const others = declared.filter((index) => !isReported(index));
+    for (const index of others) await ensureIndex(db, index, reported);
+    // Indexes that another process is still building are reported too. Creating the same index again waits for the build.
+    // Only unique ones have to be complete, because writes rely on their refusals.
+    const unique = declared.filter((index) => index.unique && isReported(index));
     if (unique.length > 0) await db.collection(collection).createIndexes(unique.map(specOf));
   }
 };

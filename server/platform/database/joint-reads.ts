@@ -46,6 +46,7 @@ const isWorthRepeating = (error: unknown): boolean =>
  * key. The command is sent directly, because a cursor of the driver takes more than twice the processor time.
  */
 export function createJointReads(db: Db): JointRead {
+  // The driver adds the read concern of the database to its own reads only, and not to a plain command.
   const { readConcern } = db;
   const concern = readConcern ? { readConcern: { level: readConcern.level } } : {};
 

@@ -80,9 +80,9 @@ export async function countThrough<Row extends Document>(
   collection: Collection<Row>,
   { indexed, hint, rest, most = mostCounted }: Division & Pick<Search, 'most'>,
 ): Promise<Total> {
-  // Without a condition, the count uses the index that every collection has.
-  const hasCondition = Object.keys(indexed).length > 0;
-  const index = hint ?? (hasCondition ? undefined : { _id: 1 });
+  // Without a condition, the planner would read the documents. The index on `_id`, which every collection has, suffices.
+  const isUnconditional = Object.keys(indexed).length === 0;
+  const index = hint ?? (isUnconditional ? { _id: 1 } : undefined);
   const options = index ? { hint: index } : {};
   // One record more than `most` shows that there are more.
   const readCount = await collection.countDocuments(indexed as Filter<Row>, { ...options, limit: most + 1 });
@@ -128,7 +128,7 @@ export async function lookThrough<Row extends Document>(
 function afterRecord(by: string, after: Search['after']): Document {
   if (!after) return {};
   return {
-    // Follows from the alternatives below. It lets the database begin in the middle of the index.
+    // The alternatives below imply this condition. With it, the database skips the index entries of earlier pages.
     [by]: { $lte: after.at },
     $or: [{ [by]: { $lt: after.at } }, { _id: { $lt: after._id } }],
   };

@@ -77,7 +77,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       );
       return leased ?? undefined;
     } catch (error) {
-      // A leased or finished migration does not match, and the upsert meets its `_id`.
+      // The filter excludes a leased or finished migration. The upsert then tries to insert a second document with its `_id`.
       if (isDuplicateKey(error)) return undefined;
       throw error;
     }
@@ -114,16 +114,18 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     if (!leased) return;
     const pauseAt = performance.now() + budget;
     let { after } = leased;
-    do {
+    for (;;) {
       const { changed, lastId } = await nextPage(migration, after);
       const isPaused = performance.now() >= pauseAt;
-      await record(migration, { changed, lastId, isPaused });
-      after = isPaused ? undefined : lastId;
-    } while (after !== undefined);
+      await saveProgress(migration, { changed, lastId, isPaused });
+      const wasLastPage = lastId === undefined;
+      if (wasLastPage || isPaused) return;
+      after = lastId;
+    }
   }
 
-  /** Records the result of a page. Gives the lease back after the last page, and for a pause. */
-  async function record(
+  /** Saves the result of a page. Gives the lease back after the last page, and before a pause. */
+  async function saveProgress(
     migration: Migration,
     { changed, lastId, isPaused }: { changed: number; lastId: string | undefined; isPaused: boolean },
   ): Promise<void> {

@@ -128,6 +128,7 @@ export function createRecordStore<R extends AuditedRecord>(
       );
       const record = asRecord(changed);
       if (record) return record;
+      // A concurrent change has increased the revision, so the change is decided again on the new state.
     }
     throw new ApiError('conflict', { description: `Another operator is changing this ${noun}; try again` });
   }

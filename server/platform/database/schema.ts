@@ -16,7 +16,7 @@ export interface Schema {
 type Versions = Omit<Schema, 'migrations'>;
 
 /** Collections of old builds, which wrote no schema version. This build cannot read a database that has one of them. */
-const retired = ['wallets', 'accesses'];
+const retiredCollections = ['wallets', 'accesses'];
 
 interface SchemaDocument {
   _id: 'schema';
@@ -53,8 +53,8 @@ export interface SchemaState extends Omit<SchemaDocument, '_id'> {
 
 /** Reads the schema's state. @param version the newest version that this build knows */
 export async function readSchema(db: Db, version: number): Promise<SchemaState> {
-  const none: SchemaDocument = { _id: 'schema', version };
-  const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? none;
+  const ofNewDatabase: SchemaDocument = { _id: 'schema', version };
+  const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? ofNewDatabase;
   if (found.version < version) return { ...found, forms: 'old' };
   const isOldFormRead = found.raisedAt !== undefined && found.switchedAt === undefined;
   return { ...found, forms: isOldFormRead ? 'both' : 'new' };
@@ -115,9 +115,9 @@ const unreadable = ({ databaseName }: Db, why: string) =>
     `the database ${databaseName} was written by an earlier build (${why}), and this build cannot read it. Nothing was changed. ${useAnotherDatabase}`,
   ]);
 
-async function requireNoRetired(db: Db): Promise<void> {
+async function requireNoRetiredCollections(db: Db): Promise<void> {
   const names = await db.listCollections({}, { nameOnly: true }).toArray();
-  const found = names.map(({ name }) => name).filter((name) => retired.includes(name));
+  const found = names.map(({ name }) => name).filter((name) => retiredCollections.includes(name));
   if (found.length > 0) throw unreadable(db, `it has ${found.join(' and ')}`);
 }
 
@@ -134,7 +134,7 @@ export async function requireSchema(db: Db, { version, oldest }: Versions): Prom
     throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found, version)}.`]);
   if (found && found.version < oldest) throw unreadable(db, `it has schema version ${found.version}`);
   if (!found) {
-    await requireNoRetired(db);
+    await requireNoRetiredCollections(db);
     await meta.insertOne(document).catch((error: unknown) => {
       // Another process that starts at the same time has written the document.
       if (!isDuplicateKey(error)) throw error;

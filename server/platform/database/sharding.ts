@@ -84,8 +84,8 @@ export async function countShards(db: Db, collection: string): Promise<number | 
   return (await ifAllowed(() => stats.toArray()))?.length;
 }
 
+/** Whether a reply to the command `hello` comes from the router of a sharded cluster. Only a router sends this text. */
+export const isFromRouter = (hello: Document): boolean => hello['msg'] === 'isdbgrid';
+
 /** Whether the database is reached through the router of a sharded cluster. */
-export async function isRouter(db: Db): Promise<boolean> {
-  const { msg } = (await db.command({ hello: 1 })) as { msg?: string };
-  return msg === 'isdbgrid';
-}
+export const isRouter = async (db: Db): Promise<boolean> => isFromRouter(await db.command({ hello: 1 }));

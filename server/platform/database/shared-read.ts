@@ -12,8 +12,7 @@ export function createSharedRead<T>({ read, freshFor, clock }: Settings<T>): () 
   return () => {
     const now = clock.now();
     // The clock may have been set back since the read, so the difference can be negative.
-    const isFresh = last !== undefined && Math.abs(now - last.since) < freshFor;
-    if (last && isFresh) return last.result;
+    if (last && Math.abs(now - last.since) < freshFor) return last.result;
     const current = { since: now, result: read() };
     last = current;
     current.result.catch(() => {

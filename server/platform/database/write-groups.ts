@@ -17,7 +17,7 @@ type Refusals = ReadonlyMap<number, MongoServerError>;
  */
 function refusalsIn(error: unknown): Refusals | undefined {
   if (!(error instanceof MongoBulkWriteError) || isUnavailable(error)) return undefined;
-  const errors = [error.writeErrors].flat();
+  const errors = [error.writeErrors].flat(); // The driver gives one error or a list of them.
   if (errors.length === 0) return undefined;
   return new Map(
     errors.map(({ index, code, errmsg = '' }) => [index, new MongoServerError({ code, errmsg })]),
