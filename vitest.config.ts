@@ -24,7 +24,8 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['test/harness/engine.ts'],
-    maxWorkers: 2,
+    // One more than the processors of the machines that run them: much of a test's time is waiting for the database.
+    maxWorkers: 3,
     projects: [
       project('quick', {
         include: ['test/**/*.test.ts'],
