@@ -24,8 +24,7 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['test/harness/engine.ts'],
-    // One more than the processors of the machines that run them: much of a test's time is waiting for the database.
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [
       project('quick', {
         include: ['test/**/*.test.ts'],
