@@ -41,7 +41,7 @@ function describe({ code, message, cause, extras }: ApiError) {
   return code === 'server_error' ? { ...description, err: cause } : { ...description, cause: causeOf(cause) };
 }
 
-/** A failure that was logged where it was thrown needs no second line, unless everything is logged. */
+/** A failure that was logged where it was thrown needs no second line, so this one is only for debugging. */
 function levelOf({ statusCode }: FastifyReply, failure: ApiError | undefined): 'debug' | 'info' | 'error' {
   if (failure?.extras.logged) return 'debug';
   return statusCode >= 500 ? 'error' : 'info';

@@ -14,40 +14,42 @@ export interface RequestContext {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set only in a scope of `answerInTime`. */
-    deadline: AbortSignal | null;
+    /** Aborted when no step that costs money may begin any more. Set only in a scope of `answerInTime`. */
+    mayBegin: AbortSignal | null;
   }
 }
 
 /**
- * Makes the routes of this scope answer 503 after the deadline. Each step has a time limit of its own, but together they may
- * take longer.
+ * Sets two time limits for the requests of this scope. After `beginWithin`, or when the caller has disconnected,
+ * `request.mayBegin` is aborted. After `answerWithin`, the request is answered with 503: each step has a time limit of its
+ * own, but together they may take longer.
  * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler begins.)
  */
 export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {
-  scope.decorateRequest('deadline', null);
+  scope.decorateRequest('mayBegin', null);
   scope.addHook('onRequest', (request, reply, done) => {
-    const deadline = new AbortController();
+    const mayBegin = new AbortController();
     const refuse = () => {
       if (!reply.sent) void reply.send(unavailable(new Error(`no answer within ${answerWithin} ms`)));
     };
     // One timer for both times: most requests are answered before the first.
     let timer = setTimeout(() => {
-      deadline.abort(new Error(`not begun within ${beginWithin} ms`));
+      mayBegin.abort(new Error(`not begun within ${beginWithin} ms`));
       timer = setTimeout(refuse, answerWithin - beginWithin);
     }, beginWithin);
     reply.raw.once('close', () => {
       clearTimeout(timer);
-      if (!reply.raw.writableFinished) deadline.abort(new Error('the caller is gone'));
+      if (!reply.raw.writableFinished) mayBegin.abort(new Error('the caller is gone'));
     });
     // A charge that is handed over to another process reads this time (`Waiting` in contracts/charge.ts).
     const endsAt = monotonicTime() + beginWithin;
-    request.deadline = Object.assign(deadline.signal, { endsAt });
+    request.mayBegin = Object.assign(mayBegin.signal, { endsAt });
     done();
   });
 }
 
-export function contextOf({ deadline, headers }: FastifyRequest): RequestContext {
-  if (!deadline) throw new Error('this route is not in a scope that answers in time');
-  return { signal: deadline, traceparent: readTraceparent(headers['traceparent'])?.traceparent };
+/** The context of a request. @throws Error if its route is not in a scope of `answerInTime` */
+export function contextOf({ mayBegin, headers }: FastifyRequest): RequestContext {
+  if (!mayBegin) throw new Error('this route is not in a scope that answers in time');
+  return { signal: mayBegin, traceparent: readTraceparent(headers['traceparent'])?.traceparent };
 }

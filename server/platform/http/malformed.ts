@@ -15,6 +15,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 /** How long further input is read before the socket is closed. Closing it immediately could lose the response. */
 const closeDelayMs = 1_000;
 
+/** A whole response as text, for a request that the parser has refused: Node.js has no response object for it. */
 function responseText(error: ApiError, further: Readonly<Record<string, string>>): string {
   const body = JSON.stringify(generalBody(error));
   const headers = {

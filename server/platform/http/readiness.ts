@@ -45,7 +45,7 @@ interface Dependencies {
 export function createReadiness(dependencies: Dependencies): Readiness {
   const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
   let databaseReasons: Reason[] = [];
-  let logged = '';
+  let lastLogged = '';
 
   async function checkDatabase(): Promise<Reason[]> {
     try {
@@ -84,8 +84,8 @@ export function createReadiness(dependencies: Dependencies): Readiness {
   }
 
   function logChange(reasons: readonly string[]): void {
-    if (String(reasons) === logged) return;
-    logged = String(reasons);
+    if (String(reasons) === lastLogged) return;
+    lastLogged = String(reasons);
     const ready = reasons.length === 0;
     const isExpected = ready || isStopping() || starting() !== undefined;
     logger[isExpected ? 'info' : 'warn']({ ready, reasons }, 'readiness changed');

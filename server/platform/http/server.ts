@@ -117,7 +117,7 @@ export function createHttpServer({
     clientErrorHandler: malformed.answer,
     frameworkErrors(_error, request, reply) {
       void reply.headers(headersOf(request as FastifyRequest));
-      refuse('route_not_found', request as FastifyRequest, reply as FastifyReply);
+      refuseRoute('route_not_found', request as FastifyRequest, reply as FastifyReply);
     },
   }).withTypeProvider<ZodTypeProvider>();
 
@@ -173,10 +173,10 @@ function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: Fastif
 }
 
 /**
- * Refuses a request to an unknown route, in the format of its path: OAuth endpoints have their own (interface 2.4). The
+ * Refuses a request whose route or method is unknown, in the format of its path: OAuth endpoints have their own (interface 2.4). The
  * response must not be cached, which RFC 9110 15.1 would allow.
  */
-function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
+function refuseRoute(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
   const error = new ApiError(code);
   noteFailure(request, error);
   void reply.status(error.status).headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
@@ -184,19 +184,25 @@ function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): 
   return render(error, request, reply);
 }
 
+/** Matches the paths of a route's template, in which `:name` stands for one part and `*` for any characters. */
+function patternOf(template: string): RegExp {
+  const escaped = template.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+').replace(/\*/g, '.*')}$`);
+}
+
 /** 404 for unknown paths, 405 with `Allow` for known ones. */
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    const escaped = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-    const pattern = new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+').replace(/\*/g, '.*')}$`);
+    const pattern = patternOf(url);
     for (const name of [method].flat()) routes.push({ pattern, method: name });
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const allowed = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
     // A route for files may allow the method, but have no file at this path.
-    if (allowed.size === 0 || allowed.has(request.method)) return refuse('route_not_found', request, reply);
-    return refuse('method_not_allowed', request, reply.header('allow', [...allowed].join(', ')));
+    if (allowed.size === 0 || allowed.has(request.method))
+      return refuseRoute('route_not_found', request, reply);
+    return refuseRoute('method_not_allowed', request, reply.header('allow', [...allowed].join(', ')));
   });
 }

@@ -7,7 +7,7 @@ export function windowStart(now: number, length: number): number {
   return Math.floor(now / length) * length;
 }
 
-/** Whole seconds, at least 1, until the window that began at `start` ends (rule 3). */
+/** Whole seconds, at least 1, until the window that began at `start` ends (interface section 8, rule 3). */
 export function secondsUntilRollover(start: number, length: number, now: number): number {
   return Math.max(1, Math.ceil((start + length - now) / 1000));
 }
