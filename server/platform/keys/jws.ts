@@ -9,6 +9,7 @@ const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('bas
  * @param typ the kind of JWS (RFC 8725 3.11), so that one kind is never accepted as another
  */
 export function createSigner(keyring: Pick<Keyring, 'signing'>, typ: string) {
+  /** The encoded header, which is the same for all signatures with a key. */
   let header = { kid: '', text: '' };
   return (payload: object): string => {
     const { kid, privateKey } = keyring.signing;

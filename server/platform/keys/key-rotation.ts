@@ -58,12 +58,13 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
    * Makes the next key of a use. Its number follows the keys that were read, so of two simultaneous rotations one is a
    * conflict. A number is never used twice, because the newest key is removed only after it has a successor.
    */
-  async function make(
+  async function makeNext(
     use: 'signing' | 'code',
     { all, activeAt }: { all: readonly KeyDocument[]; activeAt: Date },
   ): Promise<KeyDocument> {
     const keysOfUse = all.filter((key) => key.use === use);
-    const lastNumber = Math.max(...keysOfUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
+    const numberOf = ({ _id }: KeyDocument) => Number(_id.slice(`${use}-`.length));
+    const lastNumber = Math.max(...keysOfUse.map(numberOf));
     const key: KeyDocument = {
       _id: `${use}-${lastNumber + 1}`,
       use,
@@ -105,7 +106,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
         throw conflict(
           `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
         );
-      const key = await make(use, { all, activeAt: new Date(now + lead) });
+      const key = await makeNext(use, { all, activeAt: new Date(now + lead) });
       await keyring.refresh();
       return key;
     },
@@ -135,7 +136,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       const now = clock.now();
       const isReplaced = retirableFrom(key, all, now) !== undefined;
       const activeAt = new Date(Math.max(now, key.activeAt.getTime()));
-      const successor = isReplaced ? undefined : await make('signing', { all, activeAt });
+      const successor = isReplaced ? undefined : await makeNext('signing', { all, activeAt });
       await remove(id);
       return { key, replacedBy: successor?._id ?? null };
     },

@@ -114,11 +114,11 @@ export async function loadKeyring(
     for (const { _id: id, use, sealed, activeAt } of found) {
       const fields = { id, use, activeAt: activeAt.getTime() };
       if (use === 'signing') {
-        const known = signing.find((key) => key.id === id);
-        nextSigning.push(known ?? (await openSigning(fields, await sealing.open(sealed))));
+        const opened = signing.find((key) => key.id === id);
+        nextSigning.push(opened ?? (await openSigning(fields, await sealing.open(sealed))));
       } else {
-        const known = secrets.find((key) => key.id === id);
-        nextSecrets.push(known ?? { ...fields, bytes: bytesOf(await sealing.open(sealed)) });
+        const opened = secrets.find((key) => key.id === id);
+        nextSecrets.push(opened ?? { ...fields, bytes: bytesOf(await sealing.open(sealed)) });
       }
     }
     const isSame = nextSigning.length === signing.length && nextSigning.every((key, n) => key === signing[n]);

@@ -58,8 +58,9 @@ export function createLastUses({ db, clock, logger, flushEvery }: Dependencies) 
     note(use: SecretUse): void {
       const now = clock.now();
       const name = nameOf(use);
-      const last = Math.max(noted.get(name) ?? 0, use.lastUsedAt?.getTime() ?? 0);
-      if (now - last < minute) return;
+      const lastNotedHere = noted.get(name) ?? 0;
+      const lastStored = use.lastUsedAt?.getTime() ?? 0;
+      if (now - Math.max(lastNotedHere, lastStored) < minute) return;
       noted.set(name, now);
       waiting.push({ use, at: new Date(now) });
       if (waiting.length === 1) setTimeout(() => void flush(), flushEvery).unref();

@@ -15,14 +15,14 @@ export interface Sealing {
 export function sealedUnder(sealed: string): string {
   const [header = ''] = sealed.split('.', 1);
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: string };
-  return kid ?? '';
+  return kid ?? ''; // No master key has this name.
 }
 
 /** The name of a master key. */
 export const fingerprint = (key: Uint8Array) =>
   createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
 
-/** @param masterKeys 32 bytes each. The first one seals, and all of them open, so that a new key can be put first */
+/** @param masterKeys 32 bytes each. The first one seals, and all of them open. So a new key can be put first at any time */
 export function createSealing(masterKeys: readonly [Uint8Array, ...Uint8Array[]]): Sealing {
   const byFingerprint = new Map(masterKeys.map((key) => [fingerprint(key), key]));
   const [current, ...others] = masterKeys;

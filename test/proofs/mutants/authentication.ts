@@ -66,7 +66,7 @@ export const authentication = [
     'server/platform/keys/key-rotation.ts',
     ['platform/keys/key-rotation'],
     [
-      ['isReplaced ? undefined : await make', 'isReplaced || now > 0 ? undefined : await make'],
+      ['isReplaced ? undefined : await makeNext', 'isReplaced || now > 0 ? undefined : await makeNext'],
       ['Math.max(now, key.activeAt.getTime())', 'now'],
     ],
   ),
