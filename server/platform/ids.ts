@@ -23,6 +23,7 @@ function base62(hex: string, length: number): string {
   for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= chunkSize) {
     text = chunkDigits(Number(rest % chunkSize)) + text;
   }
+  // The first chunk may have more leading zeros than the text needs.
   return text.padStart(length, '0').slice(-length);
 }
 
@@ -47,10 +48,11 @@ function fromBase62(text: string, { bytes, characters }: Shape): Buffer | undefi
     );
     if (digits.includes(-1)) return undefined;
     const part = digits.reduce((sum, digit) => sum * 62 + digit, 0);
-    value = value * 62n ** BigInt(digits.length) + BigInt(part);
+    value = value * 62n ** BigInt(digits.length) + BigInt(part); // The last chunk may be shorter.
   }
   const hex = value.toString(16).padStart(bytes * 2, '0');
-  return hex.length === bytes * 2 ? Buffer.from(hex, 'hex') : undefined;
+  const isTooLarge = hex.length > bytes * 2; // The characters can express more numbers than the bytes.
+  return isTooLarge ? undefined : Buffer.from(hex, 'hex');
 }
 
 const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');

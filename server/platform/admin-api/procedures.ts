@@ -34,9 +34,9 @@ export interface AdminContext {
 
 const trpc = initTRPC.context<AdminContext>().create({
   errorFormatter({ shape, error }) {
-    const known = error.cause instanceof ApiError ? error.cause : undefined;
-    const code = known?.code ?? fallbackCode(error.code);
-    const retryAfter = known?.extras.retryAfter;
+    const ourError = error.cause instanceof ApiError ? error.cause : undefined;
+    const code = ourError?.code ?? fallbackCode(error.code);
+    const retryAfter = ourError?.extras.retryAfter;
     return {
       code: shape.code,
       // The text of an unknown error could contain secrets.
@@ -76,6 +76,7 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
     ctx.failed?.(error);
     throw toTrpcError(error);
   }
+  // Errors of tRPC itself stay as they are. `errorFormatter` gives them a code in the response.
   const description = messageOf(result.error);
   ctx.failed?.(new ApiError(fallbackCode(code), { description, cause, detail: { path } }));
   return result;
@@ -111,7 +112,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
   const result = await next({
     ctx: {
       actor,
-      /** Records nothing for a role that does not see personal data, because they are masked. */
+      /** Records nothing if the role sees personal data only masked, or if the result shows no person. */
       async noteRead(read: PersonalRead): Promise<void> {
         if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
       },

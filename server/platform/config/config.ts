@@ -7,7 +7,7 @@ import { Environment, type ProcessRole } from './environment.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { type Imprint, missingImprint, readImprint } from './imprint.ts';
 import { readPasskeys } from './passkeys.ts';
-import type { PeerAddress } from './peer-address.ts';
+import { anyFreePort, type PeerAddress } from './peer-address.ts';
 import type { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { type ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
@@ -210,7 +210,7 @@ export function readConfig(environment: Given): Config {
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
     admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
     health: healthOf(env),
-    peer: env.SVC_PEER_ADDRESS === 'off' ? undefined : (env.SVC_PEER_ADDRESS ?? { port: 0 }),
+    peer: env.SVC_PEER_ADDRESS === 'off' ? undefined : (env.SVC_PEER_ADDRESS ?? { port: anyFreePort }),
     baseUrl,
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,

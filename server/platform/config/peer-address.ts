@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** The address of a private listener. Without a host: the machine's own address. Port 0: any free port. */
+/** The address of a private listener. Without a host: the machine's own address. */
 export interface PeerAddress {
   host?: string;
   port: number;
@@ -9,7 +9,8 @@ export interface PeerAddress {
 
 /** Matches `[IPv6]` or a name or IPv4 address, each with or without a port. */
 const form = /^(?:\[(?<ipv6>[^\]]+)\]|(?<name>[^:[\]\s/]+))(?::(?<digits>\d{1,5}))?$/;
-const anyFreePort = 0;
+/** The port number with which the system chooses a free port. */
+export const anyFreePort = 0;
 
 function read(text: string): PeerAddress | undefined {
   // Without brackets, a colon could not be told from that of a port. So an IPv6 address has no port then.

@@ -12,6 +12,7 @@ export const ClaimFreshness = z
   .pipe(
     z.array(
       z.union([
+        // A duration without the name of a claim is the default.
         z.tuple([z.string()]).transform(([duration]) => ['default', duration] as const),
         z.tuple([ClaimName, z.string()]),
       ]),
@@ -46,7 +47,7 @@ export function readSourceList<T>(text: string | undefined, schema: z.ZodType<re
   try {
     given = JSON.parse(text.trimStart().startsWith('[') ? text : readFileSync(text, 'utf8'));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code } = error as NodeJS.ErrnoException; // Errors of the file system have a code, those of the parser none.
     throw new SourceFault(code === undefined ? 'is not JSON' : `cannot be read (${code})`);
   }
   const parsed = schema.safeParse(given);

@@ -34,6 +34,7 @@ export interface Peer {
  */
 interface PeerRecord extends Omit<Peer, 'id'> {
   _id: string;
+  /** The id of the process that has the listener. */
   peer: string;
   seenAt: Date;
 }

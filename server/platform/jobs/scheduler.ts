@@ -77,7 +77,7 @@ export const indexes: IndexDeclaration[] = [
 export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
   let lastPolledAt: number | undefined;
-  // Agenda has no event for a look at the due jobs, so the method that looks for the next one notes the time.
+  // Agenda has no event for a poll of the database, so the method that reads the next job is extended to note the time.
   const getNextJobToRun = repository.getNextJobToRun.bind(repository);
   repository.getNextJobToRun = async (...args) => {
     const found = await getNextJobToRun(...args);
@@ -120,8 +120,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     const nextRunAt = { $ifNull: ['$nextRunAt', null] };
     const lastNextRunAt = { $literal: last['nextRunAt'] ?? null };
     const isLater = { $gt: [nextRunAt, lastNextRunAt] };
-    const isNext = { $and: [{ $eq: [nextRunAt, lastNextRunAt] }, { $gt: ['$_id', last._id] }] };
-    return { $expr: { $or: [isLater, isNext] } };
+    const isLaterId = { $and: [{ $eq: [nextRunAt, lastNextRunAt] }, { $gt: ['$_id', last._id] }] };
+    return { $expr: { $or: [isLater, isLaterId] } };
   }
 
   return {

@@ -27,8 +27,9 @@ export function maskedAddress(text: string): string {
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 4 * longestAddress);
   const withoutUser = printable.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1…@');
   const [address = ''] = withoutUser.split('#', 1);
-  const mark = address.indexOf('?');
-  const masked = mark === -1 ? address : `${address.slice(0, mark)}?${maskedQuery(address.slice(mark + 1))}`;
+  const [beforeQuery = ''] = address.split('?', 1);
+  const hasQuery = beforeQuery.length < address.length;
+  const masked = hasQuery ? `${beforeQuery}?${maskedQuery(address.slice(beforeQuery.length + 1))}` : address;
   const shown = maskSecrets(masked);
   return shown.length > longestAddress ? `${shown.slice(0, longestAddress)}…` : shown;
 }

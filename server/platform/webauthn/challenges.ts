@@ -5,6 +5,7 @@ export const challengeLifetimeMs = 120_000;
 
 /** How far the clock of the issuing process may be ahead. */
 const skewMs = 10_000;
+/** The length of the time of issue, which is in milliseconds since 1970. */
 const timeBytes = 6;
 
 /**

@@ -53,7 +53,7 @@ export interface Answer<R> {
   /** Base64url. */
   credentialId: string;
   challenge: string;
-  /** Whether the requesting page was in a frame of another site. */
+  /** Whether the requesting page was in a frame of another site. Our pages never are, so such a response is refused. */
   isEmbedded: boolean;
   response: R;
 }
