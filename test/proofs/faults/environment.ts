@@ -30,7 +30,7 @@ export interface EnvironmentSettings {
 
 /** With so many restarts, the first of eight servers is a writer at least once. */
 const mostRestarts = 80;
-const longestJoinMs = 10_000;
+const longestJoinMs = 30_000;
 const sampleWallets = Array.from({ length: 20 }, (_, n) => `ptr_${n}:test`);
 const pidOf = (peer: string): number => Number(peer.split(':').at(-2));
 const everyRole = 'api,admin,worker';
@@ -137,7 +137,11 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
       const wanted = writes === 'writes wallets';
       for (let tries = 0; tries < mostRestarts; tries += 1) {
         // Wait for all processes, because one that joins later could become the writer instead.
-        await eventually(async () => (await livingPeers()).length === servers, longestJoinMs);
+        const haveJoined = await eventually(
+          async () => (await livingPeers()).length === servers,
+          longestJoinMs,
+        );
+        if (!haveJoined) throw new Error(`not all of ${servers} servers have joined`);
         const first = await Promise.all(sampleWallets.map(isWrittenByFirst));
         if (first.includes(wanted)) return;
         await restart();
