@@ -38,6 +38,7 @@ function viewFailure(session: Session, step: Step): SessionView['failure'] {
   const reason = reasonAt(session, step);
   if (!reason) return null;
   const { retryable, text } = reasons[reason];
+  // A session that only expired has no stored failure.
   return { reason, retryable, text, at: (session.failure?.at ?? session.expiresAt).toISOString() };
 }
 
@@ -51,63 +52,49 @@ function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView
   }));
 }
 
-/** Shows a session to operators, without its code and without the partner's `state`. */
-export function viewSession(session: Session, context: SessionContext): SessionView {
-  const { code, completedAt } = session;
-  const step = stepOf(session, context.now);
+/** The fields that the list and the full view of a session share. */
+function viewCommonFields(session: Session, step: Step) {
+  const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
   return {
-    id: session._id,
-    partnerId: session.partnerId,
-    clientId: session.clientId,
-    keyId: session.keyId,
-    mode: session.mode,
-    source: session.source,
-    status: session.status,
+    ...{ id, partnerId, clientId, keyId, mode, source, status },
     expired: step === 'expired' || step === 'over',
-    failure: viewFailure(session, step),
     clientReferenceId: session.clientReferenceId ?? null,
-    scopes: session.scope,
-    redirectUri: session.redirectUri,
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,
     returning: session.returning ?? null,
-    code: code ? viewCode(code, context) : null,
-    timeline: viewTimeline(session, step),
     createdAt: session.createdAt.toISOString(),
     expiresAt: session.expiresAt.toISOString(),
     completedAt: completedAt?.toISOString() ?? null,
   };
 }
 
+/** Shows a session to operators, without its code and without the partner's `state`. */
+export function viewSession(session: Session, context: SessionContext): SessionView {
+  const step = stepOf(session, context.now);
+  return {
+    ...viewCommonFields(session, step),
+    failure: viewFailure(session, step),
+    scopes: session.scope,
+    redirectUri: session.redirectUri,
+    code: session.code ? viewCode(session.code, context) : null,
+    timeline: viewTimeline(session, step),
+  };
+}
+
 /**
  * A session as lists show it.
- * @param context `now` in milliseconds
+ * @param context `isUsed`: whether its code was exchanged; `now` in milliseconds
  */
 export function viewSessionSummary(
   session: Session,
   context: { isUsed: boolean; now: number },
 ): SessionSummary {
-  const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
   const step = stepOf(session, context.now);
   return {
-    id,
-    partnerId,
-    clientId,
-    keyId,
-    mode,
-    source,
-    status,
-    expired: step === 'expired' || step === 'over',
+    ...viewCommonFields(session, step),
     reason: reasonAt(session, step) ?? null,
     step: reachedStepOf(session),
     code: session.code ? stateOfCode(session.code, context) : null,
-    returning: session.returning ?? null,
-    clientReferenceId: session.clientReferenceId ?? null,
-    sub: session.sub ?? null,
-    enrollmentId: session.enrollmentId ?? null,
-    createdAt: session.createdAt.toISOString(),
-    expiresAt: session.expiresAt.toISOString(),
-    completedAt: completedAt?.toISOString() ?? null,
   };
 }
 

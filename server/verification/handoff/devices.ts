@@ -4,7 +4,10 @@ export interface DeviceName {
   system?: string;
 }
 
-/** The patterns contain no repetition, because headers are untrusted and could make the matching slow. */
+/**
+ * A name, and the patterns that all have to match. The patterns contain no repetition, because headers are untrusted
+ * and could make the matching slow.
+ */
 type Rule = readonly [patterns: readonly RegExp[], name: string];
 
 /** The first match counts: most browsers also name the ones further down. */
@@ -28,7 +31,7 @@ const systems: readonly Rule[] = [
 
 const phones: readonly Rule[] = [
   [[/\biPhone\b/], 'iPhone'],
-  [[/\bMobile\b/, /\b(Android|Firefox)\b/], 'another'],
+  [[/\bMobile\b/, /\b(Android|Firefox)\b/], 'other phone'],
 ];
 
 const firstMatch = (rules: readonly Rule[], text: string) =>

@@ -18,8 +18,8 @@ interface Dependencies {
 const Params = z.object({ token: z.string().max(64) });
 const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
 
-/** Binds the form to the browser that loaded it, so that no other site can submit a code for its visitors. */
-const cookie = 'svc_link';
+/** The name of a cookie that binds the form to the browser that loaded it. No other site can submit a code then. */
+const formCookie = 'svc_link';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */
 export function linkRoutes({ pairing, pages, responses }: Dependencies): FastifyPluginAsyncZod {
@@ -29,13 +29,14 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
     app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
       const { token } = request.params;
       const link = await pairing.findOpenLink(token);
-      const secret = newBrowserSecret();
-      setCookie(reply, { name: cookie, value: secret, at: `${root}/p` });
+      const formSecret = newBrowserSecret();
+      setCookie(reply, { name: formCookie, value: formSecret, at: `${root}/p` });
       const page = await pages.link(link, {
         language: languageOf(request, link.session),
         choiceAddress: choiceAddress(request),
         action: `${root}/p/${token}`,
-        secret,
+        secret: formSecret,
+        // The redirect after a wrong code, below, leads here.
         wrong: Object.hasOwn(request.query as object, 'wrong'),
       });
       return sendPage(reply, page);
@@ -43,11 +44,12 @@ export function linkRoutes({ pairing, pages, responses }: Dependencies): Fastify
 
     app.post('/:token', { schema: { params: Params, body: Form } }, async (request, reply) => {
       const { headers, params, body, cookies } = request;
-      const secret = cookies[cookie];
-      const isGenuine = secret !== undefined && isTokenOf(secret, body.csrf) && isOwnOrigin(headers, origin);
+      const formSecret = cookies[formCookie];
+      const isGenuine =
+        formSecret !== undefined && isTokenOf(formSecret, body.csrf) && isOwnOrigin(headers, origin);
       if (!isGenuine) throw new ApiError('cross_site_request');
       const phone = deviceName(headers['user-agent']);
-      const form = { secret, csrf: body.csrf };
+      const form = { secret: formSecret, csrf: body.csrf };
       const joined = await pairing.join(params.token, { code: body.code, phone, form });
       if (!joined) return reply.redirect(`${origin}${root}/p/${params.token}?wrong`, 303);
       const browser = { device: 'phone', sessionId: joined.sessionId, secret: joined.secret } as const;

@@ -9,13 +9,16 @@ export const secretLength = 10;
 const idLength = 26;
 const idBytes = 16;
 
+/** Writes an id in base32: each character is 5 bits of the number that the bytes are. */
 function idText(id: Buffer): string {
   const value = BigInt(`0x${id.toString('hex')}`);
-  return Array.from({ length: idLength }, (_, n) =>
-    alphabet.charAt(Number((value >> BigInt(5 * (idLength - 1 - n))) & 31n)),
-  ).join('');
+  return Array.from({ length: idLength }, (_, index) => {
+    const bitsAfter = BigInt(5 * (idLength - 1 - index));
+    return alphabet.charAt(Number((value >> bitsAfter) & 31n));
+  }).join('');
 }
 
+/** Reverses `idText`. 26 characters can hold 130 bits, so a text can be too large for an id. */
 function idFrom(text: string): Buffer | undefined {
   const digits = [...text].map((character) => alphabet.indexOf(character));
   if (digits.length !== idLength || digits.includes(-1)) return undefined;
@@ -23,7 +26,7 @@ function idFrom(text: string): Buffer | undefined {
   return hex.length > 2 * idBytes ? undefined : Buffer.from(hex.padStart(2 * idBytes, '0'), 'hex');
 }
 
-/** The end of a link: the session's id and a secret. With the id, the session is found by its `_id`. */
+/** The token of a link, which is the end of its address: the session's id and a secret. By the id, the session is found. */
 export function linkOf(sessionId: string, secret: Uint8Array): string {
   const characters = Array.from(secret, (byte) => alphabet.charAt(byte % alphabet.length)).join('');
   const id = bytesOfId('session', sessionId);

@@ -14,6 +14,7 @@ export function parseColor(text: string): Color {
   return [channelAt(1), channelAt(3), channelAt(5)];
 }
 
+/** WCAG's relative luminance, 0 to 1. */
 function luminance(color: Color): number {
   const [red, green, blue] = color.map((channel) => {
     const share = channel / 255;
@@ -63,15 +64,14 @@ const tinted = (accent: Color, card: Color) => mix(card, accent, 0.07);
 /** The accents of a page from a partner's colour; all text is readable with any colour. */
 export function paletteOf(color: Color, scheme: 'light' | 'dark'): Palette {
   const card = cards[scheme];
-  const accent = madeReadable(color, scheme === 'light' ? black : white, (candidate) => [
-    card,
-    tinted(candidate, card),
-    scheme === 'light' ? white : darkInk,
-  ]);
+  // The accent moves away from the background: darker on a light page, lighter on a dark one.
+  const [away, onAccent] = scheme === 'light' ? [black, white] : [white, darkInk];
+  // The accent is text on the card and its tint. It is also the background of `onAccent`, which needs the same contrast.
+  const accent = madeReadable(color, away, (candidate) => [card, tinted(candidate, card), onAccent]);
   return {
     accent,
-    accentDeep: mix(accent, scheme === 'light' ? black : white, 0.25),
-    onAccent: scheme === 'light' ? white : darkInk,
+    accentDeep: mix(accent, away, 0.25),
+    onAccent,
     tint: tinted(accent, card),
     tile: color,
     onTile: contrast(color, white) >= contrast(color, black) ? white : black,

@@ -27,9 +27,10 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
   const { path, parameters } = split(url);
-  const depends = method === 'GET' && /\/verify\/(start|test-wallet|p\/[^/]+)\/?$/.test(path);
-  const others = depends ? parameters.filter((part) => !isChoice(part)).join('&') : '';
-  return `?${others === '' || others.length > maxQueryLength ? '' : `${others}&`}${parameter}=`;
+  const dependsOnQuery = method === 'GET' && /\/verify\/(start|test-wallet|p\/[^/]+)\/?$/.test(path);
+  const others = parameters.filter((part) => !isChoice(part)).join('&');
+  const isKept = dependsOnQuery && others !== '' && others.length <= maxQueryLength;
+  return isKept ? `?${others}&${parameter}=` : `?${parameter}=`;
 }
 
 /**
@@ -44,9 +45,12 @@ export function followChoice(
 ): boolean {
   const { path, parameters } = split(url);
   const [chosen] = parameters.filter(isChoice).map((part) => part.slice(parameter.length + 1));
-  if (method !== 'GET' || !isLanguage(chosen) || !isOwnOrigin(headers, '')) return false;
+  // A GET has no `Origin` to compare, so only `Sec-Fetch-Site` counts.
+  const isOwnLink = isOwnOrigin(headers, '');
+  if (method !== 'GET' || !isLanguage(chosen) || !isOwnLink) return false;
   const others = parameters.filter((part) => !isChoice(part)).join('&');
-  // Relative: a proxy may have removed a part of the path, and a path can look like a host.
+  // A relative address, because a proxy may have removed the first part of the path. Besides, a path such as
+  // `//example.com` would be read as the address of another host.
   const page = `./${path.slice(path.lastIndexOf('/') + 1)}`;
   void reply
     .setCookie(cookie, chosen, { path: root, httpOnly: true, sameSite: 'lax', secure })

@@ -12,7 +12,7 @@ export function logoRoutes(findLogo: (id: string) => Promise<Buffer | undefined>
       '/logo/:file',
       { schema: { params: z.object({ file: z.string().max(64) }) } },
       async ({ params }, reply) => {
-        const [, id] = /^([0-9a-f]{32})\.png$/.exec(params.file) ?? [];
+        const { id } = /^(?<id>[0-9a-f]{32})\.png$/.exec(params.file)?.groups ?? {};
         const png = id === undefined ? undefined : await findLogo(id);
         if (!png) throw new ApiError('route_not_found');
         return reply

@@ -28,6 +28,7 @@ export function partnerOnPages(settings: PartnerSettings, { language, imprint, a
   const m = languages[language];
   const partnerNotice = privacyUrl ? { partner: isolated(name, m), privacyUrl } : undefined;
   return {
+    // Replaces the notices that every page has by the same ones and the partner's privacy notice.
     ...(partnerNotice ? legalOf(imprint, m, partnerNotice) : {}),
     partner: isolated(name, m),
     initial: Array.from(name)[0]?.toUpperCase() ?? '',

@@ -58,7 +58,9 @@ export interface ProblemContext {
 }
 
 function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemContext): ProblemName {
+  // Here the user's own tries are limited. Elsewhere, it is all verifications that are started from a network.
   if (isYourData && code === 'rate_limited') return 'tooManyTries';
+  // A phone comes by a link only.
   if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session, a form of ours was invalid, not the request of the partner's application.
@@ -66,12 +68,17 @@ function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemCont
   return byCode[code] ?? 'unavailable';
 }
 
+/** What the page says about the user's data, by the step that the session had reached. */
 function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemContext): Problem['outcome'] {
+  // These pages share nothing with a partner.
   if (isYourData) return undefined;
+  // The session belongs to another browser or device, so only this one can be spoken for.
   if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
   if (session?.authenticatedAt) return 'signedIn';
-  return device && !session ? undefined : 'nothingShared';
+  // The session could not be read, so its progress is not known.
+  if (device && !session) return undefined;
+  return 'nothingShared';
 }
 
 /** The error page for the user. */

@@ -7,10 +7,12 @@ export type BadAct = Exclude<Act, 'present' | 'refuse'>;
 export interface TestIdentityWalletMessages {
   title: string;
   mode: { title: string; text: string };
+  /** The title above the request. */
   ask: string;
-  /** `host` stands in markup of its own: text before it and after it. */
-  asks: readonly [before: string, after: string];
+  /** The sentence about the request, in two parts. Between them stands the host that asks, in markup of its own. */
+  asks: readonly [beforeHost: string, afterHost: string];
   attestation: string;
+  /** In place of claims, if the request asks for none. */
   nothing: string;
   person: string;
   people: Record<HolderName, string>;
@@ -20,6 +22,7 @@ export interface TestIdentityWalletMessages {
   fault: string;
   faults: Record<FaultName, string>;
 }
+/** Why a request cannot be answered. `closed`: it was answered or has expired. `foreign`: of another service. */
 export type FaultName = 'closed' | 'foreign' | 'unreadable';
 
 /** The error for the user of the test identity wallet. */

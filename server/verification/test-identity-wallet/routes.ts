@@ -54,7 +54,10 @@ const Digital = z.object({
 /** Limit for one address. */
 const answersPerMinute = 60;
 
-/** Paths of the endpoints for identity wallets. The test identity wallet calls no other address. */
+/**
+ * The path of an endpoint for identity wallets of this service. The test identity wallet calls no other address.
+ * @throws Fault `foreign` for any other address
+ */
 function ownPath(uri: string, baseUrl: string): string {
   const path = uri.startsWith(`${baseUrl}/verify/wallet/`) ? uri.slice(baseUrl.length) : '';
   if (!/^\/verify\/wallet\/[a-z0-9-]+\/[A-Za-z0-9._-]+(\/request)?$/.test(path)) {
@@ -99,6 +102,7 @@ export function testIdentityWalletRoutes(
   const eta = new Eta({ views: templates, cache: true });
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
   const { style, icon } = assetAddresses(`${root}/assets`);
+  // The answer may redirect to the partner, and partners of test clients may run on the developer's machine.
   const policy = contentSecurityPolicy({ leadsTo: 'http://localhost:*' });
 
   async function admit(address: string): Promise<void> {
@@ -106,6 +110,7 @@ export function testIdentityWalletRoutes(
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
+  /** In templates, `m` are the messages of all hosted pages, and `t` are the texts of this page. */
   function render(request: FastifyRequest, data: object): string {
     const language = languageOf(request, undefined);
     const address = choiceAddress(request);
@@ -126,8 +131,9 @@ export function testIdentityWalletRoutes(
 
   function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
     const { faults } = testIdentityWalletMessages[languageOf(reply.request, undefined)];
-    const known = faultOf(error);
-    const fault = known ? faults[known] : (error as Error).message;
+    const name = faultOf(error);
+    // Any other error is for the developer who tests, so its own message is shown.
+    const fault = name ? faults[name] : (error as Error).message;
     return reply.type('text/html; charset=utf-8').status(400).send(render(reply.request, { fault }));
   }
 
@@ -141,12 +147,14 @@ export function testIdentityWalletRoutes(
       type: credential.meta.doctype_value ?? credential.meta.vct_values?.join(' '),
       // The people of this wallet have every claim, so it presents the first set that is asked for.
       claims: (pathsToShow(credential, () => true) ?? []).map((path) =>
+        // Null stands for every element of a list.
         path.map((part) => part ?? 'each').join(' / '),
       ),
     })),
   });
 
   return async (app) => {
+    /** Reads the request that a link leads to. A link by value contains it, and one by reference is fetched here. */
     const read = (link: string) =>
       readLink(link, (uri, nonce) => fetchRequest(app, ownPath(uri, baseUrl), nonce));
 
@@ -176,6 +184,7 @@ export function testIdentityWalletRoutes(
       }
     });
 
+    // Answers a request of ISO/IEC TS 18013-7, annex C, which browsers pass on by the Digital Credentials API.
     app.post('/credential', { schema: { body: Digital } }, async ({ body, ip }) => {
       await admit(ip);
       const { requests, ...instruction } = body;

@@ -43,7 +43,8 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   const root = `${responses.root}/you`;
   const cookies = strictCookies(root);
 
-  const contextOf = (request: FastifyRequest, secret: string): PlainContext => ({
+  /** @param secret the cookie that the page's forms are bound to. A page without a form has none. */
+  const contextOf = (request: FastifyRequest, secret = ''): PlainContext => ({
     language: languageOf(request, undefined),
     choiceAddress: choiceAddress(request),
     root,
@@ -73,9 +74,10 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   /** The signed-in user of a request. Undefined if there is none: then the reply is sent and leads to the sign-in. */
   async function requireUser(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
     const found = isOn ? await signIn.find(request.cookies[signInCookie]) : undefined;
+    const isFirstPage = request.method === 'GET' && request.routeOptions.url?.endsWith('/you');
     if (found) await admit('your data', found.user._id, perMinute.user);
-    else if (request.method === 'GET' && request.routeOptions.url?.endsWith('/you'))
-      sendSignIn(request, reply);
+    // The first page shows the sign-in itself. All other addresses lead to it.
+    else if (isFirstPage) sendSignIn(request, reply);
     else void reply.redirect(`${origin}${root}`, 303);
     return found;
   }
@@ -139,8 +141,9 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       await yourData.removePasskey(user, id, callOf(request));
       forgetPasskeyMark(reply);
       if (id !== passkey._id) return undefined;
+      // The sign-in has ended with its passkey.
       cookies.clear(reply, signInCookie);
-      return pages.done(contextOf(request, ''), 'removed');
+      return pages.done(contextOf(request), 'removed');
     },
   });
 
@@ -150,7 +153,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       await yourData.erase(user, callOf(request));
       forgetPasskeyMark(reply);
       cookies.clear(reply, signInCookie);
-      return pages.done(contextOf(request, ''), 'erased');
+      return pages.done(contextOf(request), 'erased');
     },
   });
 
@@ -175,6 +178,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       await admit('sign-in', subscriberOf(request.ip), perMinute.signIn);
       try {
         const cookie = await signIn.signIn(request.body.credential ?? '', nonce);
+        // The browser may be signed in by another passkey, whose cookie is replaced now.
         await signIn.end(request.cookies[signInCookie]);
         cookies.clear(reply, nonceCookie);
         cookies.set(reply, signInCookie, cookie, signInLifetimeMs / 1000);

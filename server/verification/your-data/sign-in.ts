@@ -26,7 +26,8 @@ export interface SignedIn {
 
 /** The passkey's id and the secret in a cookie; undefined for a malformed cookie. */
 function parseCookie(cookie = ''): { passkeyId: string; secret: string } | undefined {
-  const [, passkeyId, secret] = /^(pky_[0-9A-Za-z]{22})\.([\w-]{43})$/.exec(cookie) ?? [];
+  const match = /^(?<passkeyId>pky_[0-9A-Za-z]{22})\.(?<secret>[\w-]{43})$/.exec(cookie);
+  const { passkeyId, secret } = match?.groups ?? {};
   return passkeyId === undefined || secret === undefined ? undefined : { passkeyId, secret };
 }
 
@@ -49,8 +50,10 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
      */
     async signIn(answer: string, nonce: string): Promise<string> {
       const presented = await passkeys.present(answer);
-      const how = { ceremony: 'sign_in', read: users.find } as const;
-      const { passkey } = await passkeys.use(presented, bindingOf(nonce), how);
+      const { passkey } = await passkeys.use(presented, bindingOf(nonce), {
+        ceremony: 'sign_in',
+        read: users.find,
+      });
       const secret = randomBytes(32).toString('base64url');
       const signIn = { hash: sha256(secret), until: new Date(clock.now() + signInLifetimeMs) };
       if (!(await store.signIn(passkey, signIn))) throw new ApiError('passkey_unknown');
@@ -59,13 +62,14 @@ export function createUserSignIn({ passkeys, store, users, clock }: Dependencies
     },
 
     /** The user that a cookie signs in; undefined if the cookie is invalid or has expired. */
-    async find(cookie: string | undefined): Promise<SignedIn | undefined> {
+    async find(cookie = ''): Promise<SignedIn | undefined> {
       const parsed = parseCookie(cookie);
       const passkey = parsed && (await store.find(parsed.passkeyId));
-      const { hash = '', until } = passkey?.signIn ?? {};
-      if (!parsed || !until || !sameText(hash, sha256(parsed.secret))) return undefined;
-      const user = until.getTime() > clock.now() ? await users.find(passkey?.userId ?? '') : undefined;
-      return passkey && user && { user, passkey, cookie: cookie ?? '' };
+      if (!parsed || !passkey?.signIn) return undefined;
+      const { hash, until } = passkey.signIn;
+      const isSignedIn = sameText(hash, sha256(parsed.secret)) && until.getTime() > clock.now();
+      const user = isSignedIn ? await users.find(passkey.userId) : undefined;
+      return user && { user, passkey, cookie };
     },
 
     async end(cookie: string | undefined): Promise<void> {
