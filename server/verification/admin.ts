@@ -81,7 +81,7 @@ function enrollmentProcedures({
     return enrollment;
   }
 
-  /** The audit entry of a change of status. A request changes an enrollment at most once, so the two make its id. */
+  /** The audit entry of a change of status. Its id is made of request and enrollment, so a repeated write adds no second. */
   function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {
     return auditEntry(actor, { id: _id, at: clock.now() }, { before: { status }, after });
   }
@@ -98,6 +98,7 @@ function enrollmentProcedures({
         return found.map((enrollment) => maskSubject(ctx.operator.role, viewEnrollment(enrollment)));
       }),
 
+    // A count shows no record of a person, so it needs no reason and is not noted in the audit log.
     count: procedure
       .input(ListEnrollments.omit({ ...pageFields, reason: true }))
       .output(Total)

@@ -29,9 +29,9 @@ import type { EnrollmentStore } from './people/enrollment-store.ts';
 import { createErasure, type Erased, type Traces } from './people/erasure.ts';
 import { createEnrolledUsers } from './people/find-enrolled.ts';
 import { createForgetting } from './people/forgetting.ts';
+import { createHasFreshClaims } from './people/fresh-claims.ts';
 import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
 import { createKeepUser } from './people/keep-user.ts';
-import { createIsKnown } from './people/known-claims.ts';
 import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
 import { createEndingOfAccesses } from './people/withdrawal.ts';
 import { pageRoutes } from './routes.ts';
@@ -54,6 +54,7 @@ type YourDataSettings = Parameters<typeof createYourDataFeature>[0];
 
 interface Dependencies {
   stores: VerificationStores;
+  /** `trusted`: whether the clock may judge the validity of attestations. */
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
   directory: ClientDirectory & KeyDirectory;
@@ -136,7 +137,8 @@ export function createVerification(dependencies: Dependencies): Verification {
     key: keyring.id,
     clock,
     logger,
-    fetchStatusList: dependencies.fetchStatusList ?? (() => Promise.reject(new Error('no way out'))),
+    fetchStatusList:
+      dependencies.fetchStatusList ?? (() => Promise.reject(new Error('fetching is not configured'))),
   });
   const verifierOf = new Map(verifiers.map((verifier) => [verifier.name, verifier]));
   const identityWallets = verifiers.map((verifier) =>
@@ -148,7 +150,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const overview = createSourceOverview({ sources, verifiers: verifierOf, sessions, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
-  const isKnown = createIsKnown({ isFresh, clock });
+  const hasFreshClaims = createHasFreshClaims({ isFresh, clock });
   const findSnapshot = createSnapshots({ users, enrollments });
   const invalidate = createSnapshotInvalidation({
     ...{ sessions, users, enrollments, clock, logger },
@@ -178,7 +180,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     sessions,
     enrolling,
     outbox,
-    isKnown,
+    hasFreshClaims,
     onMethod: dependencies.onMethod ?? (() => undefined),
     clock,
   });
@@ -193,7 +195,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     enrolling,
     passkeys: createSessionPasskeys({
       isOn: passkeyRpId !== undefined,
-      ...{ passkeys, directory, enrolling, findSnapshot, isKnown },
+      ...{ passkeys, directory, enrolling, findSnapshot, hasFreshClaims },
     }),
     verify: createVerify({
       findSnapshot,
@@ -201,7 +203,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       users,
       invalidate,
       block,
-      isKnown,
+      hasFreshClaims,
       clock,
     }),
     completion: createCompletion({

@@ -24,7 +24,7 @@ import type { Pages } from './pages/pages.ts';
 import { createResponses, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './session/session.ts';
-import { destinationOf } from './sources/authorization-request.ts';
+import { parseState } from './sources/authorization-request.ts';
 import type { IdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
 import { identityWalletReturnRoutes, identityWalletRoutes } from './sources/identity-wallet/routes.ts';
 import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
@@ -51,8 +51,10 @@ const Form = z.object({
   step: z.string().max(32).optional(),
   csrf: z.string().max(256).optional(),
   decision: z.enum(decisions).optional(),
+  /** One of the people of the sandbox. */
   person: z.string().max(64).optional(),
   method: z.string().max(64).optional(),
+  /** `can` if the browser can make a passkey. */
   passkey: z.string().max(8).optional(),
 });
 const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
@@ -125,6 +127,7 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
       async (request, reply) => {
         const browser = browserOf(request, device, request.params.session_id);
         const { session } = await flow.show(browser);
+        // Every change makes the timeline longer. The page's script reloads the page when this number changes.
         return reply.type('text/plain').send(String(session.timeline.length));
       },
     );
@@ -132,7 +135,10 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
   return routes;
 }
 
-/** Answers a form: sends the browser to the partner, or to the page of the next step. */
+/**
+ * Answers a form: sends the browser to the partner, or to the page of the next step. The form may set the passkey mark,
+ * a cookie that suppresses the question whether to save a passkey.
+ */
 const sendNextTo =
   (flow: PageDependencies['flow'], { bind, markPasskey, sendView, toPage }: Responses) =>
   async (reply: FastifyReply, browser: BrowserContext, submitted: Submitted): Promise<FastifyReply> => {
@@ -189,10 +195,12 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       void reply
         .header('cache-control', 'no-store')
         .header('content-security-policy', contentSecurityPolicy({}));
-      return followChoice(request, reply, responses) ? reply : undefined;
+      const isAnswered = followChoice(request, reply, responses);
+      return isAnswered ? reply : undefined;
     });
     renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {
+      // The framework has no 405, so a path that exists is recognised here: the request has another method.
       const [knownPath] = /\/(?:start|(?:session|phone|p)\/[^/?]+)(?=\?|$)/.exec(url) ?? [];
       if (!knownPath) throw new ApiError('route_not_found');
       const allow = knownPath === '/start' ? 'GET' : 'GET, POST';
@@ -233,13 +241,14 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       },
     );
 
-    // A source has one redirect URI for all sessions. The session's cookie is sent to the session's own path only.
+    // A source has one redirect URI for all sessions, but a session's cookie is sent to the session's own path only. So
+    // the browser is redirected to that path, with the whole response.
     app.get(
       '/callback/:source',
       { schema: { params: z.object({ source: z.string().max(64) }) }, exposeHeadRoute: false },
       async (request, reply) => {
         const query = queryOf(request);
-        const destination = destinationOf(query.get('state') ?? '');
+        const destination = parseState(query.get('state') ?? '');
         if (!destination) throw new ApiError('cross_site_request');
         const source = encodeURIComponent(request.params.source);
         return reply.redirect(`${responses.origin}${path(destination)}/return/${source}?${query}`, 303);

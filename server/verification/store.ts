@@ -31,6 +31,7 @@ export const indexes: IndexDeclaration[] = [
   ...passkeyIndexes,
 ];
 
+/** @param read combines reads of one tick, also of other features' collections, into one command */
 export function createVerificationStores(db: Db, read = createJointReads(db)): VerificationStores {
   return {
     sessions: createSessionStore(db, read),

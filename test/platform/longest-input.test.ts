@@ -13,7 +13,7 @@ import { presentedLink } from '../../server/verification/handoff/link.ts';
 import { choiceAddress } from '../../server/verification/pages/language-choice.ts';
 import { languageAccepted, languageAsked } from '../../server/verification/pages/languages.ts';
 import { presentedCode } from '../../server/verification/session/code.ts';
-import { destinationOf } from '../../server/verification/sources/authorization-request.ts';
+import { parseState } from '../../server/verification/sources/authorization-request.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 /** Node limits the request line and headers to this size; `bodyLimit` limits a body. */
@@ -85,7 +85,7 @@ describe('a parser of unauthenticated input', () => {
     ['languageAccepted', longestHead, languageAccepted],
     ['languageAsked', longestHead, languageAsked],
     ['choiceAddress', longestHead, (text) => choiceAddress({ url: `/verify/p/${text}`, method: 'GET' })],
-    ['destinationOf', longestHead, destinationOf],
+    ['parseState', longestHead, parseState],
     ['boundHeaders', longestHead, (text) => boundHeaders({ cookie: text, authorization: text })],
     ['Basic credentials', longestHead, (text) => presentCredentials(`Basic ${text}`, {})],
     ['isTokenOf', longestBody, (text) => isTokenOf('secret', text)],

@@ -12,31 +12,7 @@ export function newBrowserSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-interface Submission {
-  sessionId: string;
-  /** The secret that came with the form. */
-  secret: string;
-  /** The form's CSRF token. Only the page that was shown to this browser contained it. */
-  token: string;
-}
-
-/**
- * The secret that replaces `secret` at authentication: an attacker who planted the old cookie loses access. The new
- * secret is derived, so that a form that is sent twice (a double click, a lost answer) gets the same cookie.
- */
-function rotatedSecret(key: Uint8Array, { sessionId, secret, token }: Submission): string {
-  return hmac(key, JSON.stringify(['browser', sessionId, secret, token]));
-}
-
-/** The computer's secret after the user at the phone has confirmed. The computer gets it with its next request. */
-function confirmedSecret(
-  key: Uint8Array,
-  { sessionId, phoneHash }: { sessionId: string; phoneHash: string },
-): string {
-  return hmac(key, JSON.stringify(['browser confirmed', sessionId, phoneHash]));
-}
-
-/** Whether the cookie's secret is the session's. */
+/** Whether a secret from a cookie is the one with this hash. */
 function isBound(browserHash: string, secret: string | undefined): boolean {
   return secret !== undefined && sameText(sha256(secret), browserHash);
 }
@@ -57,6 +33,10 @@ interface Dependencies {
   keyring: Pick<Keyring, 'id'>;
 }
 
+/**
+ * The hashes of the secrets that open the session at a device. After the phone's confirmation the computer has two: by
+ * its old secret it can still fetch the new one.
+ */
 function hashesOf({ browserHash, handoff }: Session, device: Device): (string | undefined)[] {
   return device === 'computer' ? [browserHash, handoff?.computerHash] : [handoff?.phoneHash];
 }
@@ -74,46 +54,51 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     return hashesOf(session, device).some((hash) => hash !== undefined && isBound(hash, secret));
   }
 
-  /** The cookie's new secret after authentication by the form, or the provider's return, with this token. */
-  function rotated({ sessionId }: BrowserContext, secret: string, token: string): string {
-    return rotatedSecret(keyring.id, { sessionId, secret, token });
+  /**
+   * The secret that replaces `secret` in the browser's cookie at authentication. An attacker who planted the old cookie
+   * loses access. The secret is derived from the request, so a form that is sent twice gets the same cookie.
+   * @param token the form's CSRF token, or the provider's response: only this browser was given it
+   */
+  function rotatedSecret({ sessionId }: BrowserContext, secret: string, token: string): string {
+    return hmac(keyring.id, JSON.stringify(['browser', sessionId, secret, token]));
   }
 
-  /** The secret of the computer's cookie after the confirmation. */
-  function confirmed({ _id: sessionId, handoff }: Session): string {
+  /** The computer's secret after the user at the phone has confirmed. The computer gets it with its next request. */
+  function secretAfterConfirmation({ _id: sessionId, handoff }: Session): string {
     if (!handoff?.phoneHash) throw new Error(`session ${sessionId} was not confirmed by a phone`);
-    return confirmedSecret(keyring.id, { sessionId, phoneHash: handoff.phoneHash });
+    return hmac(keyring.id, JSON.stringify(['browser confirmed', sessionId, handoff.phoneHash]));
   }
 
   /**
-   * As `authorize`, for a form or a provider's return with `token`. Accepts also a repeated form, whose first
-   * submission has rotated the secret.
-   * @returns the session's `secret`; `isCurrent`: whether the browser sent this secret, so nothing was rotated yet
+   * As `authorize`, for a request that may rotate the secret: a form, or a provider's return. When the browser sends
+   * the request a second time (a double click, a lost answer), it still has the old secret. That one is accepted too.
+   * @param token as for `rotatedSecret`
+   * @returns the session's present `secret`; `isCurrent`: whether the browser has sent it, so nothing was rotated yet
    */
   async function authorizeForm(
     browser: BrowserContext,
     token: string,
   ): Promise<{ session: Session; secret: string; isCurrent: boolean }> {
     const session = await find(browser.sessionId);
-    if (browser.secret === undefined) throw new ApiError('unauthorized');
-    const { device } = browser;
-    const candidates = [browser.secret, rotated(browser, browser.secret, token)];
-    const secret = candidates.find((candidate) => owns(session, { device, secret: candidate }));
-    if (secret === undefined) throw new ApiError('unauthorized');
-    return { session, secret, isCurrent: secret === browser.secret };
+    const { device, secret: sent } = browser;
+    if (sent === undefined) throw new ApiError('unauthorized');
+    if (owns(session, browser)) return { session, secret: sent, isCurrent: true };
+    const rotated = rotatedSecret(browser, sent, token);
+    if (!owns(session, { device, secret: rotated })) throw new ApiError('unauthorized');
+    return { session, secret: rotated, isCurrent: false };
   }
 
   return {
     owns,
-    rotated,
-    confirmed,
+    rotatedSecret,
+    secretAfterConfirmation,
     authorizeForm,
 
-    /** The rotated secret that this browser has to use next; undefined if its cookie holds it already. */
-    latestSecret(session: Session, { device, secret }: BrowserContext): string | undefined {
-      const old = session.handoff?.computerHash;
-      const isOld = device === 'computer' && old !== undefined && isBound(old, secret);
-      return isOld ? confirmed(session) : undefined;
+    /** The new secret for a computer that still has the one from before the phone's confirmation; else undefined. */
+    outstandingSecret(session: Session, { device, secret }: BrowserContext): string | undefined {
+      const hashBefore = session.handoff?.computerHash;
+      const isOutdated = device === 'computer' && hashBefore !== undefined && isBound(hashBefore, secret);
+      return isOutdated ? secretAfterConfirmation(session) : undefined;
     },
 
     /** The session of this browser. @throws ApiError `session_not_found`, `unauthorized` in another browser */
@@ -123,7 +108,11 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
       return session;
     },
 
-    /** Returns the cookie's secret after a move that rotates it. If another request with the same token was faster, it has set the same secret. */
+    /**
+     * Returns the cookie's secret after a move that rotates it.
+     * @param moved undefined if another request has changed the session first. If that was the same form, sent twice, it
+     * has set the same new secret; else the old one is still valid.
+     */
     afterRotation: async (
       moved: Session | undefined,
       { browser, renewed, token }: { browser: BrowserContext; renewed: string; token: string },

@@ -2,7 +2,7 @@ import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import { handoffAuthenticated } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { IsKnown } from '../people/known-claims.ts';
+import type { HasFreshClaims } from '../people/fresh-claims.ts';
 import { type MethodOutcome, methodFailed, methodOutcome } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import type { Session } from '../session/session.ts';
@@ -12,9 +12,9 @@ import type { Authenticated, Failed } from '../sources/source.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'move'>;
-  enrolling: Pick<Enrolling, 'findOrCreateUser' | 'known'>;
+  enrolling: Pick<Enrolling, 'findOrCreateUser' | 'idsOf'>;
   outbox: Pick<Outbox, 'drain'>;
-  isKnown: IsKnown;
+  hasFreshClaims: HasFreshClaims;
   /** Called when a method has ended. */
   onMethod: (source: string, outcome: MethodOutcome) => void;
   clock: { now(): number };
@@ -33,7 +33,7 @@ export function createAuthentication({
   sessions,
   enrolling,
   outbox,
-  isKnown,
+  hasFreshClaims,
   onMethod,
   clock,
 }: Dependencies) {
@@ -44,6 +44,7 @@ export function createAuthentication({
     const moved = await sessions.move(session, transition, now());
     const outcome = moved && methodOutcome(session, transition);
     if (outcome) onMethod(moved.source, outcome);
+    // Publishes the event of a failure now, because the browser may never come back.
     if (moved?.failure) outbox.drain(moved);
     return moved;
   }
@@ -55,14 +56,17 @@ export function createAuthentication({
   ): Promise<Session | undefined> {
     if (outcome.kind === 'failed') {
       const { reason } = outcome;
-      return move(session, methodFailed(session, { reason, again: reason === 'abandoned' }, now()));
+      // A user who has only cancelled may choose the same method again.
+      return move(session, methodFailed(session, { reason, canRetry: reason === 'abandoned' }, now()));
     }
-    const { rehearse, carry, answer } = outcome;
-    const hasClaims = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
+    const { rehearse, carry, result } = outcome;
+    // A new user gets the claims at once, which makes the step `verify` needless. From a phone, no claims are stored
+    // before the confirmation. For a duplicate identity, `verify` has to block the enrollment first.
+    const isFinal = result?.kind === 'verified' && !result.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.findOrCreateUser(
       session,
       outcome,
-      hasClaims ? answer.claims : undefined,
+      isFinal ? result.claims : undefined,
     );
     const rehearsal = rehearse ? { rehearse } : {};
     const { handoff, source } = session;
@@ -70,9 +74,9 @@ export function createAuthentication({
       const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...rehearsal };
       return move(session, handoffAuthenticated(phone, carry, now()));
     }
-    const who = { ...enrolling.known(session, user._id), source, browserHash: sha256(renewed), ...rehearsal };
-    // For a duplicate identity, `verify` has to block the enrollment first.
-    if (user.duplicate || !isKnown(session, user)) return move(session, authenticated(who, carry, now()));
+    const who = { ...enrolling.idsOf(session, user._id), source, browserHash: sha256(renewed), ...rehearsal };
+    const needsVerify = user.duplicate || !hasFreshClaims(session, user);
+    if (needsVerify) return move(session, authenticated(who, { carried: carry, at: now() }));
     const note = isNew ? 'by the source' : 'claims were still fresh';
     return move(session, authenticatedAndVerified(who, { note, at: now() }));
   }

@@ -19,8 +19,8 @@ function separatorAfter(uri: string): string {
 }
 
 /**
- * Adds parameters to a registered URI. The URI and its query stay unchanged (RFC 6749 3.1.2).
- * Form decoders and `decodeURIComponent` both decode the values.
+ * Adds parameters to a registered URI. The URI and its query stay unchanged (RFC 6749 3.1.2). A space becomes `%20` and
+ * not `+`, because partners may decode the values by `decodeURIComponent`, which leaves a `+` as it is.
  */
 function withQuery(uri: string, parameters: Readonly<Record<string, string>>): string {
   const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
@@ -89,7 +89,8 @@ export function createCompletion(dependencies: Dependencies) {
   });
 
   /** The redirect URI of the session, or another one of its client; undefined if the client has none. */
-  async function target({ clientId, redirectUri }: Session) {
+  async function currentTarget({ clientId, redirectUri }: Session) {
+    // A cached record of the client may be older than the URI: then the database is read.
     const isRegistered = ({ client }: { client: { redirectUris: readonly string[] } }) =>
       redirectTarget(redirectUri, client.redirectUris)?.isOfSession === true;
     const found = await directory.client(clientId, { until: isRegistered });
@@ -102,19 +103,20 @@ export function createCompletion(dependencies: Dependencies) {
    * @throws ApiError `invalid_redirect_uri` if the client has no URI left
    */
   async function detour(session: Session, step: Step): Promise<string | undefined> {
+    // A session that is over gets an error page and no redirect.
     if (step === 'over') return undefined;
-    const found = await target(session);
-    if (found?.isOfSession) return undefined;
-    if (step === 'expired' && !found) throw new ApiError('session_not_found');
-    if (!found)
-      throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
-    return errorRedirect(returnOf(session, found.uri), 'invalid_redirect_uri');
+    const target = await currentTarget(session);
+    if (target?.isOfSession) return undefined;
+    if (target) return errorRedirect(returnOf(session, target.uri), 'invalid_redirect_uri');
+    // An expired session with nowhere to go is answered as one that does not exist.
+    if (step === 'expired') throw new ApiError('session_not_found');
+    throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
   }
 
   /**
    * The transition from `verified` to `complete`. The code is derived from the session's id, so it can be sent again
-   * without being stored. The snapshot is read after the session, so a block, an erasure or new claims that come
-   * later make this transition fail.
+   * without being stored. A block, an erasure or new claims add an entry to the session's timeline. So if one of them
+   * comes after the snapshot was read, this transition is refused.
    */
   async function issueCode(session: Session): Promise<{ transition: Transition; snapshot?: Snapshot }> {
     const snapshot = await findSnapshot(session);
@@ -124,34 +126,37 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * Returns the transition by which the session is complete, or fails after a withdrawal.
-   * @param kept the claims snapshot of the code; undefined if the exchange has to look the claims up
+   * Returns the transition by which the session is complete. If the user has withdrawn the consent since, it fails.
+   * @param codeSnapshot the claims to store with the code; undefined if the exchange has to read them
    */
   function complete(
     session: Session,
     snapshot: Snapshot,
-    kept: ReturnType<typeof codeSnapshotOf>,
+    codeSnapshot: ReturnType<typeof codeSnapshotOf>,
   ): Transition {
     const at = new Date(clock.now());
     if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))
       return failed(session, 'consent_declined', at);
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(codeOf(bytes, session._id)), keyId };
+    // Without an enrollment, this session makes it.
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
     const hasConsented = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
-    const enrolled = returning && hasConsented;
-    return completed(session, { code, snapshot: kept, returning, enrolled }, at);
+    // The first session still has to publish the event of the enrollment.
+    const isEnrollmentDone = returning && hasConsented;
+    return completed(session, { code, snapshot: codeSnapshot, returning, isEnrollmentDone }, at);
   }
 
   /**
-   * The code of a completed session while it can be exchanged.
-   * @param isNew whether this request has issued it
+   * The code of a completed session; undefined if it has expired or was used.
+   * @param isNew whether this request has issued the code: then it cannot have been used
    */
   async function usableCode(
     { _id, partnerId, mode, code }: Session,
     isNew: boolean,
   ): Promise<string | undefined> {
+    // The key may have been removed from the keyring. Then the code cannot be derived again.
     const key = code && keyring.code.byId(code.keyId);
     if (!key || clock.now() >= code.expiresAt.getTime()) return undefined;
     if (!isNew && (await isCodeUsed({ partnerId, mode, codeHash: code.hash }))) return undefined;
@@ -178,11 +183,11 @@ export function createCompletion(dependencies: Dependencies) {
   }
 
   /**
-   * Adds the code to a return by passkey, if nothing prevents it, so that both are one transition. The transition does not check
-   * whether the user or the enrollment has changed since. So it stores no claims. The exchange reads them, and checks the
-   * enrollment.
-   * @param snapshot the records of the user, which were read before
-   * @returns `issues` whether the move issues a code
+   * Issues the code in the same transition as a return by passkey, which saves a write. A session whose redirect URI is
+   * no longer registered gets no code.
+   * The user or the enrollment may have changed since `snapshot` was read, and this transition does not notice it. So
+   * the code gets no claims snapshot, and its exchange reads both records.
+   * @returns `issues` whether the transition issues a code
    */
   async function issueWith(
     session: Session,

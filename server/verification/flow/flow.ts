@@ -1,4 +1,3 @@
-import type { SourceFailure } from '../../../contracts/verification.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
@@ -11,55 +10,14 @@ import type { Outbox } from '../session/outbox.ts';
 import type { Handoff, Methods, Session } from '../session/session.ts';
 import { isLive, type Step, stepOf } from '../session/steps.ts';
 import type { AuthorizationRequests } from '../sources/authorization-request.ts';
-import {
-  type Asked,
-  type AskedOf,
-  type OfferedMethod,
-  type OfferedTo,
-  type SourceOf,
-  sourceSession,
-} from '../sources/session-source.ts';
-import type { Beginning, Method } from '../sources/source.ts';
+import { type AskedOf, type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 import type { Completion } from './complete.ts';
 import { createPasskeyForms } from './passkey-forms.ts';
 import { createProviderReturn } from './provider-return.ts';
 import { createSubmit, type Submitted } from './submit.ts';
 import type { Verify } from './verify.ts';
-
-interface EndedMethod {
-  method: Method;
-  reason: SourceFailure;
-}
-
-/** The page of the present step, or the redirect to the partner. */
-export type View =
-  /** `passkey`: options for a return by passkey; undefined if the client does not allow passkeys. */
-  | { kind: 'consent'; session: Session; asked: Asked; passkey: PasskeyOptions | undefined }
-  /** Asks whether the user wants to return by a passkey next time. */
-  | { kind: 'save-passkey'; session: Session; passkey: PasskeyOptions }
-  | { kind: 'begin'; session: Session; beginning: Beginning; asked: Asked }
-  /** `last`: the method that the user tried before, and why it ended. */
-  | { kind: 'methods'; session: Session; offered: OfferedMethod[]; last: EndedMethod | undefined }
-  /** `shown`: link and code for the phone; undefined once they have expired. */
-  | { kind: 'handoff'; session: Session; shown: { token: string; code: string } | undefined }
-  /** At the computer, while the user continues on the phone. */
-  | { kind: 'waiting'; session: Session; handoff: Handoff }
-  /** At the phone: asks the user whether the computer is theirs. */
-  | { kind: 'confirm'; session: Session; handoff: Handoff }
-  /** At the phone, when there is nothing left to do there. */
-  | { kind: 'phone-over'; session: Session; well: boolean }
-  /** `viaPage`: by a page of ours, because a form of the source's site may not be redirected to the partner's site. */
-  | { kind: 'leave'; session: Session; url: string; viaPage: boolean };
-
-type PasskeyOptions = Awaited<ReturnType<SessionPasskeys['toSave']>>;
-
-/** The phone's confirmation has rotated the computer's secret: the browser has to load the page with the new one. */
-export interface Renewal {
-  kind: 'renew';
-  session: Session;
-  secret: string;
-}
+import type { PasskeyOptions, Renewal, View } from './view.ts';
 
 /** A session after the automatic steps. */
 interface Advanced {
@@ -80,7 +38,7 @@ interface Dependencies {
   hasSite: (name: string) => boolean;
   offeredTo: OfferedTo;
   askedOf: AskedOf;
-  enrolling: Pick<Enrolling, 'known'>;
+  enrolling: Pick<Enrolling, 'idsOf'>;
   passkeys: SessionPasskeys;
   verify: Verify;
   completion: Completion;
@@ -120,6 +78,7 @@ export function createFlow(dependencies: Dependencies) {
    */
   async function isAutomatic(session: Session, step: Step, browser: BrowserContext): Promise<boolean> {
     if (browser.device === 'phone') return step === 'verify';
+    // The phone takes the next step.
     if (session.handoff?.state === 'claimed') return false;
     return step === 'verify' || (step === 'issue' && !(await passkeys.isAsked(session, browser)));
   }
@@ -136,12 +95,12 @@ export function createFlow(dependencies: Dependencies) {
 
   /**
    * Takes the automatic steps of a session that was just read or moved.
-   * @param issued whether this request has already issued the session's code
+   * @param hasIssued whether this request has already issued the session's code
    */
-  async function advance(read: Session, browser: BrowserContext, issued = false): Promise<Advanced> {
-    let session = read;
+  async function advance(start: Session, browser: BrowserContext, hasIssued = false): Promise<Advanced> {
+    let session = start;
     let snapshot: Snapshot | undefined;
-    let isNew = issued;
+    let isNew = hasIssued;
     for (let tries = 0; tries < maxConflictTries; tries += 1) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
@@ -153,35 +112,40 @@ export function createFlow(dependencies: Dependencies) {
         return { session, step, detour, isNew };
       }
       const taken = await takeStep(session, step);
-      isNew = taken.moved?.code !== undefined;
-      snapshot = taken.moved && taken.snapshot;
-      session = taken.moved ?? (await sessionAccess.authorize(browser));
+      if (taken.moved) {
+        session = taken.moved;
+        snapshot = taken.snapshot;
+        isNew = session.code !== undefined;
+      } else {
+        // Another request has changed the session first.
+        session = await sessionAccess.authorize(browser);
+      }
     }
     throw unavailable(new Error(`session ${session._id} keeps changing`));
   }
 
-  /** The session of this browser after the automatic steps; a renewal if the browser's secret is outdated. */
-  async function open(browser: BrowserContext): Promise<Advanced | Renewal> {
-    const session = await sessionAccess.authorize(browser);
-    const latest = sessionAccess.latestSecret(session, browser);
-    if (latest !== undefined) return { kind: 'renew', session, secret: latest };
-    return advance(session, browser);
-  }
-
+  /** Takes the automatic steps, then returns what the browser is shown. A renewal if its secret is outdated. */
   async function show(browser: BrowserContext): Promise<View | Renewal> {
-    const found = await open(browser);
-    return 'kind' in found ? found : render(found, browser);
+    const session = await sessionAccess.authorize(browser);
+    const secret = sessionAccess.outstandingSecret(session, browser);
+    if (secret !== undefined) return { kind: 'renew', session, secret };
+    const advanced = await advance(session, browser);
+    return browser.device === 'phone' ? atPhone(advanced, browser) : atComputer(advanced, browser);
   }
 
-  const render = (advanced: Advanced, browser: BrowserContext): Promise<View> =>
-    browser.device === 'phone' ? atPhone(advanced, browser) : atComputer(advanced, browser);
+  /** The redirect to the partner. The user may have come by a form of any source of the session (see `View`). */
+  const leave = (session: Session, url: string): View => ({
+    kind: 'leave',
+    session,
+    url,
+    viaPage: [session.source, ...(session.methods?.names ?? [])].some(hasSite),
+  });
 
   async function atComputer(
     { session, step, detour, isNew }: Advanced,
     browser: BrowserContext,
   ): Promise<View> {
-    const viaPage = [session.source, ...(session.methods?.names ?? [])].some(hasSite);
-    if (detour !== undefined) return { kind: 'leave', session, url: detour, viaPage };
+    if (detour !== undefined) return leave(session, detour);
     const { handoff } = session;
     if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
     switch (step) {
@@ -193,73 +157,91 @@ export function createFlow(dependencies: Dependencies) {
           passkey: await passkeys.toReturn(session),
         };
       case 'authenticate':
-        return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, browser);
+        return handoff?.state === 'offered' ? handoffOffer(session, handoff) : beginMethod(session, browser);
       case 'issue':
+        // Without this question, the step is automatic.
         return { kind: 'save-passkey', session, passkey: await passkeys.toSave(session) };
       case 'confirm':
       case 'verify':
+        // The phone confirms, and `verify` is automatic.
         throw new Error(`session ${session._id} has no page for the step ${step}`);
       case 'completed':
       case 'failed':
       case 'expired':
       case 'over':
-        return { kind: 'leave', session, url: await completion.redirect(session, { step, isNew }), viaPage };
+        return leave(session, await completion.redirect(session, { step, isNew }));
     }
   }
 
   async function atPhone({ session, step }: Advanced, browser: BrowserContext): Promise<View> {
     const { handoff } = session;
+    // Without a hand-off, no phone has access to the session.
     if (!handoff) throw new ApiError('unauthorized');
     switch (step) {
       case 'consent':
       case 'authenticate':
-        return begin(session, browser);
+        return beginMethod(session, browser);
       case 'confirm':
         return { kind: 'confirm', session, handoff };
       case 'verify':
+        // This step is automatic.
         throw new Error(`session ${session._id} has no page for the step verify`);
       case 'issue':
       case 'completed':
-        return { kind: 'phone-over', session, well: true };
+        return { kind: 'phone-over', session, succeeded: true };
       case 'failed':
       case 'over':
-        return { kind: 'phone-over', session, well: false };
+        return { kind: 'phone-over', session, succeeded: false };
       case 'expired':
+        // Only the computer is redirected to the partner. The phone shows the page of an expired link.
         throw new ApiError('session_not_found');
     }
   }
 
-  async function begin(session: Session, { device, secret = '', language }: BrowserContext): Promise<View> {
+  /** The first page of the session's source, or the list of methods. */
+  async function beginMethod(
+    session: Session,
+    { device, secret = '', language }: BrowserContext,
+  ): Promise<View> {
     const { _id: sessionId, source, methods } = session;
-    if (isChoosing(session)) return choose(session, methods?.last);
+    if (isChoosing(session)) return methodList(session, methods?.last);
     const attempt = authorizationRequests.begin({ sessionId, device, secret, turn: methods?.turn });
     const beginning = await sourceOf(session).begin(sourceSession(session, language), attempt);
-    if (beginning.kind === 'down' && methods) return choose(session, { source, reason: 'source_error' });
+    // The user can choose another method than the one that is out of order.
+    if (beginning.kind === 'down' && methods) return methodList(session, { source, reason: 'source_error' });
     return { kind: 'begin', session, beginning, asked: askedOf(session) };
   }
 
-  const choose = (session: Session, last: Methods['last']): View => ({
+  /** @param last the method that ended last */
+  const methodList = (session: Session, last: Methods['last']): View => ({
     kind: 'methods',
     session,
     offered: offeredTo(session, clock.now()),
     last: last && { method: sourceOf({ ...session, source: last.source }).method, reason: last.reason },
   });
 
-  function offer(session: Session, handoff: Handoff): View {
+  /** The computer's page with link and code for the phone. */
+  function handoffOffer(session: Session, handoff: Handoff): View {
     const shown = isOpen(handoff, clock.now()) ? linkAndCode(keyring.id, session._id, handoff) : undefined;
     return { kind: 'handoff', session, shown };
   }
 
-  /** The redirect out of a session after a form; undefined if a page of ours comes next. */
+  /**
+   * The redirect to the partner that answers a form directly. Undefined if a page of ours comes next: then the form is
+   * answered by a redirect to that page.
+   */
   async function exitAfterForm(
     { session: moved, secret, isNew }: Submitted,
     browser: BrowserContext,
   ): Promise<View | undefined> {
     const entered = { ...browser, secret };
+    // If another request has changed the session first, it is read again.
     const session = moved ?? (await sessionAccess.authorize(entered));
-    if (sessionAccess.latestSecret(session, entered) !== undefined) return undefined;
+    // The page hands out the new secret first.
+    if (sessionAccess.outstandingSecret(session, entered) !== undefined) return undefined;
     const advanced = await advance(session, entered, isNew);
     const isOver = advanced.detour !== undefined || !isLive(advanced.step);
+    // Only the computer returns to the partner.
     return browser.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
   }
 

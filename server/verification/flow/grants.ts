@@ -19,19 +19,22 @@ interface Dependencies {
 
 /** Loads grants of authorization codes: the session of a code, with its user and enrollment. */
 export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
+  /** The claims and the enrollment: from the claims snapshot in the session, or else from both records. */
   async function claimsAndEnrollment(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
     const { snapshot, enrollmentId: id } = session;
     if (snapshot && id) {
       const { claims, rehearse } = snapshot;
+      // A block or a withdrawal would have removed the snapshot.
       return { evaluatedClaims: claims, enrollment: { id, status: 'active', rehearse } };
     }
     const { user, enrollment } = (await findSnapshot(session)) ?? {};
     if (!user || !enrollment) return undefined;
     const { _id, rehearse } = enrollment;
-    const isEnded = enrollment.status === 'active' && isWithdrawn(enrollment, session);
-    const status = isEnded ? 'withdrawn' : enrollment.status;
+    // A block stays visible after a withdrawal too.
+    const isOnlyWithdrawn = enrollment.status === 'active' && isWithdrawn(enrollment, session);
+    const status = isOnlyWithdrawn ? 'withdrawn' : enrollment.status;
     return { evaluatedClaims: claimsOf(user), enrollment: { id: _id, status, rehearse } };
   }
 
@@ -50,8 +53,8 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
     const found = code && sub && (await claimsAndEnrollment(session));
     if (!found) return undefined;
     const { expiresAt, wrongVerifiers } = code;
-    const asked = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };
-    return { ...asked, expiresAt, wrongVerifiers, sub, returning, ...found };
+    const request = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };
+    return { ...request, expiresAt, wrongVerifiers, sub, returning, ...found };
   }
 
   const load = createGroupCommit<string, Grant | undefined>({
@@ -66,6 +69,7 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
 
   return {
     load,
+    // The session may have been deleted since its grant was loaded. Then there is no code left to guess for.
     countWrongVerifier: async (sessionId) => (await sessions.countWrongVerifier(sessionId)) ?? 0,
   };
 }

@@ -20,7 +20,7 @@ export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
 interface Dependencies {
   sessionAccess: SessionAccess;
   authentication: Pick<Authentication, 'move'>;
-  enrolling: Pick<Enrolling, 'known'>;
+  enrolling: Pick<Enrolling, 'idsOf'>;
   passkeys: SessionPasskeys;
   completion: Pick<Completion, 'issueWith'>;
   clock: { now(): number };
@@ -35,23 +35,29 @@ export function createPasskeyForms(dependencies: Dependencies) {
   const { move } = authentication;
   const now = () => new Date(clock.now());
 
-  /** Returns the session of a passkey form. `isPresent` says whether the session is at the given step, and the form is of this step. */
+  /**
+   * Authorizes a passkey form for a step.
+   * @returns `isPresent`: whether the session is at this step now, and the form belongs to its present page. A form of
+   * an earlier page changes nothing, so its CSRF token is not checked.
+   */
   async function authorizePasskeyForm(
     browser: BrowserContext,
     { csrf = '', ...form }: PasskeySubmission,
     step: Step,
   ) {
     const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
-    const present = stepOf(session, clock.now());
-    const isPresent = isCurrent && present === step && form.step === formVersionOf(session, present);
+    const isAtStep = stepOf(session, clock.now()) === step;
+    const isPresent = isCurrent && isAtStep && form.step === formVersionOf(session, step);
     if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
     return { session, secret, isPresent };
   }
 
+  const savedMark = (userId: string) => ({ value: passkeys.markOf(userId), days: markDays.saved });
+
   return {
     /**
-     * Records the consent, and authenticates the user by a passkey. If some claim is no longer fresh, the user still
-     * has to authenticate by another method.
+     * Records the consent, and authenticates the user by a passkey. If the user has to be verified again, only the
+     * consent is recorded, and the user still has to authenticate by another method.
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and the errors of `submit`
      */
     async use(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
@@ -61,35 +67,36 @@ export function createPasskeyForms(dependencies: Dependencies) {
       ]);
       if (!isPresent) return { session, secret };
       const at = now();
-      const { snapshot, isKnown, outlastsCode, note } = await passkeys.use(session, presented);
+      const { snapshot, skipsVerification, outlastsCode, storeUse } = await passkeys.use(session, presented);
       const { _id: userId } = snapshot.user;
-      const mark = { value: passkeys.markOf(userId), days: markDays.saved };
-      if (!isKnown) {
+      const mark = savedMark(userId);
+      if (!skipsVerification) {
         const consent = consented(at, { note: 'claims of the passkey are too old' });
-        const [moved] = await Promise.all([move(session, consent), note()]);
+        const [moved] = await Promise.all([move(session, consent), storeUse()]);
         return { session: moved, secret, mark };
       }
       const { csrf = '' } = form;
-      const entered = { ...browser, secret };
-      const renewed = sessionAccess.rotated(entered, secret, csrf);
+      const renewed = sessionAccess.rotatedSecret(browser, secret, csrf);
       const returned = returnedByPasskey(
-        { ...enrolling.known(session, userId), browserHash: sha256(renewed) },
+        { ...enrolling.idsOf(session, userId), browserHash: sha256(renewed) },
         at,
       );
+      // Claims may expire before the code does. Then the code is issued in a second step, which stores them with it.
       const { transition, issues } = outlastsCode
         ? await completion.issueWith(session, returned, snapshot)
         : { transition: returned, issues: false };
-      const [moved] = await Promise.all([move(session, transition), note()]);
-      const next = await sessionAccess.afterRotation(moved, { browser: entered, renewed, token: csrf });
+      const [moved] = await Promise.all([move(session, transition), storeUse()]);
+      const next = await sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
       return { ...next, mark, isNew: issues && moved !== undefined };
     },
 
     /** Stores a passkey of the session's user. @throws ApiError `passkey_refused`, and the errors of `submit` */
     async save(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
       const { session, secret, isPresent } = await authorizePasskeyForm(browser, form, 'issue');
+      // Only the present page asks this question, and only once.
       if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
       await passkeys.save(session, form.credential ?? '');
-      const mark = { value: passkeys.markOf(session.userId), days: markDays.saved };
+      const mark = savedMark(session.userId);
       return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
     },
 

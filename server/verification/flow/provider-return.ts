@@ -3,7 +3,7 @@ import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import { stepOf } from '../session/steps.ts';
 import { returned, spentAttempts } from '../session/transitions.ts';
-import type { AuthorizationRequests } from '../sources/authorization-request.ts';
+import { type AuthorizationRequests, parseState } from '../sources/authorization-request.ts';
 import type { SourceOf } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 
@@ -36,14 +36,16 @@ export function createProviderReturn({
     { source, answer }: { source: string; answer: URLSearchParams },
   ): Promise<string> {
     const state = answer.get('state') ?? '';
-    // The browser that began the session knows only the state. The browser that returns also knows the provider's code.
+    // An attacker who began the session knows the state, but not the code that the provider gave to this browser.
     const token = `${state}.${answer.get('code') ?? ''}`;
     const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, token);
     const { finish } = sourceOf(session);
+    // The response is repeated or late, or the user has chosen a source that sends no responses.
     if (!isCurrent || stepOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
+    // The session continues on the phone.
     if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;
-    // A repeated return: the first one has rotated the cookie, and still waits for the source.
-    if (spentAttempts(session.carried).includes(authorizationRequests.idOf(state))) return secret;
+    // The same response is being handled: it has rotated the cookie, and still waits for the source.
+    if (spentAttempts(session.carried).includes(parseState(state)?.id ?? '')) return secret;
     const attempt = authorizationRequests.resume(
       { sessionId: session._id, device: browser.device, secret, turn: session.methods?.turn },
       state,
@@ -51,8 +53,9 @@ export function createProviderReturn({
     // Since this tab left for the provider, another tab has started a hand-off or has chosen another method.
     if (!attempt && (session.handoff || session.methods)) return secret;
     if (!attempt || session.source !== source) throw new ApiError('cross_site_request');
-    const renewed = sessionAccess.rotated(browser, secret, token);
+    const renewed = sessionAccess.rotatedSecret(browser, secret, token);
     const arrival = { attemptId: attempt.id, device: browser.device, hash: sha256(renewed) };
+    // Stored before the source is asked, so that no other request can use the response meanwhile.
     const arrived = await move(session, returned(session, arrival, new Date(clock.now())));
     const outcome = arrived && (await finish(answer, attempt));
     const moved = outcome && (await authenticate({ session: arrived, browser, renewed }, outcome));

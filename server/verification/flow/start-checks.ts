@@ -15,7 +15,9 @@ export interface StartingClient {
   status: 'active' | 'disabled';
   redirectUris: readonly string[];
   claims: readonly ClaimName[];
+  /** The verification source, if the client has one of its own. */
   source?: string;
+  /** The verification sources, if the user may choose from several. */
   sources?: readonly string[];
   brandName?: string;
   brandColor?: string;
@@ -85,7 +87,10 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
     : `${fault}. Sent: ${showSent(sent)}; nearest registered: ${showSent(nearest)}`;
 }
 
-/** The client's sources that serve its mode. Among several, those that can answer some of the claims. */
+/**
+ * The client's sources that serve its mode and can answer some of the claims. If none can answer any, the first one is
+ * used: a single source is not checked for this either.
+ */
 function sourcesFor(
   { mode, source, sources: listed }: StartingClient,
   scope: readonly string[],

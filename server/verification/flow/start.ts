@@ -1,5 +1,6 @@
 import type { StartQuery } from '../../../contracts/verification.ts';
 import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/client-network.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
@@ -21,7 +22,12 @@ interface ClientWithPartner {
 export interface ClientDirectory {
   client(
     id: string,
-    options?: { fresh?: boolean; until?: (found: ClientWithPartner) => boolean },
+    options?: {
+      /** Whether to read the database instead of the cache. */
+      fresh?: boolean;
+      /** A condition of the caller. If a cached record does not meet it, the database is read. */
+      until?: (found: ClientWithPartner) => boolean;
+    },
   ): Promise<ClientWithPartner | undefined>;
   apiKey(id: string): Promise<{ status: 'active' | 'revoked' } | undefined>;
 }
@@ -44,12 +50,12 @@ interface Caller {
   traceparent?: string | undefined;
 }
 
-/** Starts sessions: `GET /verify/start` (interface 4.1) behind its schema. */
+/** Starts sessions: `GET /verify/start` (interface 4.1). The route's schema has checked the form of the query. */
 export function createStart(dependencies: Dependencies) {
   const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock } = dependencies;
 
-  async function readFacts(clientId: string, fresh: boolean): Promise<StartFacts> {
-    const { client, partner } = (await directory.client(clientId, { fresh })) ?? {};
+  async function readFacts(clientId: string, reading: { fresh: boolean }): Promise<StartFacts> {
+    const { client, partner } = (await directory.client(clientId, reading)) ?? {};
     const [key, integrated] = await Promise.all([
       client && directory.apiKey(client.keyId),
       client?.kind === 'storefront' ? hasIntegration(clientId) : true,
@@ -58,9 +64,9 @@ export function createStart(dependencies: Dependencies) {
   }
 
   async function checkQuery(query: StartQuery) {
-    const verdict = checkStart(query, await readFacts(query.client_id, false));
+    const verdict = checkStart(query, await readFacts(query.client_id, { fresh: false }));
     // The directory's cache may be outdated: before a refusal, the database is read again.
-    return verdict.admitted ? verdict : checkStart(query, await readFacts(query.client_id, true));
+    return verdict.admitted ? verdict : checkStart(query, await readFacts(query.client_id, { fresh: true }));
   }
 
   /** Limits starts, because a start is the only write that a caller without credentials can cause. */
@@ -88,7 +94,7 @@ export function createStart(dependencies: Dependencies) {
     const { client, sources: offered, scope } = verdict;
     await admit(client._id, address);
     const browserSecret = newBrowserSecret();
-    const language = languageAsked(query.ui_locales);
+    const maxAgeSeconds = client.maxVerificationAgeSeconds;
     const createdAt = new Date(clock.now());
     const session: Session = {
       _id: randomId('session'),
@@ -97,18 +103,19 @@ export function createStart(dependencies: Dependencies) {
       keyId: client.keyId,
       mode: client.mode,
       source: offered[0],
+      // With one source, there is nothing to choose.
       ...(offered.length > 1 ? { methods: methodsOf(offered) } : {}),
       redirectUri: query.redirect_uri,
       state: query.state,
       stateHash: stateHashOf(query.state),
       scope,
       codeChallenge: query.code_challenge,
-      ...(client.maxVerificationAgeSeconds
-        ? { maxVerificationAge: client.maxVerificationAgeSeconds * 1000 }
-        : {}),
-      ...(query.client_reference_id ? { clientReferenceId: query.client_reference_id } : {}),
-      ...(language ? { language } : {}),
-      ...(traceparent ? { traceparent } : {}),
+      ...givenFields({
+        maxVerificationAge: maxAgeSeconds === undefined ? undefined : maxAgeSeconds * 1000,
+        clientReferenceId: query.client_reference_id,
+        language: languageAsked(query.ui_locales),
+        traceparent,
+      }),
       status: 'pending',
       browserHash: sha256(browserSecret),
       timeline: [{ at: createdAt, event: 'started' }],

@@ -16,14 +16,20 @@ import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session
 import type { Authenticated, Failed } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
 
+/** What the user decides by a button of a page. A form that only chooses a method or a person has none. */
 export const decisions = [
+  /** The answers to the consent page. */
   'accept',
   'decline',
+  /** Ends the session, from any page of the computer or the phone. */
   'cancel',
+  /** At the computer: continue on the phone, or stay here. */
   'phone',
   'stay',
+  /** At the phone: the computer is the user's own, or it is not, which ends the session. */
   'confirm',
   'deny',
+  /** Leaves the chosen method for the list of methods. */
   'other-method',
   'no-passkey',
 ] as const;
@@ -51,7 +57,7 @@ export interface Submitted {
   secret: string;
   /** Whether the form has issued the code. */
   isNew?: boolean;
-  /** A cookie with its lifetime. While it lasts, this browser does not ask the user again to save a passkey. */
+  /** The passkey mark, a cookie. While it lasts, this browser does not ask the user again to save a passkey. */
   mark?: { value: string; days: number };
 }
 
@@ -63,7 +69,7 @@ interface Dependencies {
   authentication: Authentication;
   sourceOf: SourceOf;
   offeredTo: OfferedTo;
-  enrolling: Pick<Enrolling, 'known'>;
+  enrolling: Pick<Enrolling, 'idsOf'>;
   passkeys: Pick<SessionPasskeys, 'areAllowed'>;
   declinePasskey: (session: Session, secret: string) => Promise<Submitted>;
   outbox: Pick<Outbox, 'drain'>;
@@ -72,12 +78,12 @@ interface Dependencies {
 }
 
 /**
- * With several methods, a verification that has already failed at the authentication counts as a failed method. The
- * user can then choose another method.
+ * Some sources verify the user in the same step as they authenticate them. If that verification has failed, and the
+ * session has several methods, only the method fails. The user can then choose another one.
  */
 function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed): Authenticated | Failed {
-  const answer = outcome.kind === 'authenticated' ? outcome.answer : undefined;
-  return methods && answer?.kind === 'failed' ? answer : outcome;
+  const result = outcome.kind === 'authenticated' ? outcome.result : undefined;
+  return methods && result?.kind === 'failed' ? result : outcome;
 }
 
 const notOnPage = () =>
@@ -100,44 +106,71 @@ export function createSubmit(dependencies: Dependencies) {
     const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
     const unchanged = { session, secret };
     const step = stepOf(session, clock.now());
-    const isGenuine = isCurrent && isTokenOf(secret, csrf);
-    if (isGenuine && (decision === 'cancel' || decision === 'deny') && isLive(step)) {
+    // The same form was handled before, or the session has ended.
+    if (!isCurrent || !isLive(step)) return unchanged;
+    const isGenuine = isTokenOf(secret, csrf);
+    // A user can cancel from a page of an earlier step too.
+    if (isGenuine && (decision === 'cancel' || decision === 'deny'))
       return { session: await move(session, failed(session, 'abandoned', now())), secret };
-    }
-    const isStale = !isCurrent || (form.step !== undefined && form.step !== formVersionOf(session, step));
-    if (isStale || !isLive(step)) return unchanged;
+    const isOfEarlierStep = form.step !== undefined && form.step !== formVersionOf(session, step);
+    if (isOfEarlierStep) return unchanged;
     if (!isGenuine) throw new ApiError('cross_site_request');
-    if (browser.device === 'phone' && step === 'confirm')
-      return { session: await confirm(session, form), secret };
-    if (browser.device === 'computer' && step === 'consent')
-      return { session: await decide(session, form), secret };
-    if (step === 'issue' && decision === 'no-passkey') return declinePasskey(session, secret);
-    if (step !== 'authenticate') return unchanged;
-    const entered = { ...browser, secret };
-    const submitted =
-      (browser.device === 'computer' && (await chooseDevice(session, entered, form))) ||
-      (await chooseMethod(session, entered, form));
-    return submitted || authenticateByForm(session, entered, form);
+    const { device } = browser;
+    switch (step) {
+      case 'consent':
+        return device === 'computer' ? { session: await answerConsent(session, form), secret } : unchanged;
+      case 'authenticate':
+        return submitToAuthenticate(session, { ...browser, secret }, form);
+      case 'confirm':
+        return device === 'phone' ? { session: await confirm(session, form), secret } : unchanged;
+      case 'issue':
+        return decision === 'no-passkey' ? declinePasskey(session, secret) : unchanged;
+      case 'verify':
+      case 'completed':
+      case 'failed':
+      case 'expired':
+      case 'over':
+        return unchanged;
+    }
   }
 
-  /** @returns undefined if the form is not about the method */
+  /** Handles a form before the user has authenticated: about the device, about the method, or of the method itself. */
+  async function submitToAuthenticate(
+    session: Session,
+    browser: Entered,
+    form: Submission,
+  ): Promise<Submitted> {
+    // Only the computer can hand the session off.
+    const aboutDevice =
+      browser.device === 'computer' ? await chooseDevice(session, browser, form) : undefined;
+    const answered = aboutDevice ?? (await chooseMethod(session, browser, form));
+    return answered ?? authenticateByForm(session, browser, form);
+  }
+
+  /**
+   * Handles the choice of a method in the list, and the way back to the list.
+   * @returns undefined if the form is about something else
+   */
   async function chooseMethod(
     session: Session,
     { secret }: Entered,
     { decision, method }: Submission,
   ): Promise<Submitted | undefined> {
     const { methods } = session;
+    const isListShown = isChoosing(session);
     if (method === undefined && decision !== 'other-method') {
-      if (isChoosing(session)) throw notOnPage();
+      // A form of the list has to name a method.
+      if (isListShown) throw notOnPage();
       return undefined;
     }
     if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
-    if (method === undefined) {
-      if (isChoosing(session)) return { session, secret };
-      return { session: await move(session, methodLeft(session, methods, now())), secret };
+    if (method !== undefined) {
+      const isOffered = offeredTo(session, clock.now()).some(({ name }) => name === method);
+      if (!isOffered) throw notOnPage();
+      return { session: await move(session, methodChosen(session, methods, method, now())), secret };
     }
-    if (!offeredTo(session, clock.now()).some(({ name }) => name === method)) throw notOnPage();
-    return { session: await move(session, methodChosen(session, methods, method, now())), secret };
+    if (isListShown) return { session, secret };
+    return { session: await move(session, methodLeft(session, methods, now())), secret };
   }
 
   /** Handles a form on a page of the source that this service renders. */
@@ -151,15 +184,17 @@ export function createSubmit(dependencies: Dependencies) {
       throw new ApiError('invalid_request', { description: 'This page takes no form' });
     const answered = await authenticateBySource(sourceSession(session, browser.language), input);
     const outcome = failMethodEarly(session, answered);
+    // A session without a user keeps its secret, because a planted cookie gains nothing from it yet.
     const renewed =
-      outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
+      outcome.kind === 'failed' ? browser.secret : sessionAccess.rotatedSecret(browser, browser.secret, csrf);
     const moved = await authenticate({ session, browser, renewed }, outcome);
     return sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
   }
 
-  async function decide(session: Session, form: Submission): Promise<Session | undefined> {
+  async function answerConsent(session: Session, form: Submission): Promise<Session | undefined> {
     const { decision } = form;
     if (decision === 'accept') {
+      // The user is asked to save a passkey later, so what the browser can do is stored now.
       const canSave = form.passkey === 'can' && (await passkeys.areAllowed(session));
       return move(session, consented(now(), { canSave }));
     }
@@ -167,15 +202,17 @@ export function createSubmit(dependencies: Dependencies) {
     throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
   }
 
+  /** The user has authenticated at the phone, and says that the computer is their own. */
   async function confirm(session: Session, { decision }: Submission): Promise<Session | undefined> {
     const { handoff, userId } = session;
+    // A refusal (`deny`) has ended the session before. No page of ours sends another decision.
     if (decision !== 'confirm' || handoff?.state !== 'claimed' || !userId)
       throw new ApiError('cross_site_request');
-    const browserHash = sha256(sessionAccess.confirmed(session));
-    const who = { ...enrolling.known(session, userId), browserHash };
+    const newBrowserHash = sha256(sessionAccess.secretAfterConfirmation(session));
+    const user = enrolling.idsOf(session, userId);
     const moved = await move(
       session,
-      handoffConfirmed({ handoff, browserHash: session.browserHash }, who, now()),
+      handoffConfirmed({ handoff, browserHash: session.browserHash }, { user, newBrowserHash, at: now() }),
     );
     // The enrollment's event is published now, because the computer may return much later.
     if (moved) outbox.drain(moved);
@@ -183,31 +220,39 @@ export function createSubmit(dependencies: Dependencies) {
   }
 
   /**
-   * While a phone has the session, the computer accepts no other form.
-   * @returns undefined if the form is not about the device
+   * Handles the choice between computer and phone. While a phone has the session, the computer can only take it back.
+   * @returns undefined if the form is about something else
    */
   async function chooseDevice(
     session: Session,
     browser: Entered,
-    { decision, deviceName, csrf = '' }: Submission,
+    form: Submission,
   ): Promise<Submitted | undefined> {
     const { handoff } = session;
+    const unchanged = { session, secret: browser.secret };
+    const isAtPhone = handoff?.state === 'claimed';
+    if (form.decision === 'phone' && !isAtPhone) return offerHandoff(session, browser, form);
+    if (form.decision === 'stay' && handoff) {
+      // Wrong codes, or an earlier form, have cancelled the hand-off already.
+      if (handoff.state === 'cancelled') return unchanged;
+      return { ...unchanged, session: await move(session, handoffCancelled(handoff, now())) };
+    }
+    return isAtPhone ? unchanged : undefined;
+  }
+
+  /** Shows a link and a code for the phone. The cookie's secret is rotated, because the cookie may have been planted. */
+  async function offerHandoff(
+    session: Session,
+    browser: Entered,
+    { deviceName, csrf = '' }: Submission,
+  ): Promise<Submitted> {
     const { secret } = browser;
-    if (decision === 'phone' && handoff?.state !== 'claimed') {
-      const renewed = sessionAccess.rotated(browser, secret, csrf);
-      const computer = { computer: deviceName, browserHash: sha256(renewed), at: now() };
-      const offer = handoffOffered(keyring.id, session, computer);
-      if (!offer) return { session, secret };
-      return sessionAccess.afterRotation(await move(session, offer), { browser, renewed, token: csrf });
-    }
-    if (decision === 'stay' && handoff) {
-      const isCancelled = handoff.state === 'cancelled';
-      return {
-        session: isCancelled ? session : await move(session, handoffCancelled(handoff, now())),
-        secret,
-      };
-    }
-    return handoff?.state === 'claimed' ? { session, secret } : undefined;
+    const renewed = sessionAccess.rotatedSecret(browser, secret, csrf);
+    const computer = { computer: deviceName, newBrowserHash: sha256(renewed), at: now() };
+    const offered = handoffOffered(keyring.id, session, computer);
+    // The session has had the most links that it may have.
+    if (!offered) return { session, secret };
+    return sessionAccess.afterRotation(await move(session, offered), { browser, renewed, token: csrf });
   }
 
   return submit;

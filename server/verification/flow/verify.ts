@@ -1,13 +1,13 @@
 import type { Block } from '../people/blocking.ts';
 import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { IsKnown } from '../people/known-claims.ts';
+import type { HasFreshClaims } from '../people/fresh-claims.ts';
 import type { SnapshotInvalidation } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { Session } from '../session/session.ts';
 import { failed, type Transition, verified } from '../session/transitions.ts';
 import { sourceSession } from '../sources/session-source.ts';
-import type { VerificationSource } from '../sources/source.ts';
+import type { VerificationSource, Verified } from '../sources/source.ts';
 
 interface Dependencies {
   findSnapshot: FindSnapshot;
@@ -15,7 +15,7 @@ interface Dependencies {
   users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
   invalidate: Pick<SnapshotInvalidation, 'user'>;
   block: Block;
-  isKnown: IsKnown;
+  hasFreshClaims: HasFreshClaims;
   clock: { now(): number };
 }
 
@@ -27,13 +27,25 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
  * enrollment. The flow still completes, and the exchange refuses the code (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
-  const { findSnapshot, enroll, users, invalidate, block, isKnown, clock } = dependencies;
+  const { findSnapshot, enroll, users, invalidate, block, hasFreshClaims, clock } = dependencies;
 
-  /** Blocks the enrollment of a duplicate identity. With `keepUnblocked`, an operator's unblock stays in force. */
-  async function blockDuplicate(session: Session, snapshot: Snapshot, keepUnblocked: boolean): Promise<void> {
+  /** @param keepUnblocked whether an operator's unblock stays in force: `blockedAt` says that there was a block before */
+  async function blockDuplicate(
+    session: Session,
+    snapshot: Snapshot,
+    { keepUnblocked }: { keepUnblocked: boolean },
+  ): Promise<void> {
     const enrollment = await enroll(session, snapshot);
     if (enrollment && !(keepUnblocked && enrollment.blockedAt))
       await block(enrollment._id, 'duplicate_identity');
+  }
+
+  /** Stores the claims. The first ones of a user need no invalidation: no session can have a snapshot of older ones. */
+  async function storeClaims({ _id, claims }: Snapshot['user'], found: Verified, at: Date): Promise<void> {
+    const hasNoClaims = Object.keys(claims).length === 0;
+    if (hasNoClaims && (await users.keepFirstClaims(_id, found, at))) return;
+    await users.keepClaims(_id, found, at);
+    await invalidate.user({ _id, invalidateAt: at });
   }
 
   return async function verify(session, source) {
@@ -42,20 +54,16 @@ export function createVerify(dependencies: Dependencies): Verify {
     // The user was erased after the authentication: nothing may be stored.
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
-    if (isKnown(session, user)) {
+    if (hasFreshClaims(session, user)) {
       // The duplicate was found in a session of another client.
-      if (user.duplicate) await blockDuplicate(session, snapshot, true);
+      if (user.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: true });
       return verified('claims were still fresh', now);
     }
     const outcome = await source.verify(sourceSession(session));
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     // Block before the claims are stored: fresh claims are not verified again, so a later attempt would not block.
-    if (outcome.duplicate) await blockDuplicate(session, snapshot, false);
-    const hasNoClaims = Object.keys(user.claims).length === 0;
-    if (!(hasNoClaims && (await users.keepFirstClaims(user._id, outcome, now)))) {
-      await users.keepClaims(user._id, outcome, now);
-      await invalidate.user({ _id: user._id, invalidateAt: now });
-    }
+    if (outcome.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: false });
+    await storeClaims(user, outcome, now);
     return verified('by the source', now);
   };
 }

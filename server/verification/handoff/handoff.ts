@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../platform/ids.ts';
 import type { Handoff, Session } from '../session/session.ts';
-import { authenticatedFields, type Transition } from '../session/transitions.ts';
+import { type AuthenticatedUser, authenticatedFields, type Transition } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
 import { linkHashOf, linkOf, secretLength } from './link.ts';
 
@@ -11,31 +11,35 @@ const maxWrongCodes = 3;
 /** Limits guessing: 10 offers with 3 codes each are 30 guesses among a million codes. */
 const maxOffers = 10;
 
-/** One offer of a session's hand-off. Link and code are derived from it. */
+/** One offer of a session's hand-off: the session's id, and which of its offers. Link and code are derived from it. */
 interface Offer {
-  _id: string;
+  sessionId: string;
   number: number;
 }
 
-function derived(key: Uint8Array, purpose: string, { _id, number }: Offer): Buffer {
+function derived(key: Uint8Array, purpose: 'link' | 'code', { sessionId, number }: Offer): Buffer {
   return createHmac('sha256', key)
-    .update(JSON.stringify(['handoff', purpose, _id, number]))
+    .update(JSON.stringify(['handoff', purpose, sessionId, number]))
     .digest();
 }
 
 const tokenOf = (key: Uint8Array, offer: Offer) =>
-  linkOf(offer._id, derived(key, 'link', offer).subarray(0, secretLength));
+  linkOf(offer.sessionId, derived(key, 'link', offer).subarray(0, secretLength));
 
 const codeOf = (key: Uint8Array, offer: Offer) =>
   String(derived(key, 'code', offer).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
 
-/** Returns the end of the link and the six-digit code, which the computer shows. Undefined if the link was made with another key. */
-export function linkAndCode(key: Uint8Array, _id: string, { number, linkHash }: Handoff) {
-  const offer = { _id, number };
+/**
+ * Returns the token in the link and the six-digit code, which the computer shows. Undefined if the offer was made with
+ * another key, so that both would be wrong.
+ */
+export function linkAndCode(key: Uint8Array, sessionId: string, { number, linkHash }: Handoff) {
+  const offer = { sessionId, number };
   const token = tokenOf(key, offer);
   return linkHashOf(token) === linkHash ? { token, code: codeOf(key, offer) } : undefined;
 }
 
+/** Whether the user has typed the code of this offer. Spaces and dashes do not matter. */
 export function isCode(key: Uint8Array, offer: Offer, typed: string): boolean {
   return sameText(typed.replace(/\D/g, ''), codeOf(key, offer));
 }
@@ -45,15 +49,18 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
   return handoff?.state === 'offered' && now < handoff.expiresAt.getTime();
 }
 
-/** Offers a new link and code; undefined after too many offers. */
+/**
+ * Offers a new link and code, and rotates the secret of the computer's cookie.
+ * @returns undefined after too many offers
+ */
 export function handoffOffered(
   key: Uint8Array,
-  { _id, handoff }: Session,
-  { computer, browserHash, at }: { computer: DeviceName; browserHash: string; at: Date },
+  { _id: sessionId, handoff }: Session,
+  { computer, newBrowserHash, at }: { computer: DeviceName; newBrowserHash: string; at: Date },
 ): Transition | undefined {
   const number = (handoff?.number ?? 0) + 1;
   if (number > maxOffers) return undefined;
-  const token = tokenOf(key, { _id, number });
+  const token = tokenOf(key, { sessionId, number });
   const expiresAt = new Date(at.getTime() + handoffLifetimeMs);
   const next: Handoff = {
     state: 'offered',
@@ -64,7 +71,7 @@ export function handoffOffered(
     computer,
   };
   return {
-    set: { handoff: next, browserHash },
+    set: { handoff: next, browserHash: newBrowserHash },
     entry: { at, event: 'handoff_offered', note: deviceText(computer) },
   };
 }
@@ -108,7 +115,10 @@ interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'sour
   phoneHash: string;
 }
 
-/** The user at the phone has authenticated. This takes effect with the confirmation (docs/choices.md). */
+/**
+ * The user at the phone has authenticated. The session stays `pending`: the authentication takes effect when the user
+ * confirms the computer (docs/choices.md).
+ */
 export function handoffAuthenticated(
   { source, handoff, phoneHash, userId, rehearse }: AtPhone,
   carried: Transition['carried'],
@@ -118,16 +128,22 @@ export function handoffAuthenticated(
   return { set, carried, entry: { at, event: 'handoff_authenticated', note: source } };
 }
 
+interface Confirmation {
+  user: AuthenticatedUser;
+  /** SHA-256 of the new secret for the computer's cookie. */
+  newBrowserHash: string;
+  at: Date;
+}
+
 /**
- * The user at the phone confirms the computer. This completes the authentication, and the computer's secret is
- * rotated to that of `browserHash`.
+ * The user at the phone confirms the computer. This completes the authentication, and rotates the computer's secret.
+ * The old secret is kept as `computerHash`: with it, the computer fetches the new one.
  */
 export function handoffConfirmed(
   { handoff, browserHash: computerHash }: { handoff: Handoff; browserHash: string },
-  { browserHash, ...who }: Parameters<typeof authenticatedFields>[0] & { browserHash: string },
-  at: Date,
+  { user, newBrowserHash, at }: Confirmation,
 ): Transition {
-  const next = { ...handoff, state: 'confirmed' as const, computerHash };
-  const set = { handoff: next, browserHash, ...authenticatedFields(who, at) };
+  const confirmed: Handoff = { ...handoff, state: 'confirmed', computerHash };
+  const set = { handoff: confirmed, browserHash: newBrowserHash, ...authenticatedFields(user, at) };
   return { set, entry: { at, event: 'handoff_confirmed' } };
 }

@@ -40,7 +40,7 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
     return { session, handoff };
   }
 
-  /** When the form that claimed the link is sent again (a double click, a lost answer), it gets the same session. */
+  /** The session that this form has already joined. Undefined if it has joined none. */
   async function joinedBy(token: string, secret: string): Promise<string | undefined> {
     const session = await sessions.findByLink(presentedLink(token));
     const isMine = session?.handoff?.phoneHash === sha256(secret);
@@ -51,11 +51,11 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
   async function guess(token: string, { code, phone }: Guess, secret: string): Promise<string | undefined> {
     const { session, handoff } = await findOpenLink(token);
     const at = new Date(clock.now());
-    const isRight = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
+    const isRight = isCode(keyring.id, { sessionId: session._id, number: handoff.number }, code);
     const change = isRight
       ? handoffClaimed(handoff, { phone, phoneHash: sha256(secret), at })
       : handoffMistyped(handoff, at);
-    // A guess that comes too late gets the same error, whether it was right or wrong.
+    // Another guess was faster, or the link has expired. The error does not say whether this code was right.
     if (!(await authentication.move(session, change))) throw new ApiError('session_not_found');
     return isRight ? session._id : undefined;
   }
@@ -68,6 +68,7 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
      * @throws ApiError `session_not_found` as `findOpenLink`
      */
     async join(token: string, attempt: Guess): Promise<{ sessionId: string; secret: string } | undefined> {
+      // Derived from the form, so that a form that is sent twice gets the same secret.
       const secret = hmac(
         keyring.id,
         JSON.stringify(['phone', token, attempt.form.secret, attempt.form.csrf]),
@@ -76,6 +77,7 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
         const sessionId = await guess(token, attempt, secret);
         return sessionId === undefined ? undefined : { sessionId, secret };
       } catch (error) {
+        // The form may be sent twice (a double click, a lost answer). Its first submission has then used the link up.
         const sessionId = await joinedBy(token, secret);
         if (!sessionId) throw error;
         return { sessionId, secret };

@@ -3,8 +3,8 @@ import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import type { ApiError } from '../../platform/errors.ts';
 import { issueToken } from '../../platform/http/csrf.ts';
-import type { View } from '../flow/flow.ts';
 import type { ClientDirectory } from '../flow/start.ts';
+import type { View } from '../flow/view.ts';
 import type { OpenLink } from '../handoff/pairing.ts';
 import type { Session } from '../session/session.ts';
 import { claimsAskedFor, formVersionOf, stepOf } from '../session/steps.ts';
@@ -127,7 +127,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       const data = await sessionData(view.session, context);
       const requestContext = { ...context, baseUrl, now: clock.now() };
       const { template, scripted = false, status = 200, ...viewData } = viewModelOf(view, requestContext);
-      const refresh = refreshOf(view, { now: clock.now(), usual: data.time.refreshAfter });
+      const refresh = refreshOf(view, { now: clock.now(), usualSeconds: data.time.refreshAfter });
       return {
         status,
         html: eta.render(`./${template}`, { ...data, scripted, ...viewData }),
@@ -151,6 +151,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       status,
       html: eta.render(`./${template}`, {
         ...common(context),
+        // Callers pass more than the common context: the CSRF token, and addresses of their pages.
         ...context,
         ownStyle: files.yourDataStyle,
         ...data,
@@ -164,6 +165,14 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       // If the database cannot be reached, the page omits the partner's name.
       const partner = context.session && (await partnerOf(context.session, language).catch(() => undefined));
       const outcomeText = outcome && m.outcome[outcome];
+      // Some of these texts name the partner.
+      const outcomeInWords =
+        typeof outcomeText === 'function' ? partner && outcomeText(partner.partner) : outcomeText;
+      // Where the button "Back" leads: from the computer to the partner, and from a bad request to the site that sent it.
+      const back =
+        context.device === 'computer' && partner
+          ? { back: `${partner.origin}/` }
+          : name === 'invalid' && from && { back: `${from.origin}/`, isolatedHost: isolated(from.host, m) };
       return eta.render('./problem', {
         ...files,
         ...partner,
@@ -171,12 +180,9 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         m,
         problem: m.problems[name],
         good: name === 'finished',
-        outcome: typeof outcomeText === 'function' ? partner && outcomeText(partner.partner) : outcomeText,
+        outcome: outcomeInWords,
         retryAt,
-        ...(name === 'invalid' && from
-          ? { back: `${from.origin}/`, isolatedHost: isolated(from.host, m) }
-          : {}),
-        ...(context.device === 'computer' && partner ? { back: `${partner.origin}/` } : {}),
+        ...back,
         requestId,
       });
     },

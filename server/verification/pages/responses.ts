@@ -5,7 +5,7 @@ import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { codeHeader } from '../../platform/http/errors.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
-import type { View } from '../flow/flow.ts';
+import type { View } from '../flow/view.ts';
 import { isPhone } from '../handoff/devices.ts';
 import type { Session } from '../session/session.ts';
 import { choiceAddress, languageChosen } from './language-choice.ts';
@@ -70,12 +70,19 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
 
   /** The device that an error page is for, from the path. A proxy may have removed the base URL's path. */
   function deviceOf(url: string): Device | undefined {
-    const [, segment] = /\/verify\/(session|phone|p)\//.exec(url.split('?')[0] ?? '') ?? [];
+    const [withoutQuery = ''] = url.split('?');
+    const { segment } = /\/verify\/(?<segment>session|phone|p)\//.exec(withoutQuery)?.groups ?? {};
     if (segment === undefined) return undefined;
     return segment === 'session' ? 'computer' : 'phone';
   }
 
   const isYourData = (url: string) => /\/verify\/you(?=[/?]|$)/.test(url.split('?')[0] ?? '');
+
+  /** Where "Try again" leads: to the page of the session, or else to the same address. */
+  function retryAddress({ params, url }: FastifyRequest, device: Device | undefined): string {
+    const { session_id: sessionId } = params as { session_id?: string };
+    return device && sessionId ? path({ device, sessionId }) : `${basePath}${url}`;
+  }
 
   /** The other site whose link or form led here, from `Referer`; undefined for our own pages. */
   function cameFrom({ headers }: FastifyRequest): URL | undefined {
@@ -152,18 +159,19 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
       const device = deviceOf(request.url);
       const { session_id: sessionId } = request.params as { session_id?: string };
       // After a 5xx, the database may be unreachable: the user does not wait for it a second time.
-      const known = sessionId !== undefined && error.status < 500;
-      const found = known ? await findSession(sessionId).catch(() => undefined) : undefined;
+      const mayRead = sessionId !== undefined && error.status < 500;
+      const found = mayRead ? await findSession(sessionId).catch(() => undefined) : undefined;
       if (found) notePartner(request, found.partnerId);
       // A browser that has only the session's id must learn nothing about the session.
       const isOwn = found && device && ownsSession(found, browserOf(request, device, found._id));
       const session = isOwn ? found : undefined;
+      const isForYourData = isYourData(request.url);
       const html = await pages.error(error, {
         language: languageOf(request, session),
         choiceAddress: choiceAddress(request),
         requestId: request.id,
-        retryAt: device && sessionId ? path({ device, sessionId }) : `${basePath}${request.url}`,
-        ...(isYourData(request.url) ? { retryAt: `${root}/you`, isYourData: true } : {}),
+        retryAt: isForYourData ? `${root}/you` : retryAddress(request, device),
+        isYourData: isForYourData,
         device,
         session,
         from: session ? undefined : cameFrom(request),

@@ -1,4 +1,4 @@
-import type { View } from '../flow/flow.ts';
+import type { View } from '../flow/view.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import { handoffLifetimeMs } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
@@ -65,7 +65,7 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestC
         notice: beginning.notice,
         testIdentityWallet: beginning.testIdentityWallet,
         claims: asked.answered,
-        number: asked.number,
+        number: asked.asksNumber,
         ...watching(view),
       };
     case 'down':
@@ -120,9 +120,10 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
     step: 'verify',
     scripted: true,
     link,
-    // In two parts, between which a line may break: the user may have to type the address.
+    // In two parts, between which a line may break, because the user may have to type the address.
     linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
     qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
+    // Six digits are easier to copy in two groups of three.
     code: view.shown?.code.replace(/^(...)/, '$1 '),
     ...watching(view),
   };
@@ -132,11 +133,11 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
 const watching = ({ session }: View) => ({ version: session.timeline.length });
 
 const phoneNotice = (
-  { well }: Extract<View, { kind: 'phone-over' }>,
+  { succeeded }: Extract<View, { kind: 'phone-over' }>,
   { phone }: Pick<Messages, 'phone'>,
 ) => ({
-  well,
-  notice: well ? phone.done : phone.ended,
+  succeeded,
+  notice: succeeded ? phone.done : phone.ended,
 });
 
 /** The page of a view. */
@@ -145,7 +146,7 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
   switch (view.kind) {
     case 'consent': {
       const claims = claimsAskedFor(view.session);
-      const { answered, number } = view.asked;
+      const { answered, asksNumber: number } = view.asked;
       const passkey = view.passkey && JSON.stringify(view.passkey);
       return {
         template: 'consent',
@@ -171,6 +172,7 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
         step: 'verify',
         scripted: true,
         phone: inWords(view.handoff.phone ?? {}, m),
+        // After the authentication at the phone, it can only be confirmed or denied there.
         canStay: view.session.userId === undefined,
         ...watching(view),
       };
@@ -188,7 +190,7 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
         template: 'leaving',
         step: 'done',
         url: view.url,
-        well: view.session.status === 'complete',
+        succeeded: view.session.status === 'complete',
         signedIn: view.session.authenticatedAt !== undefined,
       };
   }
@@ -198,17 +200,23 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
 const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 
 /**
- * The `Refresh` header of a view. It leads to the partner, or reloads the page when the time shown is no longer
- * right. `usual` is in seconds.
+ * The `Refresh` header of a view. It leads to the partner, or reloads the page when the time shown is no longer right.
+ * @param usualSeconds when the time shown changes
  */
-export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
+export function refreshOf(
+  view: View,
+  { now, usualSeconds }: { now: number; usualSeconds: number },
+): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
-  // An identity wallet's answer is verified before the browser returns.
-  const hasSite = view.kind === 'begin' && view.beginning.kind !== 'identityWallet';
-  if (hasSite && isReturnUnderWay(view.session, now)) return '2';
+  // While the server asks the source about a browser that has returned, the page looks for the result soon. An identity
+  // wallet's answer is verified before its browser returns, so there is nothing to wait for.
+  const canWait = view.kind === 'begin' && view.beginning.kind !== 'identityWallet';
+  if (canWait && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;
-  if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usual);
+  if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usualSeconds);
+  // Code and link disappear when they expire. One second more, so that they have expired on the server too.
   const untilExpiry = Math.ceil((handoff.expiresAt.getTime() - now) / 1000) + 1;
-  return String(Math.min(usual, Math.max(1, Math.min(untilExpiry, handoffLifetimeMs / 1000 + 1))));
+  const longest = handoffLifetimeMs / 1000 + 1;
+  return String(Math.min(usualSeconds, Math.max(1, Math.min(untilExpiry, longest))));
 }

@@ -41,7 +41,7 @@ export interface Presented {
 }
 
 interface Use<Found> {
-  /** That the passkey must have; undefined for either. */
+  /** The mode that the passkey's user must have. Undefined if both modes are accepted. */
   mode?: Mode;
   ceremony: 'return' | 'sign_in';
   /** Reads the user while the answer is verified. */
@@ -78,7 +78,7 @@ export function createPasskeys(dependencies: Dependencies) {
 
     /**
      * Verifies that a passkey answers a challenge with this binding.
-     * @returns what was read of its user. `note` notes the use of a passkey that does not count its uses: the caller calls it beside
+     * @returns what was read of its user. `storeUse` stores the use, if `use` did not have to: the caller calls it beside
      * other work, because nothing depends on it
      * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`
      */
@@ -86,28 +86,30 @@ export function createPasskeys(dependencies: Dependencies) {
       { answer, passkey }: Presented,
       binding: Binding,
       { mode, ceremony, read }: Use<Found>,
-    ): Promise<{ found: Found; passkey: Passkey; note: () => Promise<unknown> }> {
+    ): Promise<{ found: Found; passkey: Passkey; storeUse: () => Promise<unknown> }> {
       const issuedAt = answer && challenges.check(binding, answer.challenge);
       if (!answer || issuedAt === undefined) throw refusal(ceremony, 'refused');
       if (!passkey) throw refusal(ceremony, 'unknown');
-      const known = { ...passkey, publicKey: Buffer.from(passkey.publicKey, 'base64url') };
+      const passkeyKey = { ...passkey, publicKey: Buffer.from(passkey.publicKey, 'base64url') };
       const [use, found] = await Promise.all([
-        relyingParty.verifyAssertion(answer, answer.challenge, known),
+        relyingParty.verifyAssertion(answer, answer.challenge, passkeyKey),
         read(passkey.userId),
       ]);
       const { userHandle } = answer.response;
-      const isOther = userHandle !== undefined && userHandle !== handleOf(passkey.userId);
-      if (!use || isOther) throw refusal(ceremony, 'refused');
+      const isOfOtherUser = userHandle !== undefined && userHandle !== handleOf(passkey.userId);
+      if (!use || isOfOtherUser) throw refusal(ceremony, 'refused');
       if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
       if (!found) throw refusal(ceremony, 'unknown');
+      // A session accepts the answer to its challenge once by itself; a sign-in relies on the stored use.
       const once = ceremony === 'sign_in';
       const answered = { issuedAt, use, at: new Date(clock.now()), once };
-      const note = () => store.noteUse(passkey, answered);
-      const counts = passkey.counter > 0 || use.counter > 0;
-      // Nothing depends on the note then, so a return does not fail with it.
-      if (!once && !counts) return { found, passkey, note: () => note().catch(() => undefined) };
-      if (!(await note())) throw refusal(ceremony, 'refused');
-      return { found, passkey, note: async () => undefined };
+      const storeUse = () => store.noteUse(passkey, answered);
+      // A counter that does not grow reveals a copied passkey. Many passkeys have none, and send 0.
+      const hasCounter = passkey.counter > 0 || use.counter > 0;
+      const mustBeStored = once || hasCounter;
+      if (!mustBeStored) return { found, passkey, storeUse: () => storeUse().catch(() => undefined) };
+      if (!(await storeUse())) throw refusal(ceremony, 'refused');
+      return { found, passkey, storeUse: async () => undefined };
     },
 
     /** `PublicKeyCredentialCreationOptionsJSON` of one more passkey of a user. */
@@ -128,14 +130,12 @@ export function createPasskeys(dependencies: Dependencies) {
     async save(text: string, userId: string, binding: Binding): Promise<void> {
       const answer = readCreation(text);
       const issuedAt = answer && challenges.check(binding, answer.challenge);
-      const credential =
-        answer && issuedAt !== undefined
-          ? await relyingParty.verifyCreation(answer, answer.challenge)
-          : undefined;
+      if (!answer || issuedAt === undefined) throw refusal('save', 'refused');
+      const credential = await relyingParty.verifyCreation(answer, answer.challenge);
       const user = credential && (await users.find(userId));
-      if (!credential || issuedAt === undefined || !user) throw refusal('save', 'refused');
+      if (!credential || !user) throw refusal('save', 'refused');
       if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');
-      const purgeAt = keepUser.endOfClaims(user);
+      const purgeAt = keepUser.endWithPasskey(user);
       const { publicKey, ...rest } = credential;
       const passkey: Passkey = {
         _id: idOf(credential.credentialId),
@@ -160,16 +160,19 @@ export function createPasskeys(dependencies: Dependencies) {
     async remove(userId: string, passkeyId: string): Promise<void> {
       const [first, ...others] = await store.ofUser(userId);
       // Before the removal, so that an interruption leaves no user who is kept without a passkey.
-      if (first?._id === passkeyId && others.length === 0) await keepUser.aDay(userId);
+      if (first?._id === passkeyId && others.length === 0) await keepUser.keepOneDay(userId);
       if (!(await store.remove(userId, passkeyId)))
         throw new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
       // Another passkey may have been removed at the same time.
-      if (others.length > 0 && (await store.ofUser(userId)).length === 0) await keepUser.aDay(userId);
+      if (others.length > 0 && (await store.ofUser(userId)).length === 0) await keepUser.keepOneDay(userId);
     },
 
     removeAll: store.removeOfUser,
 
-    /** The cookie of a browser in which this user saved a passkey, or chose "Not now". */
+    /**
+     * The mark of a user, a cookie of the browser in which they saved a passkey, or chose "Not now". It only suppresses
+     * a question, so 96 bits are enough.
+     */
     markOf: (userId: string) => keyed(key, ['passkey mark', userId]).toString('base64url').slice(0, 16),
   };
 }

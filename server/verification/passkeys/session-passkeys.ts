@@ -4,7 +4,7 @@ import type { BrowserContext } from '../browser/session-access.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { IsKnown } from '../people/known-claims.ts';
+import type { HasFreshClaims } from '../people/fresh-claims.ts';
 import type { Session } from '../session/session.ts';
 import { type Binding, mostPasskeys, type Passkeys, type Presented } from './passkeys.ts';
 
@@ -13,9 +13,9 @@ interface Dependencies {
   isOn: boolean;
   passkeys: Passkeys;
   directory: Pick<ClientDirectory, 'client'>;
-  enrolling: Pick<Enrolling, 'known'>;
+  enrolling: Pick<Enrolling, 'idsOf'>;
   findSnapshot: FindSnapshot;
-  isKnown: IsKnown;
+  hasFreshClaims: HasFreshClaims;
 }
 
 type Options = ReturnType<Passkeys['requestOptions']> | ReturnType<Passkeys['creationOptions']>;
@@ -25,16 +25,16 @@ export interface Returned {
   /** The records of the user, as read while the response was verified. They may have changed since. */
   snapshot: Snapshot;
   /** Whether the user need not be verified again. */
-  isKnown: boolean;
+  skipsVerification: boolean;
   /** Whether the claims stay fresh for as long as a code that is issued now is valid. */
   outlastsCode: boolean;
-  /** Stores the use of the passkey, unless it was stored already. Call this together with other writes. */
-  note: () => Promise<unknown>;
+  /** Stores the use of the passkey, unless it was stored already. Call this at the same time as other writes. */
+  storeUse: () => Promise<unknown>;
 }
 
 /** Passkeys in the hosted flow. A challenge is invalid once its session or the browser's secret has changed. */
 export function createSessionPasskeys(dependencies: Dependencies) {
-  const { isOn, passkeys, directory, enrolling, findSnapshot, isKnown } = dependencies;
+  const { isOn, passkeys, directory, enrolling, findSnapshot, hasFreshClaims } = dependencies;
   const bindingOf = (ceremony: string, { _id, browserHash, timeline }: Session): Binding => [
     ceremony,
     _id,
@@ -42,7 +42,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     timeline.length,
   ];
 
-  /** Whether users of the session's client may use passkeys. */
+  /** Whether users of the session's client may use passkeys. Clients allow them unless an operator switches them off. */
   const areAllowed = async ({ clientId }: Session): Promise<boolean> =>
     isOn && (await directory.client(clientId))?.client.passkeys !== false;
 
@@ -65,17 +65,17 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     /** @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode` */
     async use(session: Session, presented: Presented): Promise<Returned> {
       if (!(await areAllowed(session))) throw new ApiError('passkey_refused');
-      const { found: snapshot, note } = await passkeys.use(presented, bindingOf('return', session), {
+      const { found: snapshot, storeUse } = await passkeys.use(presented, bindingOf('return', session), {
         mode: session.mode,
         ceremony: 'return',
-        read: (userId) => findSnapshot(enrolling.known(session, userId)),
+        read: (userId) => findSnapshot(enrolling.idsOf(session, userId)),
       });
       const { user } = snapshot;
       // A duplicate identity is verified again, because that verification blocks the enrollment.
-      const known = !user.duplicate && isKnown(session, user);
-      passkeys.onCeremony('return', known ? 'done' : 'stale');
-      const outlastsCode = known && isKnown(session, user, codeLifetimeSeconds * 1000);
-      return { snapshot, isKnown: known, outlastsCode, note };
+      const skipsVerification = !user.duplicate && hasFreshClaims(session, user);
+      passkeys.onCeremony('return', skipsVerification ? 'done' : 'stale');
+      const outlastsCode = skipsVerification && hasFreshClaims(session, user, codeLifetimeSeconds * 1000);
+      return { snapshot, skipsVerification, outlastsCode, storeUse };
     },
 
     /**
@@ -85,6 +85,7 @@ export function createSessionPasskeys(dependencies: Dependencies) {
     async isAsked(session: Session, { passkeyMark }: BrowserContext): Promise<boolean> {
       if (session.passkey !== 'offered' || !session.userId || session.handoff?.state === 'confirmed')
         return false;
+      // The mark says that this user has answered in this browser before.
       if (passkeyMark === passkeys.markOf(session.userId) || !(await areAllowed(session))) return false;
       return (await passkeys.ofUser(session.userId)).length < mostPasskeys;
     },

@@ -15,13 +15,17 @@ export function claimsOf({ claims }: User): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
 
-/** Returns the claims snapshot that a session stores for its code. Undefined for a blocked enrollment, which every exchange reads again. */
+/**
+ * Returns the claims snapshot that a session stores for its code. Undefined for a blocked enrollment: then the exchange
+ * reads the enrollment, which an operator may have unblocked.
+ */
 export function codeSnapshotOf(
   { user, enrollment }: Snapshot,
   { mode, rehearse: rehearsalOfSession }: Session,
 ): Omit<CodeSnapshot, 'until'> | undefined {
-  const rehearsalOfNew = mode === 'test' ? rehearsalOfSession : undefined;
-  const { status, rehearse } = enrollment ?? { status: 'active', rehearse: rehearsalOfNew };
+  // Without an enrollment, the session makes a new one, with its own rehearsal.
+  const newEnrollment = { status: 'active', rehearse: mode === 'test' ? rehearsalOfSession : undefined };
+  const { status, rehearse } = enrollment ?? newEnrollment;
   if (status !== 'active') return undefined;
   return { claims: claimsOf(user), ...(rehearse ? { rehearse } : {}) };
 }

@@ -83,19 +83,22 @@ export function createEnrolling(dependencies: Dependencies) {
 
   /**
    * Brings the enrollment of a session up to date. Idempotent.
-   * @param known user and enrollment, if the caller has read them after the authentication
+   * @param read user and enrollment, if the caller has read them after the authentication
    * @returns undefined if the user was erased
    */
-  async function enroll(session: Session, known?: Snapshot): Promise<Enrollment | undefined> {
-    const snapshot = known ?? (await findSnapshot(session));
+  async function enroll(session: Session, read?: Snapshot): Promise<Enrollment | undefined> {
+    const snapshot = read ?? (await findSnapshot(session));
     if (!snapshot) return undefined;
     const wanted = enrollmentOf(session, snapshot.user);
     const { enrollment: existing } = snapshot;
-    if (existing && wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name)))
-      return existing;
-    if (existing && isWithdrawn(existing, session)) return existing;
+    if (existing) {
+      const isComplete = wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name));
+      // A consent that the user has withdrawn since adds nothing.
+      if (isComplete || isWithdrawn(existing, session)) return existing;
+    }
+    // An authenticated session always has a consent. The default is for the type, and never later than a consent.
     const { consentedAt = session.createdAt } = session;
-    return enrollments.enroll(wanted, { known: existing !== undefined, consentedAt });
+    return enrollments.enroll(wanted, { exists: existing !== undefined, consentedAt });
   }
 
   return {
@@ -105,8 +108,8 @@ export function createEnrolling(dependencies: Dependencies) {
      * Makes or updates the enrollment of a session. Idempotent.
      * @returns the enrollment's events to publish
      */
-    async applyToEnrollment(session: Session, known?: Snapshot): Promise<EventDraft[]> {
-      const enrollment = await enroll(session, known);
+    async applyToEnrollment(session: Session, read?: Snapshot): Promise<EventDraft[]> {
+      const enrollment = await enroll(session, read);
       if (!enrollment) return [];
       if (enrollment.firstSession === session._id) return [createdEvent(enrollment, session)];
       // Another session has enrolled the user while this one completed.
@@ -128,7 +131,7 @@ export function createEnrolling(dependencies: Dependencies) {
     },
 
     /** The ids by which the session's partner and client know the user. */
-    known({ mode, partnerId, clientId }: Session, userId: string) {
+    idsOf({ mode, partnerId, clientId }: Session, userId: string) {
       return {
         userId,
         sub: pairwiseSubject(keyring.pairwise, { mode, partnerId, userId }),

@@ -64,9 +64,9 @@ export interface EnrollmentStore {
   /**
    * Makes the enrollment, or adds its consented claims to the existing one. A consent that was withdrawn since adds
    * nothing. Idempotent.
-   * @param known whether the caller has found an enrollment
+   * @param how.exists whether the caller has found an enrollment, so that an insert would be in vain
    */
-  enroll(enrollment: Enrollment, consent: { known: boolean; consentedAt: Date }): Promise<Enrollment>;
+  enroll(enrollment: Enrollment, how: { exists: boolean; consentedAt: Date }): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
   /** The enrollments with these ids that exist. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
@@ -109,7 +109,7 @@ export interface EnrollmentStore {
 export const isWithdrawn = (
   { withdrawnAt }: Pick<Enrollment, 'withdrawnAt'>,
   { consentedAt }: { consentedAt?: Date },
-): boolean => withdrawnAt !== undefined && !(consentedAt && consentedAt > withdrawnAt);
+): boolean => withdrawnAt !== undefined && (consentedAt === undefined || consentedAt <= withdrawnAt);
 
 /** The most enrollments that a query for one person reads. */
 const mostPerPerson = 1_000;
@@ -120,6 +120,11 @@ const pushAudit = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } :
 export function createEnrollmentStore(db: Db): EnrollmentStore {
   const enrollments = db.collection<Enrollment>(collection);
 
+  /**
+   * Adds the consented claims to the enrollment, or inserts it. An enrollment whose consent was withdrawn since does not
+   * match, so the database tries to insert a second one.
+   * @throws a duplicate key error then, or if another request inserts the enrollment at the same time
+   */
   async function upsert(
     { _id, consentedClaims, ...fields }: Enrollment,
     consentedAt: Date,
@@ -148,16 +153,16 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
   });
 
   return {
-    async enroll(enrollment, { known, consentedAt }) {
-      if (!known && (await insert(enrollment))) return enrollment;
+    async enroll(enrollment, { exists, consentedAt }) {
+      if (!exists && (await insert(enrollment))) return enrollment;
       try {
         return await upsert(enrollment, consentedAt);
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
-        // Another request has made the enrollment, or the user has withdrawn this consent.
         const existing = await enrollments.findOne({ _id: enrollment._id });
-        const isWithdrawnNow = existing && isWithdrawn(existing, { consentedAt });
-        return isWithdrawnNow ? existing : upsert(enrollment, consentedAt);
+        if (existing && isWithdrawn(existing, { consentedAt })) return existing;
+        // Another request has just inserted the enrollment, so now it matches.
+        return upsert(enrollment, consentedAt);
       }
     },
 
@@ -169,6 +174,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     list: (filter, page) => readPage(enrollments, filter, page),
 
+    // Few enrollments share a `sub`. Without one, the index of the partner is used, which is sorted by time.
     count: (filter) =>
       countThrough(
         enrollments,
@@ -183,6 +189,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
 
+    // An enrollment without `purgeAt` is kept for ever, and stays so.
     async keepUntil(userId, until) {
       await enrollments.updateMany({ userId, purgeAt: { $exists: true } }, { $set: { purgeAt: until } });
     },

@@ -53,6 +53,10 @@ export function createErasure({
   eraseElsewhere,
   clock,
 }: Dependencies) {
+  /**
+   * Erases the data of a user. The own records come last: by them, a repeated run finds the data of other features. A
+   * session names its enrollment too, which finds that data even if the enrollment is already removed.
+   */
   async function eraseData(userId: string): Promise<Erased> {
     await removePasskeys(userId);
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);

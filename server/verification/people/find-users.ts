@@ -15,27 +15,25 @@ const newestFirst = (one: Enrollment, other: Enrollment): number =>
 
 /** Finds enrollments of users, newest first, by a customer of a shop or any id that support knows. */
 export function createUserSearch({ enrollments, sessions, customerHash }: Dependencies) {
-  async function userIdOf(reference: string): Promise<string | undefined> {
-    if (reference.startsWith('usr_')) return reference;
-    if (reference.startsWith('enr_')) return (await enrollments.find(reference))?.userId;
-    return (await sessions.find(reference))?.userId;
-  }
-
   async function enrollmentsOf(reference: string): Promise<Enrollment[]> {
-    if (!/^(usr|enr|ses)_/.test(reference)) return enrollments.ofSubject(reference);
-    const userId = await userIdOf(reference);
-    return userId === undefined ? [] : enrollments.ofUser(userId);
+    const ofUser = async (userId: string | undefined) =>
+      userId === undefined ? [] : enrollments.ofUser(userId);
+    if (reference.startsWith('usr_')) return ofUser(reference);
+    if (reference.startsWith('enr_')) return ofUser((await enrollments.find(reference))?.userId);
+    if (reference.startsWith('ses_')) return ofUser((await sessions.find(reference))?.userId);
+    return enrollments.ofSubject(reference);
   }
 
-  return async ({ of, customer, limit, after }: FindUsers): Promise<Enrollment[]> => {
+  return async ({ of: reference = '', customer, limit, after }: FindUsers): Promise<Enrollment[]> => {
     const found = customer
       ? await enrollments.ofCustomer(customerHash(customer))
-      : await enrollmentsOf(of ?? '');
+      : await enrollmentsOf(reference);
     const sorted = found.toSorted(newestFirst);
-    const last = after === undefined ? -1 : sorted.findIndex(({ _id }) => _id === after);
-    if (after !== undefined && last === -1) {
+    if (after === undefined) return sorted.slice(0, limit);
+    const last = sorted.findIndex(({ _id }) => _id === after);
+    if (last === -1)
       throw new ApiError('not_found', { description: `No enrollment ${after} among those found` });
-    }
-    return sorted.slice(last + 1, last + 1 + limit);
+    const first = last + 1;
+    return sorted.slice(first, first + limit);
   };
 }

@@ -59,7 +59,10 @@ export function createIdentities(db: Db) {
     },
   });
 
-  /** Resolves to whether the user was inserted. The identity is inserted first; if it exists already, no user is made. */
+  /**
+   * Resolves to whether the user was inserted. The identity is inserted first, and if it exists already, no user is made.
+   * The users after it in the batch are not inserted either, and their callers try again.
+   */
   const insert = createGroupCommit<User, boolean>({
     async run(batch) {
       const userByIdentity = new Map(batch.map((user) => [user.identity, user]));
@@ -80,15 +83,12 @@ export function createIdentities(db: Db) {
     },
 
     /**
-     * Returns the found user unless they were erased. Else removes the identity of an erased user, or inserts the user
-     * that an interrupted process has left out.
-     * @returns undefined if the identity has to be read again
+     * Repairs an identity without a usable user, which an interrupted process has left. If the user was erased, the
+     * identity is removed. If the user is missing, it is inserted. The caller then reads the identity again.
      */
-    async resolve({ identity, user }: Found, wanted: User): Promise<User | undefined> {
-      if (user && !user.erasedAt) return user;
+    async repair({ identity, user }: Found, wanted: User): Promise<void> {
       if (user) await forgetIdentity(db, { _id: user._id, identity: wanted.identity });
       else if (identity) await insertInOrder(documents, [{ ...wanted, _id: identity.userId }]);
-      return undefined;
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 
-/** A record that codes were issued for. */
+/** A user or an enrollment. Sessions keep claims snapshots of it for their codes. */
 export interface SnapshotOwner {
   _id: string;
-  /** When the record changed. Present until the claims snapshots in its sessions are invalidated (an outbox). */
+  /** When the record changed. Present until the claims snapshots in its sessions are invalidated. */
   invalidateAt?: Date;
 }
 

@@ -37,19 +37,26 @@ export function createSnapshotInvalidation(dependencies: Dependencies) {
     await users.invalidations.done(changed);
   }
 
-  /** After a withdrawal, ends accesses too, and again in the sweep, which finds the exchanges that were under way. */
+  /**
+   * After a withdrawal, ends accesses too. Exchanges may be under way, so the change stays due: the sweep ends their
+   * accesses as well, once `secondLookAfterMs` have passed.
+   */
   async function enrollment(changed: ChangedEnrollment): Promise<void> {
     const { _id, userId, invalidateAt, withdrawnAt } = changed;
     const owner = { userId, enrollmentId: _id };
-    if (withdrawnAt?.getTime() === invalidateAt.getTime()) {
+    const isWithdrawal = withdrawnAt?.getTime() === invalidateAt.getTime();
+    if (isWithdrawal) {
+      // Sessions with a later consent keep their snapshots.
       const consented = { ...owner, consentedBy: withdrawnAt };
       await sessions.invalidateSnapshots(consented, invalidateAt, 'consent withdrawn');
     } else {
       await sessions.invalidateSnapshots(owner, invalidateAt, 'enrollment blocked');
     }
+    // A block soon after a withdrawal replaces `invalidateAt`, so the accesses have to be ended here too.
     if (withdrawnAt && invalidateAt.getTime() - withdrawnAt.getTime() < secondLookAfterMs) {
       await endAccesses({ _id, userId, withdrawnAt });
-      if (clock.now() - withdrawnAt.getTime() < secondLookAfterMs) return;
+      const isFirstLook = clock.now() - withdrawnAt.getTime() < secondLookAfterMs;
+      if (isFirstLook) return;
     }
     await enrollments.invalidations.done(changed);
   }

@@ -79,10 +79,13 @@ export function createUserStore(db: Db): UserStore {
       const user: User = { _id: randomId('user'), claims, ...fields };
       for (let tries = 0; tries < maxConflictTries; tries += 1) {
         const found = await identities.find(user.identity);
-        const known = await identities.resolve(found, user);
-        if (known) return { user: known, isNew: known._id === user._id };
-        if (!found.identity && (await identities.insert(user))) return { user, isNew: true };
-        // Another session of the same person has made the user, or the reply was lost.
+        if (found.user && !found.user.erasedAt) {
+          // It has the new id if an earlier try has inserted it, and the reply was lost.
+          return { user: found.user, isNew: found.user._id === user._id };
+        }
+        if (found.identity) await identities.repair(found, user);
+        else if (await identities.insert(user)) return { user, isNew: true };
+        // The identity was repaired, or another session of the same person has inserted it. Read it again.
       }
       throw unavailable(new Error('a user keeps being made and erased'));
     },
@@ -122,7 +125,8 @@ export function createUserStore(db: Db): UserStore {
       }));
       const old = all.filter(({ evaluatedAt }) => evaluatedAt <= before);
       const kept = all.filter(({ evaluatedAt }) => evaluatedAt > before);
-      const unchanged = Object.fromEntries(
+      // Without a match, a claim was evaluated again meanwhile, and nothing is removed.
+      const asRead = Object.fromEntries(
         old.map(({ path, evaluatedAt }) => [`${path}.evaluatedAt`, evaluatedAt]),
       );
       const removed = Object.fromEntries(old.map(({ path }) => [path, '' as const]));
@@ -131,13 +135,14 @@ export function createUserStore(db: Db): UserStore {
         kept.length > 0
           ? { $unset: removed, $set: { keptSince: new Date(oldestKept) } }
           : { $unset: { ...removed, keptSince: '' } };
-      await users.updateOne({ _id, keptSince, ...unchanged } as Filter<User>, change);
+      await users.updateOne({ _id, keptSince, ...asRead } as Filter<User>, change);
     },
 
     async erase(id, at, entry) {
       const notYetErased = { _id: id, ...notErased };
       const user = await users.findOne(notYetErased, { projection: { identity: 1 } });
       if (!user) return false;
+      // The sweep deletes the record after its second look. Until then, no deletion by time may remove it.
       const emptied = {
         claims: {},
         duplicate: false,
@@ -169,6 +174,7 @@ export function createUserStore(db: Db): UserStore {
       return found.map(({ _id }) => _id);
     },
 
+    // A record with an audit entry is still needed: the entry is not copied to the audit log yet.
     async remove(id) {
       const user = await users.findOne({ _id: id, auditAt: { $exists: false } });
       if (!user) return;

@@ -17,7 +17,7 @@ export interface User extends SnapshotOwner {
   createdAt: Date;
   /** When the user is deleted; absent if the user is kept. */
   purgeAt?: Date;
-  /** When the user was erased. No query finds the record any more, and the sweep deletes it after its second pass. */
+  /** When the user was erased. No query finds the record any more. The sweep erases again, and then deletes the record. */
   erasedAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
   audit?: AuditEntry[];

@@ -17,7 +17,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** A charge that was under way at a withdrawal has a time at most this much later. */
+/** How much later than the withdrawal a charge can be that was under way at that time. */
 const underWayMs = 10_000;
 
 /** Ends the accesses of an enrollment that were charged under the withdrawn consent. */

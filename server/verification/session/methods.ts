@@ -37,7 +37,7 @@ export function methodChosen({ carried }: Session, methods: Methods, source: str
   };
 }
 
-/** The user wants another method. */
+/** The user wants another method. After too many turns, the session fails for the reason of the last failed method. */
 export function methodLeft(session: Session, methods: Methods, at: Date): Transition {
   const { last: _last, turn, ...rest } = methods;
   if (turn >= mostTurns) return failed(session, methods.failed.at(-1)?.reason ?? 'abandoned', at);
@@ -48,19 +48,19 @@ export function methodLeft(session: Session, methods: Methods, at: Date): Transi
   };
 }
 
-interface HowItEnded {
+export interface MethodEnd {
   reason: SourceFailure;
   /** For operators, beside the reason. */
   note?: string;
   /** Whether the user may choose this method again. */
-  again: boolean;
+  canRetry: boolean;
 }
 
 /**
  * The method has failed before the user has authenticated. The user goes back to the list if another method is left;
- * else the session fails.
+ * else the session fails. It also fails after too many turns.
  */
-export function methodFailed(session: Session, { reason, note, again }: HowItEnded, at: Date): Transition {
+export function methodFailed(session: Session, { reason, note, canRetry }: MethodEnd, at: Date): Transition {
   const { methods, source, carried } = session;
   const text = note === undefined ? reason : `${reason}: ${note}`;
   const last = { source, reason };
@@ -68,7 +68,7 @@ export function methodFailed(session: Session, { reason, note, again }: HowItEnd
     ...methods,
     turn: methods.turn + 1,
     chosen: false,
-    failed: again ? methods.failed : [...methods.failed, last],
+    failed: canRetry ? methods.failed : [...methods.failed, last],
     last,
   };
   if (!next || remaining(next).length === 0 || next.turn > mostTurns) {
@@ -82,7 +82,7 @@ export function methodFailed(session: Session, { reason, note, again }: HowItEnd
   };
 }
 
-/** The result of a method: the user has authenticated, has left it for another method, or the method has failed. */
+/** The result of a method: the user has authenticated, the user has left for another method, or it has failed. */
 export type MethodOutcome = 'authenticated' | 'left' | FailureReason;
 
 /** Returns the outcome with which a transition ends the method of a session. Undefined if the method goes on. */
@@ -91,12 +91,11 @@ export function methodOutcome(
   { set, entry, earlier = [] }: Transition,
 ): MethodOutcome | undefined {
   const { event } = entry;
-  const all = [...earlier, entry];
-  const isAuthentication = ({ event }: Transition['entry']) =>
-    event === 'authenticated' || event === 'handoff_authenticated';
-  if (all.some(isAuthentication)) return 'authenticated';
+  const events = [...earlier, entry].map((one) => one.event);
+  if (events.includes('authenticated') || events.includes('handoff_authenticated')) return 'authenticated';
   if (event === 'method_left') return 'left';
   if (event === 'method_failed') return set.methods?.last?.reason;
-  const isUnfinished = session.consentedAt !== undefined && session.authenticatedAt === undefined;
-  return event === 'failed' && isUnfinished ? set.failure?.reason : undefined;
+  // A session that fails between the consent and the authentication has failed by its method.
+  const isMethodUnderWay = session.consentedAt !== undefined && session.authenticatedAt === undefined;
+  return event === 'failed' && isMethodUnderWay ? set.failure?.reason : undefined;
 }

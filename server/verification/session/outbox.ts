@@ -20,7 +20,7 @@ interface Unpublished {
   drafts: readonly EventDraft[];
 }
 
-const perSweep = 200;
+const batchSize = 200;
 /** The sweep waits this many milliseconds, so that the process that changed a session can finish the work itself. */
 const gracePeriodMs = 5_000;
 
@@ -34,10 +34,13 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     },
   });
 
-  /** Updates the enrollment of a session, and collects the events of both. */
-  async function withDrafts(session: Session, known?: Snapshot): Promise<Unpublished> {
-    const enrolled = session.enrollmentDueAt ? await enrolling.applyToEnrollment(session, known) : [];
-    return { session, drafts: [...enrolled, ...session.outbox] };
+  /**
+   * Updates the enrollment of a session, and collects the events of both.
+   * @param snapshot user and enrollment, if the caller has just read them
+   */
+  async function withDrafts(session: Session, snapshot?: Snapshot): Promise<Unpublished> {
+    const ofEnrollment = session.enrollmentDueAt ? await enrolling.applyToEnrollment(session, snapshot) : [];
+    return { session, drafts: [...ofEnrollment, ...session.outbox] };
   }
 
   const finishOne = async (session: Session) => publishAll(await withDrafts(session));
@@ -46,7 +49,11 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     work.catch((err: unknown) => logger.warn({ err, of: _id }, 'events left to the sweep'));
   }
 
-  /** A session whose events cannot be published does not delay the others. @returns whether all are published */
+  /**
+   * Finishes these sessions. They share a batch, which fails as a whole, so the failed ones are tried again one by one:
+   * a session whose events cannot be published does not delay the others.
+   * @returns whether all are published
+   */
   async function finishEach(due: readonly Session[]): Promise<boolean> {
     const results = await Promise.allSettled(due.map(finishOne));
     const failed = due.filter((_, index) => results[index]?.status === 'rejected');
@@ -65,19 +72,25 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
      * Updates the enrollment, then publishes in the background: no response waits for a webhook (interface section 6,
      * rule 1).
      */
-    async finish(session: Session, known?: Snapshot): Promise<void> {
-      inBackground(publishAll(await withDrafts(session, known)), session);
+    async finish(session: Session, snapshot?: Snapshot): Promise<void> {
+      inBackground(publishAll(await withDrafts(session, snapshot)), session);
     },
 
     /** As `finish`, but the enrollment is updated in the background too. */
     drain: (session: Session): void => inBackground(finishOne(session), session),
 
+    /**
+     * Finishes what other processes have left. After a failure it stops until the next sweep: the oldest sessions are
+     * found first, so the failed ones would be found again.
+     */
     async sweep(): Promise<void> {
       const before = new Date(clock.now() - gracePeriodMs);
       for (const find of [sessions.unpublished, sessions.dueForEnrollment]) {
-        for (;;) {
-          const due = await find(before, perSweep);
-          if (!(await finishEach(due)) || due.length < perSweep) break;
+        let isLastBatch = false;
+        while (!isLastBatch) {
+          const due = await find(before, batchSize);
+          const allFinished = await finishEach(due);
+          isLastBatch = !allFinished || due.length < batchSize;
         }
       }
     },

@@ -18,7 +18,7 @@ export const stateHashOf = (state: string): string => sha256(state).slice(0, 22)
 export interface SessionFilter {
   partnerId?: string | undefined;
   clientId?: string | undefined;
-  /** One enrollment of one user. */
+  /** One enrollment of one user, by the names that sessions have for both ids. */
   enrollment?: { userId: string; enrollmentId: string } | undefined;
   /** Hash of the `state` that the partner sent. */
   stateHash?: string | undefined;
@@ -37,7 +37,7 @@ export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'
   after?: Session | undefined;
 }
 
-/** The condition that no index serves: the last status, or the reason of a failure. */
+/** The condition for a state. No index serves it. `open` and `expired` are no stored status, so they follow from others. */
 function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
   const unfinished = { status: { $ne: 'complete' as const }, failure: { $exists: false } };
   switch (status) {
@@ -57,7 +57,7 @@ function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
   }
 }
 
-/** The index for a filter. The user comes first, because a user has few sessions. */
+/** The index for a filter: the one that leaves the fewest sessions. One user or one `state` has so few that no order is needed. */
 function indexFor({
   enrollment,
   stateHash,
@@ -73,17 +73,20 @@ function indexFor({
   return partnerId ? { partnerId: 1, ...newestFirst } : newestFirst;
 }
 
-/** Returns the conditions of a search, and the index that serves those in `indexed`. */
-function conditionsOf(search: SessionFilter) {
-  const { partnerId, clientId, enrollment, stateHash, clientReferenceId } = search;
-  const { mode, status, since, until, now } = search;
+/**
+ * Divides a filter for a search that reads a bounded number of sessions: those that match `indexed`, by the index
+ * `hint`. The conditions in `rest`, which may match few of them, are applied to the sessions that were read.
+ */
+function divide(filter: SessionFilter) {
+  const { partnerId, clientId, enrollment, stateHash, clientReferenceId } = filter;
+  const { mode, status, since, until, now } = filter;
   return {
     indexed: {
       ...enrollment,
       ...givenFields({ partnerId, clientId, stateHash, clientReferenceId }),
       ...period('createdAt', since, until),
     },
-    hint: indexFor(search),
+    hint: indexFor(filter),
     rest: { ...givenFields({ mode }), ...inState(status, now) },
   };
 }
@@ -92,13 +95,13 @@ function conditionsOf(search: SessionFilter) {
 export function listSessions(sessions: Collection<Session>, search: SessionSearch): Promise<Found<Session>> {
   const { limit, after } = search;
   return lookThrough(sessions, {
-    ...conditionsOf(search),
+    ...divide(search),
     by: 'createdAt',
     limit,
     after: after && { _id: after._id, at: after.createdAt },
   });
 }
 
-/** How many sessions operators can list. */
-export const countSessions = (sessions: Collection<Session>, search: SessionFilter): Promise<Total> =>
-  countThrough(sessions, conditionsOf(search));
+/** Counts the sessions that match a filter. */
+export const countSessions = (sessions: Collection<Session>, filter: SessionFilter): Promise<Total> =>
+  countThrough(sessions, divide(filter));

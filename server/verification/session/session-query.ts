@@ -20,6 +20,7 @@ export interface KeyDirectory<K extends Key = Key> {
   apiKeyBySecret(secret: string): Promise<K | undefined>;
   partner(
     id: string,
+    /** `until`: a condition of the caller. If a cached record does not meet it, the database is read. */
     options?: { until?: (found: { status: string }) => boolean },
   ): Promise<{ status: string } | undefined>;
 }
@@ -50,7 +51,7 @@ export async function authenticateKey<K extends Key>(
   header: string | undefined,
   directory: KeyDirectory<K>,
 ): Promise<K> {
-  const secret = /^Bearer +([^\s]+)$/i.exec(header ?? '')?.[1];
+  const { secret } = /^Bearer +(?<secret>[^\s]+)$/i.exec(header ?? '')?.groups ?? {};
   if (!secret) throw keyRefusal('missing_api_key', header);
   const key = await directory.apiKeyBySecret(secret);
   if (key?.status !== 'active') throw keyRefusal('invalid_api_key', header, secret);
@@ -80,8 +81,9 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
 
   return async (app) => {
     renderErrors(app, (error, request, reply) => {
-      // Interface 7.2 fixes the text of each error, and has a 500 where other endpoints answer 503.
+      // Interface 7.2 fixes the text of each error, so a description of our own is left out.
       if (error.code !== 'service_unavailable') return asGeneral(new ApiError(error.code), request, reply);
+      // 7.2 has a 500 and no 503. `Retry-After` belongs to the 503 only.
       void reply.status(500).removeHeader('retry-after');
       return asGeneral(new ApiError('server_error'), request, reply);
     });

@@ -33,7 +33,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
-/** Codes and hand-off links contain the session's id, so no unique index besides `_id` is needed. */
+/**
+ * A sharded collection has no unique index besides that of its shard key. None is needed: codes and hand-off links
+ * contain the session's id.
+ */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 /** The fields of a session that the exchange of its code reads. */
@@ -54,7 +57,7 @@ const codeFields = [
 const codeProjection = Object.fromEntries(codeFields.map((field) => [field, 1 as const]));
 export type CodeSession = Pick<Session, '_id' | (typeof codeFields)[number]>;
 
-/** A code, and the wallet that pays for its exchange. */
+/** A code, with the partner and the mode whose wallet pays for its exchange. */
 export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }
@@ -87,7 +90,7 @@ export interface SessionStore {
   /** For operators, newest first. */
   list(search: SessionSearch): Promise<Found<Session>>;
   count(filter: SessionFilter): Promise<Total>;
-  /** How the newest sessions since a time have ended, by source. */
+  /** Counts by source how sessions that were started since a time have ended. Reads only the newest ones. */
   sourceUse(since: Date): Promise<Map<string, SourceUse>>;
   /**
    * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.
@@ -106,14 +109,18 @@ export interface SessionStore {
   forgetUser(userId: string): Promise<void>;
   /** Sessions with events that are not published yet. */
   unpublished(before: Date, limit: number): Promise<Session[]>;
-  /** Marks the events of these sessions as published, and their enrollments as updated, as of when they were read. */
+  /**
+   * Marks the events of these sessions as published, and their enrollments as updated. A session that has newer events
+   * than those in `sessions` stays due.
+   */
   markPublished(sessions: readonly Session[]): Promise<void>;
 }
 
 export function createSessionStore(db: Db, read: JointRead): SessionStore {
   const sessions = db.collection<Session>(collection);
 
-  const dueSince = (field: 'enrollmentDueAt' | 'outboxAt') => (before: Date, limit: number) =>
+  /** Finds sessions with unfinished work since `before` or earlier, the oldest first. */
+  const findDueBy = (field: 'enrollmentDueAt' | 'outboxAt') => (before: Date, limit: number) =>
     sessions
       .find({ [field]: { $lte: before } })
       .sort({ [field]: 1 })
@@ -141,8 +148,9 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     return { _id: { $in: ids }, [field]: { $in: all.map(({ hash }) => hash) } };
   }
 
-  const isOf = ({ hash, sessionId }: Presented, { _id }: Pick<Session, '_id'>, kept = '') =>
-    sessionId === _id && sameText(kept, hash);
+  /** Whether a code or link is that of a session. The query for a batch compares ids and hashes only as two lists. */
+  const isOf = ({ hash, sessionId }: Presented, { _id }: Pick<Session, '_id'>, storedHash = '') =>
+    sessionId === _id && sameText(storedHash, hash);
 
   async function findAll(ids: readonly string[]): Promise<Map<string, Session>> {
     const found = await sessions.find({ _id: { $in: [...new Set(ids)] } }).toArray();
@@ -210,6 +218,7 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
     async invalidateSnapshots({ consentedBy, ...whose }, at, note) {
+      // A session that is just completing may have read the older data. The new entry makes its transition fail.
       const completing = { status: 'verified' as const, failure: { $exists: false } };
       const affected: Filter<Session> = {
         ...whose,
@@ -232,14 +241,14 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
       await sessions.updateMany({ userId, $or: given }, { $unset: { carried: '', clientReferenceId: '' } });
     },
 
-    dueForEnrollment: dueSince('enrollmentDueAt'),
+    dueForEnrollment: findDueBy('enrollmentDueAt'),
 
     async markReturning(id) {
       await sessions.updateOne({ _id: id, returning: false }, { $set: { returning: true } });
     },
 
     async forgetUser(userId) {
-      const links = {
+      const references = {
         userId: '',
         enrollmentDueAt: '',
         sub: '',
@@ -248,10 +257,10 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
         carried: '',
         snapshot: '',
       } as const;
-      await sessions.updateMany({ userId }, { $unset: links });
+      await sessions.updateMany({ userId }, { $unset: references });
     },
 
-    unpublished: dueSince('outboxAt'),
+    unpublished: findDueBy('outboxAt'),
 
     async markPublished(published) {
       const marked = published.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);

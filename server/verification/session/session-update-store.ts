@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, UpdateFilter } from 'mongodb';
+import { givenFields } from '../../platform/database/look-through.ts';
 import type { Session } from './session.ts';
 import type { Transition } from './transitions.ts';
 
@@ -17,17 +18,19 @@ export interface Move {
 }
 
 function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
-  const { set, entry, earlier, carried, event, enrolled } = transition;
-  const unset = {
-    ...(event ? { purgeAt: '' as const } : {}),
-    ...(carried === null ? { carried: '' as const } : {}),
-    ...(enrolled ? { enrollmentDueAt: '' as const } : {}),
-  };
+  const { set, entry, earlier = [], carried, event, isEnrollmentDone } = transition;
+  const fields = givenFields({ carried: carried ?? undefined, outboxAt: event && entry.at });
+  const removed = givenFields({
+    // A session is deleted only after its events are published.
+    purgeAt: event && ('' as const),
+    carried: carried === null ? ('' as const) : undefined,
+    enrollmentDueAt: isEnrollmentDone ? ('' as const) : undefined,
+  });
   return {
-    $set: { ...set, ...(carried ? { carried } : {}), ...(event ? { outboxAt: entry.at } : {}) },
-    ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
+    $set: { ...set, ...fields },
+    ...(Object.keys(removed).length > 0 ? { $unset: removed } : {}),
     $push: {
-      timeline: { $each: [...(earlier ?? []), { ...entry, nonce }] },
+      timeline: { $each: [...earlier, { ...entry, nonce }] },
       ...(event ? { outbox: event } : {}),
     },
   };
@@ -40,20 +43,23 @@ export function toStatement(move: Move): AnyBulkWriteOperation<Session> {
   return { updateOne: { filter, update: toUpdate(move) } };
 }
 
-/** Removes each mark only if it has not changed since it was read. */
+/**
+ * Removes the marks of work that is finished: `outboxAt` and `enrollmentDueAt`. A mark that has changed since the
+ * session was read stands for newer work, so then nothing is removed. Without events, the session can be deleted.
+ */
 export function toPublished({
   _id,
   outboxAt,
   enrollmentDueAt,
   expiresAt,
 }: Session): AnyBulkWriteOperation<Session> {
-  const marks = { ...(outboxAt ? { outboxAt } : {}), ...(enrollmentDueAt ? { enrollmentDueAt } : {}) };
+  const marks = givenFields({ outboxAt, enrollmentDueAt });
   const emptied = { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) };
-  const gone = Object.fromEntries(Object.keys(marks).map((name) => [name, '' as const]));
+  const removed = Object.fromEntries(Object.keys(marks).map((name) => [name, '' as const]));
   return {
     updateOne: {
       filter: { _id, ...marks },
-      update: { ...(outboxAt ? { $set: emptied } : {}), $unset: gone },
+      update: { ...(outboxAt ? { $set: emptied } : {}), $unset: removed },
     },
   };
 }

@@ -136,16 +136,16 @@ export interface Session {
   carried?: Record<string, unknown>;
   /** `offered`: the browser can make a passkey, and the user is asked once, after the verification. */
   passkey?: 'offered' | 'answered';
-  /** Known when the user has authenticated. At a phone, the fields below follow with the confirmation. */
+  /** Known when the user has authenticated. At a phone, `sub` and `authenticatedAt` follow with the confirmation. */
   userId?: string;
-  /** Sandbox people only: the mark of their enrollment. */
+  /** Sandbox people only: the outcome that the exchange of the code rehearses. It is copied to the enrollment. */
   rehearse?: Rehearsal;
   authenticatedAt?: Date;
   sub?: string;
   enrollmentId?: string;
   /** Whether an earlier session had enrolled this user with this client. */
   returning?: boolean;
-  /** When the session changed in a way that its enrollment does not show yet (an outbox). */
+  /** When the session changed in a way that its enrollment does not show yet. The sweep finds such sessions. */
   enrollmentDueAt?: Date;
   failure?: { reason: FailureReason; at: Date };
   code?: IssuedCode;

@@ -18,9 +18,12 @@ const projection = {
 } as const;
 type Counted = Pick<Session, '_id' | 'source' | 'consentedAt' | 'authenticatedAt' | 'failure' | 'methods'>;
 
-/** Returns the ended methods of a session, with their results. */
+/**
+ * Returns the ended methods of a session, with their results. If the session fails after the consent, that is a failure
+ * of its last method. Before the consent, no method was tried.
+ */
 function endsOf({ source, consentedAt, authenticatedAt, failure, methods }: Counted) {
-  const failed = (methods?.failed ?? []).map((one) => ({ source: one.source, end: 'failed' as const }));
+  const failed = (methods?.failed ?? []).map((ended) => ({ source: ended.source, end: 'failed' as const }));
   if (authenticatedAt) return [...failed, { source, end: 'authenticated' as const }];
   return failure && consentedAt ? [...failed, { source, end: 'failed' as const }] : failed;
 }

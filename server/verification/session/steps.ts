@@ -25,6 +25,7 @@ export function reachedStepOf(session: Session): SessionStep {
   return session.userId ? 'confirm' : 'authenticate';
 }
 
+/** The present step. A complete session stays `completed`, also after its expiry. */
 export function stepOf(session: Session, now: number): Step {
   const expired = now >= session.expiresAt.getTime();
   if (session.status === 'complete') return 'completed';

@@ -9,28 +9,27 @@ export interface Transition {
   entry: TimelineEntry;
   /** Further entries of the same change, in order, before `entry`. */
   earlier?: TimelineEntry[];
-  /** The new state of the source. Undefined keeps the old one, null removes it. */
+  /** The new state that the source keeps in the session. Undefined keeps the old one, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
   event?: EventDraft;
-  /** Whether the enrollment is complete for this session. */
-  enrolled?: boolean;
+  /** Whether the enrollment now needs no update for this session, so `enrollmentDueAt` is removed. */
+  isEnrollmentDone?: boolean;
 }
 
 /** The session after a transition. */
 export function applied({ session, transition }: { session: Session; transition: Transition }): Session {
-  const { set, entry, earlier, carried, event, enrolled } = transition;
-  const { carried: before, outboxAt, purgeAt, enrollmentDueAt, ...rest } = session;
-  const kept = carried === undefined ? before : carried;
-  return {
-    ...rest,
-    ...(kept ? { carried: kept } : {}),
-    ...(enrollmentDueAt && !enrolled ? { enrollmentDueAt } : {}),
-    ...(outboxAt ? { outboxAt } : {}),
-    ...(event ? { outboxAt: entry.at } : purgeAt && { purgeAt }),
-    ...set,
-    outbox: [...session.outbox, ...(event ? [event] : [])],
-    timeline: [...session.timeline, ...(earlier ?? []), entry],
-  };
+  const { set, entry, earlier = [], carried, event, isEnrollmentDone } = transition;
+  const next: Session = { ...session, ...set, timeline: [...session.timeline, ...earlier, entry] };
+  if (carried === null) delete next.carried;
+  else if (carried !== undefined) next.carried = carried;
+  if (isEnrollmentDone) delete next.enrollmentDueAt;
+  if (event) {
+    next.outbox = [...session.outbox, event];
+    next.outboxAt = entry.at;
+    // A session is deleted only after its events are published.
+    delete next.purgeAt;
+  }
+  return next;
 }
 
 /**
@@ -53,7 +52,8 @@ export function passkeyAnswered(event: 'passkey_saved' | 'passkey_declined', at:
 }
 
 /**
- * The transition when the browser returns from the source's site. The authorization request cannot be used again, even if it fails.
+ * The transition when the browser returns from the source's site. The authorization request cannot be used again, even
+ * if the source then refuses the response.
  * The browser's secret is rotated now, so that a repeated return does not wait for the source.
  * @param hash SHA-256 of the new secret
  */
@@ -72,23 +72,21 @@ export function spentAttempts(carried: Session['carried']): string[] {
   return (carried?.['spent'] ?? []) as string[];
 }
 
+/** The user who has authenticated, as the session's partner and client know them. */
+export type AuthenticatedUser = Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId'>>;
+
 /** The fields of a session whose user has authenticated. The enrollment is updated next. */
-export function authenticatedFields(
-  who: Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId'>>,
-  at: Date,
-) {
-  return { ...who, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
+export function authenticatedFields(user: AuthenticatedUser, at: Date) {
+  return { ...user, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
 }
 
-type Authentication = Parameters<typeof authenticatedFields>[0] &
-  Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
+type Authentication = AuthenticatedUser & Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
 
 export function authenticated(
-  { source, browserHash, rehearse, ...who }: Authentication,
-  carried: Transition['carried'],
-  at: Date,
+  { source, browserHash, rehearse, ...user }: Authentication,
+  { carried, at }: Pick<Transition, 'carried'> & { at: Date },
 ): Transition {
-  const set = { ...authenticatedFields(who, at), browserHash, ...(rehearse ? { rehearse } : {}) };
+  const set = { ...authenticatedFields(user, at), browserHash, ...(rehearse ? { rehearse } : {}) };
   return { set, carried, entry: { at, event: 'authenticated', note: source } };
 }
 
@@ -96,12 +94,12 @@ export function verified(note: string, at: Date): Transition {
   return { set: { status: 'verified' }, carried: null, entry: { at, event: 'verified', note } };
 }
 
-/** Both in one transition, for a user whose claims are known at the authentication. */
+/** Authentication and verification in one transition, for a user whose fresh claims are known already. */
 export function authenticatedAndVerified(
   who: Authentication,
   { note, at }: { note: string; at: Date },
 ): Transition {
-  const { set, entry } = authenticated(who, null, at);
+  const { set, entry } = authenticated(who, { at });
   const last = verified(note, at);
   return { ...last, set: { ...set, ...last.set }, earlier: [entry] };
 }
@@ -120,6 +118,7 @@ export function returnedByPasskey(who: Omit<Authentication, 'source'>, at: Date)
   return { ...rest, set, earlier: [consent.entry, ...earlier] };
 }
 
+/** The parts that all events of a session share. The session is their `cause`, so each type is published once. */
 function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
   const { _id: sessionId, partnerId, clientId, mode, keyId, sub, enrollmentId, traceparent } = session;
   const about = { sessionId, ...(enrollmentId ? { enrollmentId } : {}), ...(sub ? { sub } : {}) };
@@ -134,16 +133,17 @@ interface Issue {
   /** Whether an earlier session has enrolled this user with this client. */
   returning: boolean;
   /** Whether the enrollment needs no update: an earlier session made it, and it has all claims of this one. */
-  enrolled: boolean;
+  isEnrollmentDone: boolean;
 }
 
 /** `verified` → `complete`: the one step that issues a code. */
 export function completed(
   session: Session,
-  { code, snapshot, returning, enrolled }: Issue,
+  { code, snapshot, returning, isEnrollmentDone }: Issue,
   at: Date,
 ): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetimeSeconds * 1000);
+  // From now on, the computer's secret from before the phone's confirmation is not accepted any more.
   const { computerHash, ...handoff } = session.handoff ?? {};
   return {
     set: {
@@ -153,9 +153,9 @@ export function completed(
       ...(snapshot ? { snapshot: { ...snapshot, until: expiresAt } } : {}),
       ...(computerHash ? { handoff: handoff as Handoff } : {}),
       returning,
-      ...(enrolled ? {} : { enrollmentDueAt: at }),
+      ...(isEnrollmentDone ? {} : { enrollmentDueAt: at }),
     },
-    enrolled,
+    isEnrollmentDone,
     entry: { at, event: 'completed' },
     event: {
       type: 'verification.session.completed',

@@ -12,7 +12,7 @@ export interface AuthorizationRequest {
   state: string;
   /** Binds the provider's ID token to this request. */
   nonce: string;
-  /** PKCE (RFC 7636 4.1). */
+  /** Of PKCE (RFC 7636 4.1). */
   codeVerifier: string;
 }
 
@@ -25,15 +25,22 @@ interface Requester {
   turn?: number | undefined;
 }
 
-const statePattern = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
+const statePattern =
+  /^(?<sessionId>ses_[0-9A-Za-z]{22})\.(?<device>computer|phone)\.(?<id>[A-Za-z0-9_-]{22})\.(?<mac>[A-Za-z0-9_-]{43})$/;
 
-/** The session and device in a state. `resume` verifies them. */
-export function destinationOf(state: string): { sessionId: string; device: Device } | undefined {
-  const [, sessionId, device] = statePattern.exec(state) ?? [];
-  return sessionId ? { sessionId, device: device as Device } : undefined;
+/**
+ * Reads a `state`: the session and the device to return to, and the id of the authorization request. They are not
+ * verified yet, which `resume` does.
+ * @returns undefined if the state is malformed
+ */
+export function parseState(state: string): { sessionId: string; device: Device; id: string } | undefined {
+  const { sessionId, device, id } = statePattern.exec(state)?.groups ?? {};
+  return sessionId && id ? { sessionId, device: device as Device, id } : undefined;
 }
 
+/** Makes authorization requests, and finds them again when the browser returns. */
 export function createAuthorizationRequests(key: Uint8Array) {
+  /** Derives all values of a request from its browser and its id, under a key of its own. */
   function derive({ sessionId, device, secret, turn }: Requester, id: string): AuthorizationRequest {
     const cause = ['attempt', sessionId, device, secret, id, ...(turn === undefined ? [] : [turn])];
     const attemptKey = Buffer.from(hmac(key, JSON.stringify(cause)));
@@ -51,14 +58,11 @@ export function createAuthorizationRequests(key: Uint8Array) {
     begin: (requester: Requester): AuthorizationRequest =>
       derive(requester, randomBytes(16).toString('base64url')),
 
-    /** The id of the attempt in a state; empty if the state is malformed. */
-    idOf: (state: string): string => statePattern.exec(state)?.[3] ?? '',
-
-    /** The attempt of a state; undefined if another browser began it. */
+    /** The request of a `state`. Undefined if the state is malformed, or if another browser began the request. */
     resume(requester: Requester, state: string): AuthorizationRequest | undefined {
-      const [, , , id = ''] = statePattern.exec(state) ?? [];
-      const attempt = derive(requester, id);
-      return sameText(attempt.state, state) ? attempt : undefined;
+      const parsed = parseState(state);
+      const attempt = parsed && derive(requester, parsed.id);
+      return attempt && sameText(attempt.state, state) ? attempt : undefined;
     },
   };
 }

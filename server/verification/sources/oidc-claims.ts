@@ -19,8 +19,13 @@ function valueAt(claims: ProviderClaims, path: string): unknown {
   return value;
 }
 
-/** The sets of verified claims under accepted trust frameworks (OpenID Connect for Identity Assurance 5). */
-function verifiedSets({ verified_claims: given }: ProviderClaims, frameworks: 'any' | readonly string[]) {
+type TrustFrameworks = 'any' | readonly string[];
+
+/**
+ * The sets of verified claims under accepted trust frameworks (OpenID Connect for Identity Assurance 5). A provider
+ * sends one set or a list of them.
+ */
+function verifiedSets({ verified_claims: given }: ProviderClaims, frameworks: TrustFrameworks) {
   return [given].flat().flatMap((set) => {
     if (!isObject(set) || !isObject(set['verification']) || !isObject(set['claims'])) return [];
     const { trust_framework: framework } = set['verification'];
@@ -29,18 +34,19 @@ function verifiedSets({ verified_claims: given }: ProviderClaims, frameworks: 'a
   });
 }
 
-function lookUp(
-  given: ProviderClaims,
-  path: string,
-  verified: 'any' | readonly string[] | undefined,
-): unknown {
-  if (verified === undefined) return valueAt(given, path);
-  return verifiedSets(given, verified)
+/**
+ * The value that a provider has given at `path`.
+ * @param frameworks of a rule that asks for verified claims: then only these count, under one of the trust frameworks
+ */
+function lookUp(given: ProviderClaims, path: string, frameworks: TrustFrameworks | undefined): unknown {
+  if (frameworks === undefined) return valueAt(given, path);
+  return verifiedSets(given, frameworks)
     .map((set) => valueAt(set, path))
     .find((value) => value !== undefined);
 }
 
-const yearsOf = (name: ClaimName) => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
+/** The age that a claim such as `age_18_plus` is about. */
+const yearsOf = (name: ClaimName) => Number(/^age_(?<years>\d+)_plus$/.exec(name)?.groups?.['years']);
 
 /** Converts values of providers that send all values as text. */
 function asTyped(name: ClaimName, value: unknown): unknown {
@@ -50,6 +56,7 @@ function asTyped(name: ClaimName, value: unknown): unknown {
   return /^\d+$/.test(value) ? Number(value) : value;
 }
 
+/** The value that a rule gives to a claim. It is not checked against the registry yet. */
 function valueBy(
   rule: ClaimRule,
   name: ClaimName,
@@ -57,6 +64,7 @@ function valueBy(
 ): unknown {
   if ('birthdate' in rule) return isOfAge(lookUp(given, rule.birthdate, rule.verified), yearsOf(name), now);
   if ('claim' in rule) return asTyped(name, lookUp(given, rule.claim, rule.verified));
+  // Nothing follows from missing verified claims, so the value is then null and not false.
   if ('present' in rule) return verifiedSets(given, rule.verified ?? 'any').length > 0 ? true : null;
   const { acr } = given;
   return typeof acr === 'string' && Object.hasOwn(rule.acr, acr) ? rule.acr[acr] : null;

@@ -4,7 +4,7 @@ import { sha256 } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { deriveClaims } from './oidc-claims.ts';
-import { type Authenticated, type Failed, type VerificationSource, verifyCarried } from './source.ts';
+import { type Authenticated, type Failed, type VerificationSource, verifyByCarriedClaims } from './source.ts';
 
 interface Dependencies {
   /** Root of our links, without a trailing slash. */
@@ -19,7 +19,7 @@ const timeoutSeconds = 8;
 const returnTimeoutMs = 15_000;
 /** How long a provider's metadata is cached. The keys are read again when a token names an unknown one. */
 const metadataLifetimeMs = 3_600_000;
-/** After a failed request, how long lists of methods show a provider as unavailable, at their end. */
+/** How long a provider counts as unavailable after a failed request. Lists of methods then show it last. */
 const downForMs = 60_000;
 
 function clientAuthentication({
@@ -32,23 +32,24 @@ function clientAuthentication({
     : openid.ClientSecretPost(clientSecret);
 }
 
-/** Reads and caches a provider's metadata (OpenID Connect Discovery 4). A failure is not cached. */
+/** Reads and caches a provider's metadata (OpenID Connect Discovery 4). Simultaneous calls share one request. */
 function createProvider(settings: OidcSettings) {
   const { issuer, clientId } = settings;
   const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
-  let known: { config: Promise<openid.Configuration>; at: number } | undefined;
+  let cached: { config: Promise<openid.Configuration>; at: number } | undefined;
 
   return function provider(): Promise<openid.Configuration> {
-    if (known && performance.now() - known.at < metadataLifetimeMs) return known.config;
+    if (cached && performance.now() - cached.at < metadataLifetimeMs) return cached.config;
     const config = openid.discovery(new URL(issuer), clientId, undefined, clientAuthentication(settings), {
       timeout: timeoutSeconds,
       // Verifies the signatures of ID tokens. Without this option, the client would rely on TLS alone.
       execute: [openid.enableNonRepudiationChecks, ...insecure],
     });
-    const current = { config, at: performance.now() };
-    known = current;
+    const entry = { config, at: performance.now() };
+    cached = entry;
+    // The caller gets the error. The cache forgets it, so that the next call tries again.
     config.catch(() => {
-      if (known === current) known = undefined;
+      if (cached === entry) cached = undefined;
     });
     return config;
   };
@@ -101,6 +102,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
       settings.userinfo && endpoint
         ? await openid.fetchUserInfo(config, tokens.access_token, idToken.sub)
         : undefined;
+    // ID token and userinfo may both have verified claims, so these are joined. Of all others, the signed ID token's win.
     const verifiedClaims = [idToken['verified_claims'], userinfo?.['verified_claims']].flat().filter(Boolean);
     const verified = verifiedClaims.length > 0 ? { verified_claims: verifiedClaims } : {};
     return { ...userinfo, ...idToken, ...verified };
@@ -158,6 +160,6 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
       }
     },
 
-    verify: verifyCarried,
+    verify: verifyByCarriedClaims,
   };
 }

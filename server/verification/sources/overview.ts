@@ -54,20 +54,17 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
     return name === 'sandbox' ? 'sandbox' : 'oidc';
   }
 
-  function view(
-    { name, modes }: VerificationSource,
-    fault = verifiers.get(name)?.fault(clock.now()),
-  ): Omit<SourceView, 'lastDay'> {
+  function view({ name, modes }: VerificationSource): Omit<SourceView, 'lastDay'> {
     return {
       name,
       kind: kindOf(name),
       modes: [...modes],
-      fault: fault ?? null,
+      fault: verifiers.get(name)?.fault(clock.now()) ?? null,
       certificates: certificatesOf(name),
     };
   }
 
-  const all = () => [...sources.values()].map((source) => view(source));
+  const all = () => [...sources.values()].map(view);
 
   async function list(): Promise<SourceView[]> {
     const since = new Date(clock.now() - successSpanMs);
@@ -79,15 +76,14 @@ export function createSourceOverview({ sources, verifiers, sessions, clock }: De
     }));
   }
 
-  /** As `list`, with a request to the provider. */
+  /** As `list`, for one source, with a request to its provider. Other sources have no server that could be asked. */
   async function check(name: string): Promise<SourceView> {
     const source = sources.get(name);
     const found = (await list()).find((view) => view.name === name);
     if (!source || !found) throw new ApiError('not_found', { description: `No verification source ${name}` });
     if (found.kind !== 'oidc') return found;
     const { kind } = await source.begin(...probe(source.modes[0] ?? 'test'));
-    const fault = kind === 'down' ? 'the provider cannot be reached' : undefined;
-    return { ...found, ...view(source, fault) };
+    return { ...found, fault: kind === 'down' ? 'the provider cannot be reached' : null };
   }
 
   return {

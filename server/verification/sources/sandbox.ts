@@ -21,6 +21,7 @@ const verifiedAdult = (changed: Claims = {}): Verified => ({
 
 interface Person {
   result: Verified | Failed;
+  /** The refusal that the exchange of this person's code rehearses. */
   rehearse?: Rehearsal;
   /** Whether each session gets a new user. */
   fresh?: boolean;
@@ -52,6 +53,7 @@ const people = {
 export type PersonName = keyof typeof people;
 export const personNames = Object.keys(people) as readonly PersonName[];
 
+/** A duplicate identity is blocked, so the exchange refuses its code, as it does for a rehearsed refusal. */
 function groupOf({ result, rehearse }: Person): Choice['group'] {
   if (result.kind === 'failed') return 'failures';
   return rehearse || result.duplicate ? 'refusals' : 'claims';
@@ -92,9 +94,10 @@ export function createSandbox(): VerificationSource {
       }
       const authenticated: Authenticated = {
         kind: 'authenticated',
+        // With the session's id in it, the subject is another one in each session.
         subject: [session.partnerId, name, ...(person.fresh ? [session.id] : [])].join('|'),
         carry: { person: name },
-        answer: person.result,
+        result: person.result,
         ...(person.fresh ? { oneTime: true } : {}),
       };
       return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;

@@ -42,7 +42,7 @@ export interface Asked {
   /** The requested claims that some of them can answer. */
   answered: ClaimName[];
   /** Whether one of them asks for a personal number. */
-  number: boolean;
+  asksNumber: boolean;
 }
 
 export type AskedOf = (session: Session) => Asked;
@@ -56,7 +56,7 @@ export function createAskedOf(sources: ReadonlyMap<string, VerificationSource>):
     const claims = claimsAskedFor(session);
     return {
       answered: claims.filter((claim) => asked.some(({ answers }) => answers([claim]).length > 0)),
-      number: asked.some(({ asksNumber }) => asksNumber),
+      asksNumber: asked.some(({ asksNumber }) => asksNumber),
     };
   };
 }

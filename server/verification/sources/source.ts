@@ -49,9 +49,10 @@ export interface Authenticated {
   carry?: Record<string, unknown>;
   /** Whether the source cannot recognise this user again. Such users are kept for a day. */
   oneTime?: boolean;
+  /** Sandbox people only: the refusal that the exchange of the code rehearses. */
   rehearse?: Rehearsal;
-  /** The result of the verification, from a source that needs no further step. */
-  answer?: Verified | Failed;
+  /** The result of the verification, from a source that needs no further step for it. */
+  result?: Verified | Failed;
 }
 export interface Verified {
   kind: 'verified';
@@ -93,8 +94,8 @@ export interface VerificationSource {
   verify(session: SourceSession): Promise<Verified | Failed>;
 }
 
-/** `verify` of a source that has supplied the claims at the authentication. */
-export async function verifyCarried({ carried }: SourceSession): Promise<Verified | Failed> {
+/** `verify` of a source that has supplied the claims at the authentication, and carried them in its state since. */
+export async function verifyByCarriedClaims({ carried }: SourceSession): Promise<Verified | Failed> {
   const claims = carried?.['claims'] as Claims | undefined;
   return claims ? { kind: 'verified', claims, duplicate: false } : { kind: 'failed', reason: 'source_error' };
 }

@@ -54,7 +54,12 @@ function sessionOf(
   };
   // One exchange reads only the session; the other also reads the user and the enrollment.
   const snapshot = returning ? { claims: { age_18_plus: true } } : undefined;
-  const issue = { code: { hash: sha256(code), keyId: 'none' }, snapshot, returning, enrolled: !unpublished };
+  const issue = {
+    code: { hash: sha256(code), keyId: 'none' },
+    snapshot,
+    returning,
+    isEnrollmentDone: !unpublished,
+  };
   const { set, entry, event } = completed(session, issue, createdAt);
   const outbox = unpublished && event ? { outbox: [event], outboxAt: createdAt } : { outbox: [] };
   return { ...session, ...set, timeline: [entry], ...outbox };

@@ -44,7 +44,7 @@ export const flow = [
     ['verification/flow/flow', 'verification/flow/races'],
     [
       ["if (!owns(session, browser)) throw new ApiError('unauthorized');", ''],
-      ['rotated(browser, browser.secret, token)];', 'browser.secret];'],
+      ['const rotated = rotatedSecret(browser, sent, token);', 'const rotated = sent;'],
     ],
   ),
   ...inFile(
@@ -67,7 +67,7 @@ export const flow = [
   ...inFile(
     'server/verification/flow/submit.ts',
     ['verification/handoff/handoff'],
-    [["return handoff?.state === 'claimed' ? { session, secret } : undefined;", 'return undefined;']],
+    [['return isAtPhone ? unchanged : undefined;', 'return undefined;']],
   ),
   ...inFile(
     'server/verification/flow/provider-return.ts',
@@ -93,7 +93,7 @@ export const flow = [
     ['verification/flow/methods', 'identity-wallet/methods'],
     [
       ['  wallet: closedRequests(carried),\n', ''],
-      ['failed: again ? methods.failed : [...methods.failed, last]', 'failed: methods.failed'],
+      ['failed: canRetry ? methods.failed : [...methods.failed, last]', 'failed: methods.failed'],
       ['if (turn >= mostTurns) return failed(', 'if (turn < 0) return failed('],
     ],
   ),
@@ -157,7 +157,7 @@ export const flow = [
         "if (outcome.kind === 'failed') return failed(session, outcome.reason, now);",
         "if (outcome.kind === 'failed') return failed(session, 'abandoned', now);",
       ],
-      ['if (outcome.duplicate) await blockDuplicate(session, snapshot, false);', ''],
+      ['if (outcome.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: false });', ''],
     ],
   ),
   ...inFile(

@@ -34,22 +34,25 @@ export const passkeys = [
     ["if (!(await areAllowed(session))) throw new ApiError('passkey_refused');", ''],
     ["!session.userId || session.handoff?.state === 'confirmed'", '!session.userId'],
     ['passkeyMark === passkeys.markOf(session.userId) ||', ''],
-    ['!user.duplicate && isKnown', 'isKnown'],
+    ['!user.duplicate && hasFreshClaims', 'hasFreshClaims'],
   ]),
   ...inFile(`${feature}/passkeys/passkeys.ts`, flow, [
     ["if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');", ''],
-    ['if (!use || isOther)', 'if (!use)'],
+    ['if (!use || isOfOtherUser)', 'if (!use)'],
     ["if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');", ''],
     ["if (!isOwn) throw refusal('save', 'refused');", ''],
     ['existing.map(({ credentialId }) => credentialId)', '[]'],
-    ['if (!answer || issuedAt === undefined) throw', 'if (!answer) throw'],
+    [
+      "issuedAt === undefined) throw refusal(ceremony, 'refused');",
+      "issuedAt === null) throw refusal(ceremony, 'refused');",
+    ],
     ["if (!found) throw refusal(ceremony, 'unknown');", ''],
-    ['if (!(await note())) throw', 'if (!(await note()) && !use) throw'],
+    ['if (!(await storeUse())) throw', 'if (!(await storeUse()) && !use) throw'],
     ['passkey.counter > 0 || use.counter > 0', 'use.counter < 0'],
   ]),
   ...inFile(`${feature}/flow/passkey-forms.ts`, flow, [
     [
-      'const isPresent = isCurrent && present === step && form.step === formVersionOf(session, present);',
+      'const isPresent = isCurrent && isAtStep && form.step === formVersionOf(session, step);',
       'const isPresent = isCurrent;',
     ],
     ["if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');", ''],
@@ -65,13 +68,13 @@ export const passkeys = [
     ['...(once ? { answeredAt: { $lt: issuedAt } } : {})', ''],
   ]),
   ...inFile(`${feature}/your-data/sign-in.ts`, data, [
-    [' || !sameText(hash, sha256(parsed.secret))', ''],
+    ['sameText(hash, sha256(parsed.secret)) && ', ''],
     [
       "if (!(await store.signIn(passkey, signIn))) throw new ApiError('passkey_unknown');",
       'await store.signIn(passkey, signIn);',
     ],
     ["['your data', sha256(nonce)]", "['your data']"],
-    ['until.getTime() > clock.now() ? ', 'until ? '],
+    [' && until.getTime() > clock.now()', ''],
     ['if (parsed) await store.signOut(parsed.passkeyId, sha256(parsed.secret));', ''],
   ]),
   ...inFile(`${feature}/your-data/routes.ts`, data, [
@@ -99,9 +102,9 @@ export const passkeys = [
     ["if ((await detour(session, 'issue')) !== undefined)", 'if (snapshot === undefined)'],
   ]),
   ...inFile(`${feature}/flow/passkey-forms.ts`, oneMove, [
-    ['= outlastsCode\n', '= isKnown\n'],
+    ['= outlastsCode\n', '= skipsVerification\n'],
     ['isNew: issues && moved !== undefined', 'isNew: false'],
-    ['Promise.all([move(session, transition), note()])', 'Promise.all([move(session, transition)])'],
+    ['Promise.all([move(session, transition), storeUse()])', 'Promise.all([move(session, transition)])'],
   ]),
   ...inFile(`${feature}/flow/complete.ts`, stopping, [
     ['if (snapshot.enrollment && isWithdrawn(snapshot.enrollment, session))', 'if (snapshot === undefined)'],
@@ -114,7 +117,7 @@ export const passkeys = [
   ]),
   ...inFile(`${feature}/people/snapshot-invalidation.ts`, stopping, [
     ['await endAccesses({ _id, userId, withdrawnAt });', ''],
-    ['if (clock.now() - withdrawnAt.getTime() < secondLookAfterMs) return;', ''],
+    ['if (isFirstLook) return;', ''],
   ]),
   ...inFile(`${feature}/people/withdrawal.ts`, stopping, [
     ['.filter((enrollment) => enrollment.partnerId === partnerId)', ''],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { View } from '../../../server/verification/flow/flow.ts';
+import type { View } from '../../../server/verification/flow/view.ts';
 import { viewModelOf } from '../../../server/verification/pages/view-models.ts';
 
 const view = {

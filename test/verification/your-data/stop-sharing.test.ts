@@ -217,7 +217,7 @@ it('a session that completed before a withdrawal adds no consent after it', asyn
   const enrollments = hosted.stores.enrollments;
   const enrollment =
     (await enrollments.find(String((await enrollmentOf(user.userId))?._id))) ?? expect.fail();
-  const before = { known: true, consentedAt: new Date(Number(enrollment.withdrawnAt) - 1) };
+  const before = { exists: true, consentedAt: new Date(Number(enrollment.withdrawnAt) - 1) };
   const late = await enrollments.enroll({ ...enrollment, consentedClaims: ['country'] }, before);
   expect(late.consentedClaims).toEqual([]);
 });

@@ -7,7 +7,6 @@ import {
   type IdentityWalletAnswer,
   type IdentityWalletResponse,
   PresentationRefused,
-  type Proof,
   type Verifier,
 } from '../../../identity-wallet/port.ts';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
@@ -16,17 +15,14 @@ import { sameText, sha256 } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
 import type { BrowserContext, SessionAccess } from '../../browser/session-access.ts';
 import type { Authentication } from '../../flow/authenticate.ts';
-import { isChoosing, methodFailed } from '../../session/methods.ts';
+import { isChoosing } from '../../session/methods.ts';
 import type { Session } from '../../session/session.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
-import type { Transition } from '../../session/transitions.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { type Pending, type Presented, pendingIn } from './pending.ts';
+import { type Outcome, outcomeTransition } from './outcome.ts';
+import { type Presented, pendingIn } from './pending.ts';
 import { authenticatedBy } from './source.ts';
-
-/** The result of an identity wallet's response: an error, or proven claims. */
-type Outcome = Extract<IdentityWalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
 
 interface Dependencies {
   verifiers: ReadonlyMap<string, Verifier>;
@@ -34,12 +30,13 @@ interface Dependencies {
   claims: ClaimStore;
   sessionAccess: SessionAccess;
   authentication: Authentication;
+  /** `trusted`: whether the clock may judge the validity of attestations. */
   clock: { now(): number; trusted?(): boolean };
   logger: Pick<Logger, 'warn'>;
 }
 
-/** An open request, with its session and verifier. */
-interface Open {
+/** A request that waits for a response, with its session and verifier. */
+interface OpenRequest {
   session: Session;
   verifier: Verifier;
   handle: Handle;
@@ -64,9 +61,7 @@ export interface DigitalAnswer {
   protocol?: string | undefined;
 }
 
-/** The most responses that one session accepts. */
-const mostAnswers = 10;
-
+/** SHA-256 of the secret in the cookie of the session's browser at this device. Requests are bound to it. */
 const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | undefined =>
   device === 'computer' ? browserHash : handoff?.phoneHash;
 
@@ -80,8 +75,11 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
-  /** The session's open request with this token; undefined if the request was answered or is out of date. */
-  function openIn(session: Session, token: string): Open | undefined {
+  /**
+   * The session's open request with this token. Undefined if it was answered, if the session has gone on since (to
+   * another step, method or device), or if the token is forged.
+   */
+  function openRequestOf(session: Session, token: string): OpenRequest | undefined {
     const destination = destinationOfToken(token);
     const verifier = verifiers.get(session.source);
     if (!destination || !verifier) return undefined;
@@ -97,106 +95,74 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     return verifier.tokenMatches(handle, token) ? { session, verifier, handle } : undefined;
   }
 
-  /** @throws ApiError `session_not_found` for a request that is not open: unknown, answered, or out of date */
-  async function find(name: string, token: string): Promise<Open> {
+  /** @throws ApiError `session_not_found` for a request that is not open */
+  async function findOpenRequest(source: string, token: string): Promise<OpenRequest> {
     const destination = destinationOfToken(token);
     const session = destination && (await sessions.find(destination.sessionId));
-    const open = session?.source === name ? openIn(session, token) : undefined;
+    const open = session?.source === source ? openRequestOf(session, token) : undefined;
     if (!open) throw new ApiError('session_not_found');
     return open;
   }
 
-  const returnCodeOf = ({ handle }: Open, code: string) => ({
-    device: handle.device,
-    codeHash: sha256(code),
-  });
-
-  function pendingAfter(open: Open, outcome: Outcome, code: string): Pending {
-    const number = open.handle.number + 1;
-    const returnCode = returnCodeOf(open, code);
-    if (outcome.kind === 'error') {
-      const notice = outcome.error === 'access_denied' ? 'declined' : 'trouble';
-      return { number, notice, declined: returnCode };
-    }
-    const { claims: proven, subject } = outcome;
-    const presented = { ...returnCode, claims: proven, ...(subject ? { subject } : {}) };
-    return { number, notice: 'answered', presented };
-  }
-
-  /** Ends the method. If the browser still returns with its code, it is shown the list of methods. */
-  function endMethod(open: Open, failure: Parameters<typeof methodFailed>[1], code: string): Transition {
-    const { session, handle } = open;
-    const end = methodFailed(session, failure, now());
-    if (!end.set.methods) return end;
-    const wallet: Pending = { number: handle.number + 1, declined: returnCodeOf(open, code) };
-    return { ...end, carried: { ...end.carried, wallet } };
-  }
-
-  function transitionOf(open: Open, outcome: Outcome, code: string): Transition {
-    const { session, handle } = open;
-    if (outcome.kind === 'error') {
-      if (handle.number + 1 >= mostAnswers) {
-        const note = `${mostAnswers} answers without a proof`;
-        return endMethod(open, { reason: 'abandoned', note, again: false }, code);
-      }
-      if (session.methods) {
-        const reason = outcome.error === 'access_denied' ? 'abandoned' : 'source_error';
-        return endMethod(open, { reason, note: `wallet: ${outcome.error}`, again: true }, code);
-      }
-    }
-    const note = outcome.kind === 'error' ? `wallet: ${outcome.error}` : 'wallet: presented';
-    const carried = { ...session.carried, wallet: pendingAfter(open, outcome, code) };
-    return { set: {}, carried, entry: { at: now(), event: 'returned', note: `${session.source}, ${note}` } };
-  }
-
-  async function verifyAnswer(
-    { handle, session, verifier }: Open,
-    presented: Parameters<Verifier['verifyPresentation']>[2],
-  ): Promise<Outcome | PresentationRefused> {
+  async function verify(
+    { handle, session, verifier }: OpenRequest,
+    channel: IdentityWalletAnswer['channel'],
+    response: IdentityWalletResponse,
+  ): Promise<Outcome> {
+    if (response.kind === 'error') return response;
     try {
-      return { kind: 'proven', ...(await verifier.verifyPresentation(handle, asked(session), presented)) };
+      const answer = { channel, presented: response.presented };
+      return { kind: 'proven', ...(await verifier.verifyPresentation(handle, asked(session), answer)) };
     } catch (error) {
       if (!(error instanceof PresentationRefused)) throw error;
       logger.warn(
         { source: session.source, sessionId: session._id, why: error.message },
         'refused a presentation',
       );
-      return error;
+      return { kind: 'refused', refusal: error };
     }
   }
 
   /**
-   * Verifies a response, and stores the result in the session. Of several responses at the same time, only the one that
+   * Verifies a response, and stores the outcome in the session. Of several responses at the same time, only the one that
    * claims the request is verified.
    * @returns undefined if another response has claimed the request; `moved`: undefined if the session has changed
    * @throws ApiError `invalid_request` if the response does not belong to this request
    */
-  async function accept(open: Open, answer: IdentityWalletAnswer) {
+  async function accept(open: OpenRequest, answer: IdentityWalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
     const { session, verifier, handle } = open;
     const response = await verifier.read(handle, answer);
     if (!(await claims.claim(session, clock.now()))) return undefined;
-    const outcome =
-      response.kind === 'error'
-        ? response
-        : await verifyAnswer(open, { channel: answer.channel, presented: response.presented });
+    const outcome = await verify(open, answer.channel, response);
+    const { number, device } = handle;
     const code = randomBytes(32).toString('base64url');
-    const isRefused = outcome instanceof PresentationRefused;
-    const transition = isRefused
-      ? endMethod(open, { reason: outcome.reason, note: outcome.message, again: false }, code)
-      : transitionOf(open, outcome, code);
-    return { moved: await authentication.move(session, transition), code, isRefused };
+    const transition = outcomeTransition(session, outcome, { number, device, code, at: now() });
+    const moved = await authentication.move(session, transition);
+    return { moved, code, isRefused: outcome.kind === 'refused' };
   }
 
-  /** The user of an accepted presentation. */
-  function userOf(session: Session, { presented, number }: Pending & { presented: Presented }) {
-    return authenticatedBy(presented, `presentation ${session._id} ${number}`);
+  /**
+   * Authenticates the user of an accepted presentation.
+   * @param token as for `rotatedSecret`
+   * @returns the secret that the browser's cookie must hold from now on
+   */
+  async function authenticatePresented(
+    session: Session,
+    presented: Presented,
+    { browser, secret, token }: { browser: BrowserContext; secret: string; token: string },
+  ): Promise<string> {
+    const { number } = pendingIn(session.carried);
+    const user = authenticatedBy(presented, { presentationId: `presentation ${session._id} ${number}` });
+    const renewed = sessionAccess.rotatedSecret(browser, secret, token);
+    const moved = await authentication.authenticate({ session, browser, renewed }, user);
+    return (await sessionAccess.afterRotation(moved, { browser, renewed, token })).secret;
   }
 
   return {
-    /** The signed request. @throws ApiError `session_not_found` if the request is not open, or is not a signed one */
-    async request(name: string, token: string, walletNonce?: string): Promise<string> {
-      const { session, verifier, handle } = await find(name, token);
+    /** The signed request. @throws ApiError `session_not_found` if it is not open, or if its source signs no requests */
+    async request(source: string, token: string, walletNonce?: string): Promise<string> {
+      const { session, verifier, handle } = await findOpenRequest(source, token);
       const signed = await verifier.signedRequest(handle, asked(session), walletNonce);
       if (signed === undefined) throw new ApiError('session_not_found');
       return signed;
@@ -207,14 +173,15 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
      * @throws ApiError `session_not_found` if the request is not open, `conflict` while another response is verified,
      * `invalid_request` if the response does not belong to the request
      */
-    async answer(name: string, token: string, body: unknown): Promise<Answered> {
-      const open = await find(name, token);
-      const taken = await accept(open, { channel: 'response-uri', body });
-      if (!taken)
+    async answer(source: string, token: string, body: unknown): Promise<Answered> {
+      const open = await findOpenRequest(source, token);
+      const accepted = await accept(open, { channel: 'response-uri', body });
+      if (!accepted)
         throw new ApiError('conflict', { description: 'Another answer to this request came first' });
-      if (!taken.moved) throw new ApiError('session_not_found');
+      const { moved, code, isRefused } = accepted;
+      if (!moved) throw new ApiError('session_not_found');
       const { sessionId, device } = open.handle;
-      return { sessionId, device, code: taken.code, isRefused: taken.isRefused };
+      return { sessionId, device, code, isRefused };
     },
 
     /**
@@ -227,16 +194,14 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, csrf);
       if (!isCurrent) return secret;
       if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
-      const open = openIn(session, token);
+      const open = openRequestOf(session, token);
       if (!open || open.handle.device !== browser.device) return secret;
       const channel = protocol === annexC ? 'annex-c' : 'digital-credentials';
       const moved = (await accept(open, { channel, body: data }))?.moved;
-      const { presented, number } = pendingIn(moved?.carried);
+      const { presented } = pendingIn(moved?.carried);
+      // Without a proof, the next page says what has happened.
       if (!moved || !presented) return secret;
-      const renewed = sessionAccess.rotated(browser, secret, csrf);
-      const user = userOf(moved, { presented, number });
-      const authenticated = await authentication.authenticate({ session: moved, browser, renewed }, user);
-      return (await sessionAccess.afterRotation(authenticated, { browser, renewed, token: csrf })).secret;
+      return authenticatePresented(moved, presented, { browser, secret, token: csrf });
     },
 
     /**
@@ -247,24 +212,22 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
      */
     async handleReturn(browser: BrowserContext, code: string): Promise<string> {
       const { session, secret, isCurrent } = await sessionAccess.authorizeForm(browser, code);
-      if (
-        !isCurrent ||
-        stepOf(session, clock.now()) !== 'authenticate' ||
-        !isActiveDevice(session, browser.device)
-      )
-        return secret;
-      const { presented, declined, number } = pendingIn(session.carried);
+      const isExpected =
+        isCurrent &&
+        stepOf(session, clock.now()) === 'authenticate' &&
+        isActiveDevice(session, browser.device);
+      // The browser returns late or twice, or the session continues on the other device.
+      if (!isExpected) return secret;
+      const { presented, declined } = pendingIn(session.carried);
       const returnCode = presented ?? declined;
       const isRightCode =
         returnCode?.device === browser.device && sameText(returnCode.codeHash, sha256(code));
       // The user has chosen another method since.
       if (!isRightCode && session.methods) return secret;
       if (!isRightCode) throw new ApiError('cross_site_request');
+      // The user has declined in the identity wallet, or it had an error. The next page says so.
       if (!presented) return secret;
-      const outcome = userOf(session, { presented, number });
-      const renewed = sessionAccess.rotated(browser, secret, code);
-      const moved = await authentication.authenticate({ session, browser, renewed }, outcome);
-      return (await sessionAccess.afterRotation(moved, { browser, renewed, token: code })).secret;
+      return authenticatePresented(session, presented, { browser, secret, token: code });
     },
   };
 }

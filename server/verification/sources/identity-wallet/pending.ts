@@ -1,10 +1,13 @@
 import type { Claims } from '../../../../contracts/claims.ts';
 import type { Device } from '../../../../contracts/verification.ts';
 
-/** The code that brings the browser back from its identity wallet. */
+/**
+ * The response code (OpenID4VP 1.0, 8.2), which the identity wallet gets for its response. It opens the browser with
+ * this code, and so brings the user back.
+ */
 export interface ReturnCode {
   device: Device;
-  /** SHA-256 of the response code. */
+  /** SHA-256 of the code. */
   codeHash: string;
 }
 
@@ -18,7 +21,10 @@ export interface Presented extends ReturnCode {
 export interface Pending {
   /** How many requests were answered. The next request has this number. */
   number: number;
-  /** The result of the last response, for the user. */
+  /**
+   * The result of the last response, for the user. `declined`: by the user. `trouble`: another error of the identity
+   * wallet. `answered`: it has presented, and the browser has to return.
+   */
   notice?: 'declined' | 'trouble' | 'answered' | undefined;
   presented?: Presented | undefined;
   /** The code that an identity wallet got after it responded with an error. */
@@ -30,7 +36,7 @@ export interface Pending {
 export const pendingIn = (carried: Record<string, unknown> | undefined): Pending =>
   (carried?.['wallet'] as Pending | undefined) ?? { number: 0 };
 
-/** A state in which no request so far is open. */
+/** The state that closes all requests so far: only one with the next number can be answered. */
 export const closedRequests = (carried: Record<string, unknown> | undefined): Pending => ({
   number: pendingIn(carried).number + 1,
 });

@@ -21,6 +21,7 @@ export function identityWalletRoutes(
   return async (app) => {
     renderErrors(app, (error: ApiError, _request, reply) => void reply.send(generalBody(error)));
 
+    // An identity wallet fetches the signed request by GET, or by POST with a nonce of its own (OpenID4VP 1.0, 5.10).
     app.get('/:source/:token/request', { schema: { params: Params } }, async ({ params }, reply) => {
       const signed = await answers.request(params.source, params.token);
       return reply.type(requestObjectType).send(signed);
@@ -41,6 +42,7 @@ export function identityWalletRoutes(
       async ({ params, body }, reply) => {
         const answered = await answers.answer(params.source, params.token, body);
         const page = `${responses.origin}${responses.path(answered)}`;
+        // After a refusal too, the user has to return to our page, which says what has happened.
         const back = { redirect_uri: `${page}/wallet?response_code=${answered.code}` };
         if (!answered.isRefused) return reply.send(back);
         const refusal = new ApiError('invalid_request', { description: 'The presentation was refused' });

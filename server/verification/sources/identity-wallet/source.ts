@@ -1,7 +1,7 @@
 import { testIdentityWalletSources } from '../../../../contracts/identity-wallet-sources.ts';
 import type { Proof, Verifier } from '../../../identity-wallet/port.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
-import { type Authenticated, type VerificationSource, verifyCarried } from '../source.ts';
+import { type Authenticated, type VerificationSource, verifyByCarriedClaims } from '../source.ts';
 import { pendingIn } from './pending.ts';
 
 /** Sources that partners may choose besides the configured ones. */
@@ -23,11 +23,15 @@ export function createIdentityWalletSource(
 ): VerificationSource {
   const { name, label, modes, profile, asksNumber, answers } = verifier;
   return {
-    ...{ name, modes, answers, asksNumber },
+    name,
+    modes,
+    answers,
+    asksNumber,
     method: { kind: 'identityWallet', label },
     isDown: (now) => verifier.fault(now) !== undefined,
 
     async begin({ id, mode, carried, claims, language }, { device, binding }) {
+      // There is nothing to ask the identity wallet for, so users see that this source cannot help.
       if (answers(claims).length === 0) {
         logger.warn({ source: name, claims }, 'the credential of this source supports none of these claims');
         return { kind: 'down' };
@@ -36,20 +40,32 @@ export function createIdentityWalletSource(
       const handle = { source: name, sessionId: id, device, binding, number };
       const { url, digital } = await verifier.request(handle, { mode, claims });
       const query = new URLSearchParams({ request: url, ...(language ? { ui_locales: language } : {}) });
-      const test = mode === 'test' ? `${testIdentityWallet}?${query}` : undefined;
-      return { kind: 'identityWallet', label, profile, url, digital, notice, testIdentityWallet: test };
+      // Only test sessions accept the made-up attestations of the test identity wallet.
+      const testAddress = mode === 'test' ? `${testIdentityWallet}?${query}` : undefined;
+      return {
+        kind: 'identityWallet',
+        label,
+        profile,
+        url,
+        digital,
+        notice,
+        testIdentityWallet: testAddress,
+      };
     },
 
-    verify: verifyCarried,
+    verify: verifyByCarriedClaims,
   };
 }
 
-/** The user of a proof. A proof without a personal number makes a new user each time. */
+/**
+ * The user of a proof. Without a personal number in it, the user cannot be recognised again. Each presentation then
+ * makes a new user, who is identified by `presentationId`.
+ */
 export function authenticatedBy(
   { claims, subject }: Pick<Proof, 'claims'> & Partial<Proof>,
-  presentation: string,
+  { presentationId }: { presentationId: string },
 ): Authenticated {
-  return subject === undefined
-    ? { kind: 'authenticated', subject: presentation, carry: { claims }, oneTime: true }
-    : { kind: 'authenticated', subject, carry: { claims } };
+  const carry = { claims };
+  if (subject !== undefined) return { kind: 'authenticated', subject, carry };
+  return { kind: 'authenticated', subject: presentationId, carry, oneTime: true };
 }
