@@ -141,6 +141,7 @@ export function createFlow(dependencies: Dependencies) {
     viaPage: [session.source, ...(session.methods?.names ?? [])].some(hasSite),
   });
 
+  /** The computer's page of a step, or the redirect to the partner. While a phone has the session, it waits. */
   async function atComputer(
     { session, step, detour, isNew }: Advanced,
     browser: BrowserContext,
@@ -173,6 +174,7 @@ export function createFlow(dependencies: Dependencies) {
     }
   }
 
+  /** The phone's page of a step. There is nothing left to do for the phone after the confirmation. */
   async function atPhone({ session, step }: Advanced, browser: BrowserContext): Promise<View> {
     const { handoff } = session;
     // Without a hand-off, no phone has access to the session.

@@ -38,6 +38,7 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
     return { evaluatedClaims: claimsOf(user), enrollment: { id: _id, status, rehearse } };
   }
 
+  /** Undefined for a session without a code, and after the user was erased. */
   async function toGrant(session: CodeSession): Promise<Grant | undefined> {
     const {
       _id: sessionId,

@@ -79,6 +79,7 @@ function scopeFault(
   return `scope: no known claim identifier in it${separatorHint}${sentHint}${permittedHint}`;
 }
 
+/** Names registered URIs for test clients only, as `scopeFault` does with the client's other settings. */
 function redirectFault(sent: string, { redirectUris, mode }: StartingClient): string {
   const fault = 'redirect_uri: not registered for this client; it must match exactly';
   const nearest = mode === 'test' ? nearestOf(sent, redirectUris) : undefined;
@@ -96,14 +97,15 @@ function sourcesFor(
   scope: readonly string[],
   { sources }: StartFacts,
 ): readonly string[] {
-  const standard = mode === 'test' ? ['sandbox'] : [];
-  const wanted = listed ?? (source === undefined ? standard : [source]);
+  const defaultSources = mode === 'test' ? ['sandbox'] : [];
+  const wanted = listed ?? (source === undefined ? defaultSources : [source]);
   const serving = wanted.filter((name) => sources.get(name)?.modes.includes(mode));
   const claims = scope.filter(isClaimName);
   const answering = serving.filter((name) => sources.get(name)?.answers(claims).length);
   return answering.length > 0 ? answering : serving.slice(0, 1);
 }
 
+/** A live client without a setting gets a text of its own, because the default source is the sandbox. */
 function noSourceReason({ mode, source }: StartingClient): string {
   if (mode === 'live' && (source === undefined || source === 'sandbox')) {
     return 'this live client has no verification source; the sandbox serves test clients only, so use one of those or have a source configured';

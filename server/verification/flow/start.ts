@@ -54,6 +54,7 @@ interface Caller {
 export function createStart(dependencies: Dependencies) {
   const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock } = dependencies;
 
+  /** Reads the records that the checks need. Only the codes of storefront clients need an integration. */
   async function readFacts(clientId: string, reading: { fresh: boolean }): Promise<StartFacts> {
     const { client, partner } = (await directory.client(clientId, reading)) ?? {};
     const [key, integrated] = await Promise.all([

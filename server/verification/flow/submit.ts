@@ -191,6 +191,7 @@ export function createSubmit(dependencies: Dependencies) {
     return sessionAccess.afterRotation(moved, { browser, renewed, token: csrf });
   }
 
+  /** The user accepts or declines to share the claims. */
   async function answerConsent(session: Session, form: Submission): Promise<Session | undefined> {
     const { decision } = form;
     if (decision === 'accept') {

@@ -57,11 +57,13 @@ export interface ProblemContext {
   isYourData?: boolean;
 }
 
+/** The page that explains an error. Some codes mean something else to the user in a session, or in the user's data. */
 function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemContext): ProblemName {
   // Here the user's own tries are limited. Elsewhere, it is all verifications that are started from a network.
   if (isYourData && code === 'rate_limited') return 'tooManyTries';
   // A phone comes by a link only.
   if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
+  // The session is finished, and its reason says more than that.
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session, a form of ours was invalid, not the request of the partner's application.
   if ((device || isYourData) && code === 'invalid_request') return 'forged';

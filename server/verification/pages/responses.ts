@@ -137,6 +137,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     toPage: (reply: FastifyReply, browser: BrowserContext) =>
       reply.redirect(`${origin}${path(browser)}`, 303),
 
+    /** Sends the page of a view, or redirects to the partner if no page has to come first. */
     async sendView(reply: FastifyReply, view: View, browser: BrowserContext): Promise<FastifyReply> {
       notePartner(reply.request, view.session.partnerId);
       if (view.kind === 'leave' && !view.viaPage) return reply.redirect(view.url, 303);

@@ -39,6 +39,7 @@ function agoInWords(then: Date, { language, now }: RequestContext): string {
   return minutesAgoInWords(language, minutes);
 }
 
+/** The page of the session's source, by its kind. `hasOthers`: whether the user can go back to the list of methods. */
 function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
   const { beginning, session, asked } = view;
   const verify = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
@@ -113,6 +114,7 @@ function isReachable(baseUrl: string): boolean {
   return !/^(.+\.)?localhost$|^127\.|^\[::1\]$/.test(new URL(baseUrl).hostname);
 }
 
+/** The computer's page with link, QR code and code for the phone. Without them, they have expired. */
 function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: RequestContext): ViewModel {
   const link = view.shown && `${baseUrl}/verify/p/${view.shown.token}`;
   return {

@@ -17,6 +17,7 @@ export interface Move {
   nonce: string;
 }
 
+/** Writes a transition as an update of the database. `applied` does the same to a session in memory. */
 function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
   const { set, entry, earlier = [], carried, event, isEnrollmentDone } = transition;
   const fields = givenFields({ carried: carried ?? undefined, outboxAt: event && entry.at });

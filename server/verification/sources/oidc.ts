@@ -108,6 +108,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
     return { ...userinfo, ...idToken, ...verified };
   }
 
+  /** The failure of a return. The settings translate error codes of the provider; all else is `source_error`. */
   function failureOf(error: unknown): Failed {
     const code = error instanceof openid.AuthorizationResponseError ? error.error : undefined;
     logger.warn({ why: summaryOf(error), source: name }, 'the verification source did not confirm a user');
@@ -128,6 +129,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
       try {
         const config = await provider();
         downUntil = 0;
+        // The settings may replace the language, but nothing that the protocol needs: that follows after them.
         const url = openid.buildAuthorizationUrl(config, {
           ...(language ? { ui_locales: language } : {}),
           ...parameters,

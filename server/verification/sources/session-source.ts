@@ -33,6 +33,7 @@ export function createOfferedTo(sources: ReadonlyMap<string, VerificationSource>
       const source = sources.get(name);
       return source ? [{ name, method: source.method, isDown: source.isDown(now) }] : [];
     });
+    // Sorting keeps the order of methods that are equally available.
     return offered.sort((one, other) => Number(one.isDown) - Number(other.isDown));
   };
 }

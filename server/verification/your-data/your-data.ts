@@ -73,6 +73,7 @@ export function createYourData(dependencies: Dependencies) {
   const { enrollments, sessions, directory, passkeys, sharedOf, withdraw, erasure, record, clock } =
     dependencies;
 
+  /** What the user shares with the client of an enrollment, and what this client has read. */
   async function clientOf(enrollment: Enrollment, shared: readonly SharedOnce[]) {
     const { _id, clientId, partnerId, consentedClaims, createdAt, withdrawnAt } = enrollment;
     const { client, partner } = (await directory.client(clientId)) ?? {};
@@ -90,6 +91,7 @@ export function createYourData(dependencies: Dependencies) {
     };
   }
 
+  /** The clients that the user is enrolled with, by partner. */
   async function partnersOf(userId: string): Promise<PartnerShare[]> {
     const [enrolled, all] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const shared = await sharedOf({

@@ -104,6 +104,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     return open;
   }
 
+  /** Verifies a response. A refusal is an outcome too, and is logged for operators. */
   async function verify(
     { handle, session, verifier }: OpenRequest,
     channel: IdentityWalletAnswer['channel'],
