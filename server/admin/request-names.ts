@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sha256 } from '../platform/ids.ts';
+import { maskedAddress } from '../platform/telemetry/masked-address.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
-import { maskedAddress } from '../platform/telemetry/sent-text.ts';
 
 /** Identifiers in a request, as the caller wrote them. They need not exist. */
 export interface Names {

@@ -14,7 +14,7 @@ import type { Role } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
-import { withoutQuery } from '../platform/telemetry/sent-text.ts';
+import { withoutQuery } from '../platform/telemetry/masked-address.ts';
 import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';

@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
-import { maskedAddress } from '../../platform/telemetry/sent-text.ts';
+import { maskedAddress } from '../../platform/telemetry/masked-address.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
 import { answerText, readBytes } from './answer-text.ts';
 import {

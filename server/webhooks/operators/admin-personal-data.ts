@@ -1,7 +1,7 @@
 import { claimNames } from '../../../contracts/claims.ts';
 import { masked, seesPeople } from '../../platform/admin-api/personal-data.ts';
 import type { Role } from '../../platform/admin-api/roles.ts';
-import { withoutQuery } from '../../platform/telemetry/sent-text.ts';
+import { withoutQuery } from '../../platform/telemetry/masked-address.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 
 /** Whether the body of an event contains personal data. */
