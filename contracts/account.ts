@@ -4,7 +4,10 @@ import { SentEvent } from './events.ts';
 /** The limit of requests per minute and API key, at each of the two endpoints. */
 export const accountRequestsPerMinute = 60;
 
-/** How long after its time an event is listed, in milliseconds. The delay keeps late events in order. */
+/**
+ * The age from which an event is listed, in milliseconds. An event may be stored some seconds after its time. Without the delay, a
+ * caller who has read later events would miss it.
+ */
 export const listedAfterMs = 30_000;
 
 export const EventsQuery = z.object({

@@ -46,13 +46,14 @@ export interface Access extends AccessTerms {
   expiresAt: Date;
 }
 
-/** The terms of a charge to be made. `rehearse` is the refusal that a sandbox person stands for, in test mode only. */
+/** What an endpoint asks a charge to grant. */
 export interface ChargeTerms extends AccessTerms {
   lifetimeSeconds: number;
+  /** If set, the charge is refused in this way, and nothing is billed. Only sandbox people of the test mode have it. */
   rehearse?: Rehearsal | undefined;
 }
 
-/** The existing charge of a cause. Its access is absent if it was erased or is older than 30 days. */
+/** An earlier charge for the same code or idempotency key. Its access is absent if it was erased or is older than 30 days. */
 export interface PastCharge {
   id: string;
   at: Date;
@@ -66,7 +67,7 @@ export type Charged<T> = { outcome: 'charged'; answer: T } | { outcome: 'used'; 
 /** The individual prices of a partner, in cents per billable event. */
 export type Prices = Partial<Record<BillableKind, number>>;
 
-/** The cause of a charge. A wallet is never charged twice for the same cause. */
+/** The request that a charge is for. A wallet is never charged twice for the same cause, so that a repeated request costs nothing. */
 export interface Cause {
   partnerId: string;
   mode: Mode;
@@ -80,9 +81,10 @@ export interface DeadlineSignal extends Pick<AbortSignal, 'aborted' | 'reason'> 
   endsAt?: number;
 }
 
-/** The order of an endpoint for a charge. It is charged to the wallet of the partner and mode in the terms. */
+/** A charge that an endpoint orders. The wallet of `terms.partnerId` and `terms.mode` pays. */
 export interface Order {
   kind: BillableKind;
+  /** As in `Cause`. */
   cause: string;
   terms: ChargeTerms;
   prices: Prices | undefined;
@@ -94,11 +96,12 @@ export interface Order {
 
 /** The functions of billing that the endpoints use. */
 export interface Charging {
-  /** Finds the charge of a cause. */
+  /** Finds the earlier charge for a cause, if there is one. */
   past(cause: Cause): Promise<PastCharge | undefined>;
   /**
    * Charges the wallet once for `order.cause` and grants the access.
-   * @param answer makes the response while the charge is being written. Called again if the charge is written a second time
+   * @param answer makes the response while the ledger entry is being written, to save time. It is called again with another
+   *   access if the entry moves to a later page of the ledger
    * @throws ApiError payment_required, rate_limited, service_unavailable
    */
   charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>>;

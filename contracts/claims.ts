@@ -28,11 +28,11 @@ export function isClaimName(value: string): value is ClaimName {
 }
 
 export type ClaimsMap = Record<string, ClaimValue>;
-/** The schema of each claim: its type, or null. */
+/** The schema of each claim. A response has only the requested claims, and null for values that the source could not tell. */
 const claimSchemas = Object.entries(claimRegistry).map(
   ([name, type]) => [name, type.nullable().exactOptional()] as const,
 );
-/** Claims by their identifiers (interface 2.1). */
+/** Claims by their identifiers (interface 2.1). Other identifiers pass, because a later version may add claims to the registry. */
 export const ClaimsMap: z.ZodType<ClaimsMap, ClaimsMap> = z
   .object(Object.fromEntries(claimSchemas))
   .catchall(ClaimValue)
@@ -58,7 +58,7 @@ export const ClaimsMeta = z
   .meta({ id: 'ClaimsMeta', description: 'The first list is the disjoint union of the other three.' });
 export type ClaimsMeta = z.infer<typeof ClaimsMeta>;
 
-/** Claims as they were when a code was exchanged, with their partition. */
+/** Claims as they were when a code was exchanged. `meta` tells which of the requested ones have a value. */
 export interface ClaimsSnapshot {
   claims: ClaimsMap;
   meta: ClaimsMeta;

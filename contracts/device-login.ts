@@ -37,7 +37,7 @@ export const DeviceToken = z.strictObject({
 });
 export type DeviceToken = z.infer<typeof DeviceToken>;
 
-/** The login of a token: the member, and when it ends. */
+/** The login that an access token of `svc login` belongs to: the member, the machine, and the end of the login. */
 export const DeviceLogin = z.strictObject({
   memberId: identifier('member'),
   email: z.string().nullable(),
@@ -49,7 +49,10 @@ export const DeviceLogin = z.strictObject({
   name: z.string(),
   createdAt: DateTime,
   expiresAt: DateTime,
-  /** Until when secrets, addresses and members can be changed. Null if that time is over. */
+  /**
+   * Until when this login may change secrets, addresses and members. Such a change needs a passkey that was asked for within 30
+   * minutes. Null if that time is over.
+   */
   changesUntil: DateTime.nullable(),
 });
 export type DeviceLogin = z.infer<typeof DeviceLogin>;

@@ -3,7 +3,7 @@ export type DurationUnit = keyof typeof units;
 
 /** Parses `90s`, `1.5h` or `7d` as milliseconds. Undefined for any other text, or for a unit that is not allowed. */
 export function parseDuration(text: string, allowed: readonly DurationUnit[]): number | undefined {
-  const [, count, unit] = /^(\d{1,9}(?:\.\d+)?)([a-z]+)$/.exec(text) ?? [];
-  const known = allowed.find((one) => one === unit);
-  return count === undefined || known === undefined ? undefined : Number(count) * units[known];
+  const { count, name } = /^(?<count>\d{1,9}(?:\.\d+)?)(?<name>[a-z]+)$/.exec(text)?.groups ?? {};
+  const unit = allowed.find((one) => one === name);
+  return count === undefined || unit === undefined ? undefined : Number(count) * units[unit];
 }

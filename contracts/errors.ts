@@ -20,6 +20,7 @@ export interface ErrorRow {
   general?: string;
 }
 
+/** The codes of tRPC that the table uses. They are listed here, because `contracts` imports no package but zod. */
 type TrpcCode =
   | 'BAD_REQUEST'
   | 'UNAUTHORIZED'

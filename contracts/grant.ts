@@ -16,14 +16,19 @@ export interface Grant {
   /** The requested identifiers, in the order of the request. */
   scope: string[];
   codeChallenge: string;
+  /** The expiry of the code. */
   expiresAt: Date;
+  /** How often the code was sent with a wrong PKCE verifier. */
   wrongVerifiers: number;
   sub: string;
   /** Whether an earlier session had enrolled this user with this client. */
   returning: boolean;
   /** All known claims of the user. The exchange selects those that the client may see. */
   evaluatedClaims: Claims;
-  /** `withdrawn`: the user has withdrawn the consent that the code was issued for. */
+  /**
+   * `withdrawn`: the user has withdrawn the consent that the code was issued for. `rehearse`: the refusal that the exchange must
+   * answer, if the user is a sandbox person for it.
+   */
   enrollment: { id: string; status: 'active' | 'blocked' | 'withdrawn'; rehearse?: Rehearsal | undefined };
 }
 
@@ -43,7 +48,7 @@ export interface ExchangingClient {
 /** Returns the known claims of a grant's scope, in the order of the request. They are the `scope` of the token response. */
 export const grantedScope = ({ scope }: Pick<Grant, 'scope'>): ClaimName[] => scope.filter(isClaimName);
 
-/** Returns the terms for the client that exchanges a code: the present claims, with their partition. */
+/** Returns what a charge grants to the client that exchanges a code. Claims that the client may no longer see are ignored. */
 export function termsOf(grant: Grant, client: ExchangingClient): Omit<ChargeTerms, 'lifetimeSeconds'> {
   const { sessionId, sub, returning, enrollment } = grant;
   return {

@@ -49,6 +49,7 @@ export const IdentityWallet = z
   .strictObject({
     /** The name of the source, for example for `clients create --source`. */
     name: SourceName.refine((name) => !isBuiltInSource(name), {
+      // Configured sources must not hide a built-in source.
       error: 'is the name of a source that is always there',
     }),
     label: SourceLabel,
@@ -63,16 +64,17 @@ export const IdentityWallet = z
       .min(1)
       .default(['dc+sd-jwt', 'mso_mdoc']),
     docType: z.string().min(1).max(128).optional(),
-    /** Accepted values of `vct`. */
+    /** The accepted values of `vct`, which names the type of an SD-JWT credential. */
     types: z.array(z.string().min(1)).min(1).default(['urn:eudi:pid:1']),
     /** Whether to ask for the number of the person or document, by which a returning person is recognised. */
     stableIdentifier: z.boolean().default(false),
-    /** URL scheme that opens the identity wallet. */
+    /** URL scheme that opens the identity wallet. Schemes that browsers handle themselves would not open it, and are refused. */
     scheme: z
       .string()
       .regex(/^[a-z][a-z0-9+.-]{0,31}$/)
       .refine((scheme) => !['http', 'https', 'javascript', 'data', 'file'].includes(scheme))
       .optional(),
+    /** Required for all profiles but `eu-age-verification`, whose requests are not signed. */
     access: RelyingPartyCertificate.optional(),
   })
   .superRefine(({ profile, access, stableIdentifier }, context) => {
@@ -87,7 +89,7 @@ export const IdentityWallet = z
     ...source,
     docType: source.docType ?? profileDefaults[source.profile].docType,
     scheme: source.scheme ?? profileDefaults[source.profile].scheme,
-    // Only a PID can have two formats.
+    // Only the EUDI PID exists in both formats. The other documents exist as mdoc only.
     formats: source.profile === 'eudi-pid' ? source.formats : (['mso_mdoc'] as (typeof source)['formats']),
   }));
 

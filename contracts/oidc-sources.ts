@@ -3,9 +3,12 @@ import { ClaimName, ClaimValue, claimRegistry, isClaimName } from './claims.ts';
 import { Mode } from './identifiers.ts';
 import { SourceLabel, SourceName, sourceList } from './source-name.ts';
 
-/** The name of a claim of the provider. Dots lead into objects, such as `address.country`. */
+/** The path of a claim of the provider. Dots lead into objects, such as `address.country`. */
 const path = z.string().min(1).max(256);
-/** If set, the claim is read from `verified_claims` (OpenID Connect for Identity Assurance) of these trust frameworks, or of any. */
+/**
+ * If set, the claim is read only from `verified_claims` (OpenID Connect for Identity Assurance). Their trust framework must be in this
+ * list, unless it is `any`.
+ */
 const verified = z.union([z.literal('any'), z.array(z.string().min(1)).min(1)]).optional();
 
 /** A rule that derives one of our claims. A claim that cannot be derived is null. */
@@ -40,7 +43,7 @@ function ruleFault(name: string, rule: ClaimRule): string | undefined {
 }
 
 const fromBirthdate: ClaimRule = { birthdate: 'birthdate' };
-/** The rule for each claim by the standard claims of OpenID Connect Core 5.1. Null if none of these tells it. */
+/** How each of our claims follows from the standard claims of OpenID Connect Core 5.1. Null if no standard claim tells it. */
 const standardRules: Record<ClaimName, ClaimRule | null> = {
   age_16_plus: fromBirthdate,
   age_18_plus: fromBirthdate,
@@ -106,6 +109,7 @@ export const OidcSource = z.strictObject({
     .refine((given) => !reserved.some((name) => Object.hasOwn(given, name)), {
       error: `must not hold ${reserved.join(', ')}`,
     })
+    // The response is checked against `max_age`, so that it must be a number.
     .refine(({ max_age: seconds = '0' }) => /^\d{1,9}$/.test(seconds), {
       error: 'max_age must be a number of seconds',
     }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FailureReason } from './verification.ts';
 
-/** The errors that a redirect can contain (interface 7.3). `invalid_request` never redirects: it is the 400 of the start. */
+/** The errors that a redirect can contain (interface 7.3). `invalid_request` is not included: `/verify/start` answers it with a 400. */
 export type RedirectError =
   | 'access_denied'
   | 'verification_failed'

@@ -1,7 +1,7 @@
 import { AttemptError, type DeliveryStatus } from './webhooks.ts';
 
-/** The result of an attempt, as far as the advice depends on it. */
-export interface AttemptEnd {
+/** A failed attempt, as far as the advice depends on it. */
+export interface FailedAttempt {
   error: AttemptError;
   /** The status of the HTTP response. Null if there was none. */
   status: number | null;
@@ -41,7 +41,7 @@ const forStatus: Readonly<Record<number, string>> = {
   504: 'A proxy before the receiver got no answer in time. Have the partner answer at once and work afterwards',
 };
 
-function adviseForStatus(status: number, { location, retryAfter }: AttemptEnd): string {
+function adviseForStatus(status: number, { location, retryAfter }: FailedAttempt): string {
   if (status >= 300 && status < 400) {
     const target = location ? ` to ${location}` : '';
     return `The receiver redirects${target}. Redirects are not followed: have the partner check the URL, and set the final one`;
@@ -50,32 +50,35 @@ function adviseForStatus(status: number, { location, retryAfter }: AttemptEnd): 
     const asked = retryAfter ? `, and asks to wait (Retry-After: ${retryAfter})` : '';
     return `The receiver limits our requests${asked}. The retry schedule does not change: have the partner raise its limit, or queue events and answer at once`;
   }
-  const known = forStatus[status];
-  if (known !== undefined) return known;
+  const advice = forStatus[status];
+  if (advice !== undefined) return advice;
   if (status >= 500)
     return 'The receiver fails. Have the partner look into its log at the times of the attempts';
   return 'The receiver rejects the request. Have the partner look at why it does not answer with a 2xx';
 }
 
-/** Returns advice for the partner after a failed attempt, without a full stop. */
-export function adviseReceiver(end: AttemptEnd): string {
-  return end.status === null ? withoutAnswer[end.error] : adviseForStatus(end.status, end);
+/** Returns advice after a failed attempt. It ends without a full stop, because callers append the next command. */
+export function adviseReceiver(attempt: FailedAttempt): string {
+  return attempt.status === null ? withoutAnswer[attempt.error] : adviseForStatus(attempt.status, attempt);
 }
 
-/** Returns advice for the partner, so that a delivery arrives. Undefined if no attempt failed, or none will be sent. */
+/**
+ * Returns the advice after the last failed attempt of a delivery. Undefined if no attempt failed. Undefined also if advice is useless,
+ * because the event has arrived or will not be sent.
+ */
 export function adviseDelivery({
   status,
   attempts,
 }: {
   status: DeliveryStatus;
-  attempts: readonly (Omit<AttemptEnd, 'error'> & { error: AttemptError | null })[];
+  attempts: readonly (Omit<FailedAttempt, 'error'> & { error: AttemptError | null })[];
 }): string | undefined {
   const last = attempts.findLast(({ error }) => error !== null);
   if (!last?.error || status === 'delivered' || status === 'skipped') return undefined;
   return adviseReceiver({ ...last, error: last.error });
 }
 
-/** Returns the advice for an answer as the health of an endpoint names it: a status, or the class of an error. */
+/** Returns the advice for an `EndpointAnswer`, which is either a status such as `404` or an `AttemptError` such as `dns`. */
 export function adviseAnswer(answer: string): string | undefined {
   const { data: error } = AttemptError.safeParse(answer);
   return error === undefined ? adviseStatus(Number(answer)) : withoutAnswer[error];

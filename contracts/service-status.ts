@@ -5,7 +5,7 @@ import { DateTime } from './identifiers.ts';
 const Share = z.number().min(0).max(1);
 
 /** The figures of a period. A share is null if there was nothing to divide by. */
-const Record = z.strictObject({
+const Availability = z.strictObject({
   /** The share of available minutes since the records begin. */
   available: Share.nullable(),
   unavailableMinutes: z.number().int(),
@@ -15,10 +15,11 @@ const Record = z.strictObject({
   errors: z.number().int(),
   /** Attempts to send a webhook of a live key. */
   webhooks: z.number().int(),
-  /** How many of `webhooks` the receiver accepted. */
+  /** How many of `webhooks` the receivers accepted, with a 2xx. */
   webhooksTaken: z.number().int(),
 });
 
+/** `unavailable`: no process could serve. `errors`: hours with at least ten errors that are at least 1 % of the requests. */
 export const Incident = z.strictObject({
   kind: z.enum(['unavailable', 'errors']),
   from: DateTime,
@@ -28,10 +29,10 @@ export const Incident = z.strictObject({
 });
 export type Incident = z.infer<typeof Incident>;
 
-export const SpanOfStatus = Record.extend({ hours: z.number().int() });
+export const SpanOfStatus = Availability.extend({ hours: z.number().int() });
 export type SpanOfStatus = z.infer<typeof SpanOfStatus>;
 
-export const DayOfStatus = Record.extend({ day: z.iso.date() });
+export const DayOfStatus = Availability.extend({ day: z.iso.date() });
 export type DayOfStatus = z.infer<typeof DayOfStatus>;
 
 /** The response of `GET /status.json`: the recorded availability of the service, without any data of partners or users. */

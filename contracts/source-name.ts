@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
+export const sourceNamePattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /** The name of a verification source. */
 export const SourceName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' });
+  .regex(sourceNamePattern, { error: 'expected lower case letters, digits and dashes' });
 
 /** The label of a verification source that users see, for example `EU age verification app`. */
 export const SourceLabel = z.string().trim().min(1).max(60);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from './identifiers.ts';
 
-/** How long a session lasts, in seconds (interface section 8). */
+/** How long a session and its authorization code are valid, in seconds (interface section 8). */
 export const sessionLifetimeSeconds = 30 * 60;
 export const codeLifetimeSeconds = 10 * 60;
 
@@ -14,7 +14,7 @@ const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
 const scopeCharacters = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const noControlCharacter = /^\P{Cc}+$/u;
 
-/** The partner's reference for a session. */
+/** The partner's own id for a session, so that both sides can name it in a support case. */
 export const ClientReferenceId = z.string().regex(/^[A-Za-z0-9_.:-]{1,200}$/, {
   error: 'client_reference_id must be 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -',
 });
@@ -71,7 +71,10 @@ export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_
 export type SourceFailure = Exclude<z.infer<typeof FailureReason>, 'consent_declined'>;
 export type FailureReason = z.infer<typeof FailureReason>;
 
-/** Marks of sandbox people. Their codes are refused in the exchange, so that partners can test refusals (test mode only). */
+/**
+ * The refusals that partners can test. Each has a sandbox person of its name, whose codes are refused in this way (test mode
+ * only).
+ */
 export const Rehearsal = z.enum(['client-inactive', 'low-balance', 'minute-cap', 'hour-cap', 'unavailable']);
 export type Rehearsal = z.infer<typeof Rehearsal>;
 

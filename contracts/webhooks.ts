@@ -50,6 +50,7 @@ export type SkipReason = z.infer<typeof SkipReason>;
 export const WaitReason = z.enum(Object.keys(waitReasons) as [keyof typeof waitReasons]);
 export type WaitReason = z.infer<typeof WaitReason>;
 
-/** The limits of attempts (interface section 8): their number, and how long one may take in milliseconds. */
+/** The number of attempts of a delivery (interface section 8). */
 export const attemptLimit = 3;
+/** How long one attempt may take (interface section 8). */
 export const attemptTimeoutMs = 10_000;

@@ -58,7 +58,7 @@ export type StartBulk = z.infer<typeof StartBulk>;
 
 export const BulkStatus = z.enum(['running', 'done', 'cancelled']);
 
-/** Why a job waits with a key: the deliveries of two seconds are due but not sent yet. */
+/** Why a job waits with a key. `endpoint_behind`: as many deliveries of the key are unsent as the job makes in two seconds. */
 export const BulkWait = z.enum(['endpoint_behind']);
 
 /** The part of a job for one API key. `leftOut` counts deliveries that had arrived or ended before the job reached them. */
@@ -78,13 +78,15 @@ export const BulkView = z.strictObject({
   id: z.string(),
   action: BulkAction,
   status: BulkStatus,
-  /** The count at the start. It is an upper bound if it is not `exact`. */
+  /** The number of deliveries or events, as counted at the start. It is an upper bound if it is not `exact`. */
   total: z.number().int(),
   exact: z.boolean(),
   done: z.number().int(),
   leftOut: z.number().int(),
+  /** Deliveries per second and key. */
   rate: z.number().int(),
   filter: BulkFilter,
+  /** When the first attempt is due. Null unless the action is `reschedule`. */
   at: DateTime.nullable(),
   /** The expected end at the rate of the job, without other delays. Null once the job has ended. */
   expectedEndAt: DateTime.nullable(),
@@ -100,9 +102,12 @@ export type BulkView = z.infer<typeof BulkView>;
 export const StartedBulk = z.strictObject({
   dryRun: z.boolean(),
   repeated: z.boolean(),
+  /** As in `BulkView`. */
   total: z.number().int(),
   exact: z.boolean(),
+  /** How many of `total` are in live mode. */
   live: z.number().int(),
+  /** The number of API keys that the job is about. */
   keys: z.number().int(),
   /** The filter with the period that was counted. */
   filter: BulkFilter,

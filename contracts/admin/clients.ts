@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ClaimName, claimNames } from '../claims.ts';
 import { DisplayName, displayText } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
+import { sourceNamePattern } from '../source-name.ts';
 import { WebAddress } from '../web-address.ts';
 import { keepOldSeconds } from './keys.ts';
 import { page, reference } from './references.ts';
@@ -23,7 +24,7 @@ export const ClientView = z.strictObject({
   status: ClientStatus,
   redirectUris: z.array(z.string()),
   claims: z.array(ClaimName),
-  /** The first of `sources`; null for the default. This field goes with version 1.0. */
+  /** The first of `sources`; null for the default. Version 1.0 will not have this field. */
   source: z.string().nullable(),
   /** Verification sources that users may choose from, in order; empty for the default. */
   sources: z.array(z.string()),
@@ -76,9 +77,7 @@ const redirectUris = z
   .max(mostRedirectUris)
   .transform((uris) => [...new Set(uris)]);
 const perMinute = z.number().int().min(1).max(1_000_000);
-const source = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected the name of a verification source' });
+const source = z.string().regex(sourceNamePattern, { error: 'expected the name of a verification source' });
 const sources = z
   .array(source)
   .min(1, { error: 'at least one verification source' })

@@ -49,7 +49,7 @@ export const DeliveryView = z.strictObject({
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
-/** A delivery as lists show it. */
+/** A delivery as lists show it, with the name of its partner. */
 export const ListedDelivery = DeliveryView.extend({ partnerName: z.string().nullable() });
 export type ListedDelivery = z.infer<typeof ListedDelivery>;
 
@@ -73,28 +73,29 @@ export const ListDeliveries = z.strictObject({
 });
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
 
-/** The time of an attempt: a date and time, or a number of seconds from now by the server's clock. */
-export const RescheduleTime = {
-  fields: {
-    at: DateTime.optional(),
-    inSeconds: z
-      .number()
-      .int()
-      .min(0)
-      .max(30 * 86_400)
-      .optional(),
-  },
-  isOne: ({ at, inSeconds }: NewTime): boolean => (at === undefined) !== (inSeconds === undefined),
-  fault: 'give either at or inSeconds',
-};
+/** The new time of an attempt: a date and time, or a number of seconds from now by the server's clock. */
 export interface NewTime {
   at?: string | undefined;
   inSeconds?: number | undefined;
 }
+export const newTimeFields = {
+  at: DateTime.optional(),
+  inSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .optional(),
+};
+/** Adds the rule that exactly one of the fields of `NewTime` is given. A separate step, because zod cannot extend a refined object. */
+export const withNewTime = <Schema extends z.ZodType<NewTime>>(schema: Schema) =>
+  schema.refine(({ at, inSeconds }) => (at === undefined) !== (inSeconds === undefined), {
+    error: 'give either at or inSeconds',
+  });
 
-export const RescheduleDelivery = z
-  .strictObject({ deliveryId: reference('delivery'), ...RescheduleTime.fields })
-  .refine(RescheduleTime.isOne, { error: RescheduleTime.fault });
+export const RescheduleDelivery = withNewTime(
+  z.strictObject({ deliveryId: reference('delivery'), ...newTimeFields }),
+);
 
 /** Ids of deliveries to send again. To send again what a filter finds, start a bulk job. */
 export const ResendDeliveries = z.strictObject({

@@ -9,15 +9,16 @@ import { reference } from './references.ts';
 export const EndpointState = z.enum(['dead', 'failing', 'paused', 'ok', 'idle']);
 export type EndpointState = z.infer<typeof EndpointState>;
 
-/** An answer of an endpoint: an HTTP status, or the class of the error. */
+/** How often, and when, an endpoint gave one kind of answer. */
 export const EndpointAnswer = z.strictObject({
+  /** The HTTP status, such as `404`. Without a response, an `AttemptError` such as `dns`. */
   answer: z.string(),
   count: z.number().int(),
   firstAt: DateTime,
   lastAt: DateTime,
 });
 
-/** Returns the answer that the endpoint gave last. Earlier answers may differ from it. */
+/** Returns the answer that the endpoint gave last, which tells its present fault. The list is in order of frequency. */
 export const latestAnswer = (answers: readonly z.infer<typeof EndpointAnswer>[]) =>
   answers.toSorted((one, other) => (one.lastAt < other.lastAt ? 1 : -1))[0];
 

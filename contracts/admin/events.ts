@@ -47,12 +47,13 @@ export const ListEvents = z.strictObject({
 });
 export type ListEvents = z.infer<typeof ListEvents>;
 
-/** What happened to an event, as sentences in order of time, and what to do now. Null if nothing is to be done. */
+/** What happened to an event, as sentences in order of time. */
 export const EventTimeline = z.strictObject({
   id: z.string(),
   event: SentName,
   status: DeliveryStatus,
   story: z.array(z.string()),
+  /** What to do now. Null if nothing is to be done. */
   advice: z.string().nullable(),
 });
 export type EventTimeline = z.infer<typeof EventTimeline>;

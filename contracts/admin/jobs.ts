@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SentName } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { RescheduleTime } from './deliveries.ts';
+import { newTimeFields, withNewTime } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
@@ -13,7 +13,7 @@ import { page, reference } from './references.ts';
 export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done', 'malformed']);
 export type JobState = z.infer<typeof JobState>;
 
-/** A job of the scheduler. `wakes` is the number of attempts that wait for it. */
+/** A job of the scheduler. It sends the attempts that are due in one second. */
 export const JobView = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -24,8 +24,9 @@ export const JobView = z.strictObject({
   lockedBy: z.string().nullable(),
   lastRunAt: DateTime.nullable(),
   failReason: z.string().nullable(),
-  /** The second at which the attempts of this job are due. */
+  /** `key` is the second in which the attempts of this job are due, as an RFC 3339 time. */
   data: z.strictObject({ key: z.string() }),
+  /** The number of attempts that wait for this job. */
   wakes: z.number().int(),
 });
 export type JobView = z.infer<typeof JobView>;
@@ -52,17 +53,15 @@ export type JobDetail = z.infer<typeof JobDetail>;
 export const ChangedJob = z.strictObject({ ...JobView.shape, deliveryIds: z.array(z.string()) });
 export type ChangedJob = z.infer<typeof ChangedJob>;
 
-const id = z
+const jobId = z
   .string()
   .regex(/^[0-9a-f]{24}$/, { error: 'expected a job as `jobs list` names it: 24 hex characters' });
-export const JobReference = z.strictObject({ jobId: id });
-export const RescheduleJob = z
-  .strictObject({ jobId: id, ...RescheduleTime.fields })
-  .refine(RescheduleTime.isOne, { error: RescheduleTime.fault });
+export const JobReference = z.strictObject({ jobId });
+export const RescheduleJob = withNewTime(z.strictObject({ jobId, ...newTimeFields }));
 
 export const ListJobs = z.strictObject({
   name: z.string().min(1).max(64).optional(),
   ...page,
-  after: id.optional(),
+  after: jobId.optional(),
 });
 export type ListJobs = z.infer<typeof ListJobs>;

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 
+/** A key of the service itself, in contrast to the API keys of partners. */
 export const ServiceKeyView = z.strictObject({
   id: z.string(),
   use: z.enum(['signing', 'code', 'id', 'pairwise', 'master']),
-  /** `pending`: published but not used yet. `missing`: a master key that the server does not have. `retired`: just removed. */
+  /**
+   * `pending`: published but not used yet. `missing`: a master key that the server does not have. `retired`: removed by the call that
+   * returns this.
+   */
   state: z.enum(['current', 'pending', 'old', 'missing', 'retired']),
   createdAt: DateTime.nullable(),
   /** When the use of the key begins. Null for a master key. */
@@ -47,11 +51,13 @@ export const RetireKey = z.strictObject({
 export const RetiredKey = z.strictObject({ ...ServiceKeyView.shape, replacedBy: z.string().nullable() });
 export type RetiredKey = z.infer<typeof RetiredKey>;
 
+/** Reads stored secrets that an older master key encrypts, and encrypts them with the current one. `limit` values a call. */
 export const Reseal = z.strictObject({ limit: z.number().int().min(1).max(500).default(200) });
 
 export const Resealed = z.strictObject({
-  /** The name of the master key that is to encrypt all values. */
+  /** The name of the current master key. */
   masterKey: z.string(),
+  /** The number of values that this call encrypted again. */
   resealed: z.number().int(),
   /** The number of values that another master key still encrypts. */
   left: z.number().int(),

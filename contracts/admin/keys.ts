@@ -73,6 +73,7 @@ export const EndpointView = z.strictObject({
   lastUsedAt: DateTime.nullable(),
   /** The prepared signing secret, which signs nothing before the switch. Null if none is prepared. */
   prepared: z.strictObject({ last4: z.string(), preparedAt: DateTime }).nullable(),
+  /** When the URL was set. */
   setAt: DateTime.nullable(),
   /** Whether the URL receives `notice.*` events besides the events of the contract. */
   notices: z.boolean(),

@@ -52,7 +52,10 @@ export const OperatorReference = z.strictObject({ operatorId: reference('operato
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });
 export type ListOperators = z.infer<typeof ListOperators>;
 
-/** A permission. `test`: in test mode only. `own`: only the operator's own entries, and changes of partners' records. */
+/**
+ * A permission. `test`: in test mode only. `own`: only the entries of the audit log that the operator caused, and those of changes of
+ * partners' records.
+ */
 export const Permission = z.enum(['yes', 'no', 'test', 'own']);
 export type Permission = z.infer<typeof Permission>;
 

@@ -23,13 +23,15 @@ export type PartnerView = z.infer<typeof PartnerView>;
 export const PartnerReference = z.strictObject({ partnerId: reference('partner') });
 /** The most bytes of an uploaded picture. */
 export const largestLogoFile = 256 * 1024;
+/** Base64 writes each group of three bytes as four characters. */
+const largestBase64 = Math.ceil(largestLogoFile / 3) * 4;
 export const SetLogo = z.strictObject({
   partnerId: reference('partner'),
   /** A PNG or JPEG file. */
   image: z
     .base64({ error: 'expected a file in base64' })
     .min(1)
-    .max(Math.ceil(largestLogoFile / 3) * 4, { error: 'the file must have at most 256 KiB' }),
+    .max(largestBase64, { error: 'the file must have at most 256 KiB' }),
 });
 export const CreatePartner = z.strictObject({ name: DisplayName });
 

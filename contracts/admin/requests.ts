@@ -73,6 +73,7 @@ export type ListRequests = z.infer<typeof ListRequests>;
 
 export const FoundRequests = searchResult(ListedRequest);
 
+/** Selects the refused exchanges since a time, of one partner or of all. */
 export const ListRefused = z.strictObject({
   partnerId: reference('partner').optional(),
   since: DateTime,
@@ -85,7 +86,7 @@ export const RefusedView = z.strictObject({
   partnerId: z.string().nullable(),
   partnerName: z.string().nullable(),
   error: z.string(),
-  /** The limit that was reached. Null for other errors. */
+  /** The limit that was exceeded, as the responses named it. Null if the error is not about a limit. */
   limit: z.string().nullable(),
   count: z.number().int(),
   firstAt: DateTime,

@@ -35,7 +35,7 @@ export const ShardsView = z.strictObject({
       collection: z.string(),
       /** The expected shard key. Null for a collection that should not be sharded. */
       expected: z.string().nullable(),
-      /** The actual shard key, or another description. Null if the collection is not sharded. */
+      /** The actual shard key, or a text that says what else differs. Null if the collection is not sharded. */
       found: z.string().nullable(),
     }),
   ),
@@ -44,6 +44,7 @@ export const ShardsView = z.strictObject({
 });
 export type ShardsView = z.infer<typeof ShardsView>;
 
+/** The schema after `svcadmin schema finish`, which ends the support of older builds. */
 export const FinishedSchema = z.strictObject({
   ...SchemaView.shape,
   /** The number of documents in the form of the version before. */

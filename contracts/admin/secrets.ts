@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { DateTime, Mode, type SecretKind, secretPrefixes } from '../identifiers.ts';
 
 /**
- * The kinds of secrets whose owner can be found. Codes are not included, because they expire within minutes. Secrets of members
- * are not included, because they end with the member.
+ * The kinds of secrets whose owner an operator can find, for example after a leak. Codes are not included, because they expire within
+ * minutes. Secrets of members are not included, because an operator ends all of them by removing the member.
  */
 export const OwnedSecretKind = z
   .enum(Object.keys(secretPrefixes) as [SecretKind, ...SecretKind[]])

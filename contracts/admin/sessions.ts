@@ -78,8 +78,8 @@ export const SessionStep = z.enum(['consent', 'authenticate', 'confirm', 'verify
 export type SessionStep = z.infer<typeof SessionStep>;
 
 /**
- * A session as lists show it. `reason` says why it will not get a code. Null while it may still get one. `code` is null if there
- * is no code.
+ * A session as lists show it. `reason` says why the session will not get a code. It is null while the session may still get one.
+ * `code` is null if there is no code.
  */
 export const SessionSummary = SessionView.pick({
   id: true,

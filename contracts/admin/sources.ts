@@ -3,7 +3,7 @@ import { DateTime, Mode } from '../identifiers.ts';
 
 export const SourceReference = z.strictObject({ name: z.string().min(1).max(64) });
 
-/** How many days before its expiry a certificate is reported. */
+/** How early an expiry of a certificate is reported. */
 export const certificateNoticeDays = 30;
 
 const CertificateView = z.strictObject({

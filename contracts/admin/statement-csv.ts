@@ -1,25 +1,50 @@
 import { decimal, renderCsv } from '../csv.ts';
 import type { StatementView } from './wallets.ts';
 
+/** The columns of the file, in order. */
 const headings = [
-  ...['seq', 'at', 'id', 'kind', 'amount', 'balance_after', 'currency'],
-  ...['reference', 'reason', 'session', 'client', 'enrollment'],
-];
+  'seq',
+  'at',
+  'id',
+  'kind',
+  'amount',
+  'balance_after',
+  'currency',
+  'reference',
+  'reason',
+  'session',
+  'client',
+  'enrollment',
+] as const;
+type Row = Partial<Record<(typeof headings)[number], string | number | null>>;
 
-/** Renders a statement as CSV, from the opening to the closing balance. Amounts are decimal numbers, times are in UTC. */
+/**
+ * Renders a statement as CSV. The first row has the opening balance, and the last row has the closing balance. Amounts are decimal
+ * numbers, and times are in UTC.
+ */
 export function renderStatement({
   entries,
   opening,
   closing,
   currency,
 }: Pick<StatementView, 'entries' | 'opening' | 'closing' | 'currency'>): string[] {
-  const edge = (kind: string, cents: number) => [
-    ...[null, null, null, kind, null, decimal(cents), currency],
-    ...Array<null>(5).fill(null),
+  const entryRows = entries.map(
+    ({ amount, balanceAfter, sessionId, clientId, enrollmentId, ...fields }): Row => ({
+      ...fields,
+      amount: decimal(amount),
+      balance_after: decimal(balanceAfter),
+      session: sessionId,
+      client: clientId,
+      enrollment: enrollmentId,
+    }),
+  );
+  const rows: Row[] = [
+    { kind: 'opening', balance_after: decimal(opening), currency },
+    ...entryRows,
+    { kind: 'closing', balance_after: decimal(closing), currency },
   ];
-  const rows = entries.map(({ seq, at, id, kind, amount, balanceAfter, ...entry }) => [
-    ...[seq, at, id, kind, decimal(amount), decimal(balanceAfter), currency],
-    ...[entry.reference, entry.reason, entry.sessionId, entry.clientId, entry.enrollmentId],
-  ]);
-  return renderCsv(headings, [edge('opening', opening), ...rows, edge('closing', closing)]);
+  return renderCsv(
+    headings,
+    rows.map((row) => headings.map((heading) => row[heading] ?? null)),
+  );
 }

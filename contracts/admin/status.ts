@@ -18,7 +18,7 @@ export type ProcessView = z.infer<typeof ProcessView>;
 /** Deliveries not yet finished. */
 const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });
 
-/** Why the database is away, and its last known figures. `last` is null if it was never read since the start. */
+/** Since when and why the database is away. `last` has the figures of the last successful read; null if there was none. */
 const Away = z.strictObject({
   reason: z.string(),
   since: DateTime,
@@ -28,7 +28,7 @@ const Away = z.strictObject({
 /** An overview of the state of the server. */
 export const StatusView = z.strictObject({
   version: z.string(),
-  /** Version of the interface that the server speaks. */
+  /** The version of the interface contract that the server implements. */
   contract: z.string(),
   environment: z.enum(['development', 'staging', 'production']),
   baseUrl: z.string(),
@@ -37,7 +37,7 @@ export const StatusView = z.strictObject({
   database: z.enum(['up', 'down']),
   /** Null while the database is up. */
   away: Away.nullable(),
-  /** False while the server's clock may not decide about money. */
+  /** Whether the server's clock agrees with the clock of the database. If not, the server refuses charges. */
   clockTrusted: z.boolean(),
   /** The processes of the service, the oldest first. Null if the database is away. */
   processes: z.array(ProcessView).nullable(),

@@ -67,15 +67,15 @@ export const EntryView = z.strictObject({
 });
 export type EntryView = z.infer<typeof EntryView>;
 
-/** The cause of a charge. Null for other entries, if the grant is older than 30 days, or if its user was erased. */
-const cause = {
+/**
+ * An entry with the session that it was charged for. The additional fields are null for entries that are no charges. They are null also
+ * if the charge is older than 30 days, or if its user was erased.
+ */
+export const StatementEntry = EntryView.extend({
   clientId: z.string().nullable(),
   sessionId: z.string().nullable(),
   enrollmentId: z.string().nullable(),
-};
-
-/** An entry as a statement shows it. */
-export const StatementEntry = EntryView.extend(cause);
+});
 export type StatementEntry = z.infer<typeof StatementEntry>;
 
 /** An entry by its id, with its wallet and the actions that are still possible. */
@@ -91,15 +91,18 @@ export const EntryDetail = StatementEntry.extend({
 });
 export type EntryDetail = z.infer<typeof EntryDetail>;
 
-/** The entry of a call, with the balance before it. */
+/** The entry that a funding, an adjustment or a refund has written, with the balance before it. */
 export const MovedView = EntryView.extend({
-  /** Whether an earlier call has written this entry, so that this call moved nothing. */
+  /** Whether an earlier call with the same content had written the entry already. Then this call moved no money. */
   repeated: z.boolean(),
   balanceBefore: cents,
 });
 export type MovedView = z.infer<typeof MovedView>;
 
-/** Reads a statement. `from` is included, `to` is not. A long statement is read in pages, with `afterSeq` and `untilSeq`. */
+/**
+ * Reads a statement. `from` is included, `to` is not. A long statement is read in pages. For each page after the first, `afterSeq` is
+ * the `seq` of the last entry that was read, and `untilSeq` is the value from the first page.
+ */
 export const ReadStatement = z.strictObject({
   partnerId: reference('partner'),
   mode: Mode.default('test'),
@@ -118,8 +121,9 @@ export const StatementView = z.strictObject({
   opening: cents,
   closing: cents,
   entries: z.array(StatementEntry),
-  /** For the next page while `more` is true: send it with `afterSeq`, the `seq` of the last entry. */
+  /** The `seq` of the last entry of the statement. It keeps entries that are written meanwhile out of the next pages. */
   untilSeq: z.number().int(),
+  /** Whether there is another page. */
   more: z.boolean(),
 });
 export type StatementView = z.infer<typeof StatementView>;
@@ -131,7 +135,7 @@ export const SignStatement = ReadStatement.pick({ partnerId: true, mode: true, f
 
 /** The signed content of a whole statement. `ledger` names the page of its last entry, with the digest of the ledger up to it. */
 export const SignedStatement = StatementView.omit({ more: true }).extend({
-  /** The entries without the causes of charges. Causes are erased after a time, but a statement must stay the same. */
+  /** The entries without the sessions of charges. Sessions are erased after a time, but a signed statement must stay the same. */
   entries: z.array(EntryView),
   iss: z.string(),
   iat: z.number().int(),
@@ -142,7 +146,7 @@ export type SignedStatement = z.infer<typeof SignedStatement>;
 /** A signed statement as a compact JWS. */
 export const SignedStatementView = z.strictObject({ jws: z.string() });
 
-/** All wallets in the order of their ids, or one partner's. */
+/** Audits all wallets in the order of their ids, or those of one partner. */
 export const AuditWallets = z.strictObject({
   partnerId: reference('partner').optional(),
   /** Whether to check only the pages since the last audit without findings. */
@@ -151,13 +155,17 @@ export const AuditWallets = z.strictObject({
   after: z.string().optional(),
 });
 
-/** A fault in a ledger, with its place. */
+/** A fault in a ledger, with its page, its entry and the `seq` of that entry, as far as the fault is about one of them. */
 const LedgerFinding = z.strictObject({
   page: z.number().int().optional(),
   entry: z.string().optional(),
   seq: z.number().int().optional(),
   problem: z.string(),
-  /** The repair of `wallets repair`. Absent if no repair can mend the fault. */
+  /**
+   * What `wallets repair` does about it. `publish`: it sends the events of a page that were not sent. `endAccess`: it revokes an access
+   * whose grant is missing or altered. `forgetCheckpoint`: it removes a checkpoint that does not match the ledger. Absent if no repair
+   * can mend the fault.
+   */
   mend: z.enum(['publish', 'endAccess', 'forgetCheckpoint']).optional(),
 });
 
@@ -174,7 +182,7 @@ export const AuditView = z.strictObject({
 });
 export type AuditView = z.infer<typeof AuditView>;
 
-/** All wallets in the order of their ids, or one partner's. */
+/** Repairs all wallets in the order of their ids, or those of one partner. A repair always reads whole ledgers. */
 export const RepairWallets = AuditWallets.omit({ sinceCheckpoint: true });
 export const RepairView = z.strictObject({
   walletId: z.string(),
@@ -191,7 +199,7 @@ export const WalletView = z.strictObject({
   mode: Mode,
   balance: cents,
   currency: z.literal('USD'),
-  /** The cents spent per day, from about the last seven days. 0 if nothing was spent. */
+  /** The cents spent per day, since the sampled ledger page whose age is nearest to seven days. 0 if nothing was spent. */
   spentPerDay: cents,
   /** The days until the balance is used up at that rate. Null if nothing is spent. */
   daysLeft: z.number().nullable(),
@@ -211,6 +219,7 @@ export const LimitsView = z.strictObject({
 });
 export type LimitsView = z.infer<typeof LimitsView>;
 
+/** A spend cap in billable events. A cap that is left out stays as it is, and 0 refuses all charges. */
 const cap = z.number().int().min(0).max(1_000_000).optional();
 export const SetLimits = z.strictObject({
   partnerId: reference('partner'),
@@ -231,6 +240,7 @@ export const PricesView = z.strictObject({
 });
 export type PricesView = z.infer<typeof PricesView>;
 
+/** Shows the prices of a partner, or the standard prices. */
 export const ShowPrices = z.strictObject({ partnerId: reference('partner').optional() });
 export const SetPrice = z.strictObject({
   partnerId: reference('partner'),
@@ -261,7 +271,7 @@ export const WalletListing = z.strictObject({
   mode: Mode,
   balance: cents,
   currency: z.literal('USD'),
-  /** The cents spent per day, from about the last seven days. 0 if nothing was spent. */
+  /** The cents spent per day, since the sampled ledger page whose age is nearest to seven days. 0 if nothing was spent. */
   spentPerDay: cents,
   /** The days until the balance is used up at that rate. Null if nothing is spent. */
   daysLeft: z.number().nullable(),

@@ -22,7 +22,10 @@ export const VerifyRequest = z.strictObject({
 });
 export type VerifyRequest = z.infer<typeof VerifyRequest>;
 
-/** The reasons why a signature was not verified. */
+/**
+ * The reasons why a signature was not verified. `standard_signature`: it is that of the header `webhook-signature`. `wrong_key_form`:
+ * it is keyed with a part of the secret. `receiver_computes_another`: the request is right, but the receiver computes another signature.
+ */
 export const SignatureFault = z.enum([
   'missing_signature',
   'missing_prefix',
@@ -37,15 +40,15 @@ export const SignatureFault = z.enum([
 ]);
 export type SignatureFault = z.infer<typeof SignatureFault>;
 
-/** The result of a check. `faults` are ordered from the most to the least certain, with their texts in `reasons`. */
-export const Verification = z.strictObject({
+/** The result of the check of a signature. `faults` begin with the most certain one. `reasons` has a sentence for each of them. */
+export const SignatureCheck = z.strictObject({
   verified: z.boolean(),
   /** The id of the event, if the body is that of an event of this service. */
   eventId: z.string().nullable(),
   faults: z.array(SignatureFault),
   reasons: z.array(z.string()),
 });
-export type Verification = z.infer<typeof Verification>;
+export type SignatureCheck = z.infer<typeof SignatureCheck>;
 
 /** Deliveries of a test key since a time; `webhooks listen` polls them. */
 export const RelayRequest = z.strictObject({

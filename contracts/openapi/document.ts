@@ -61,24 +61,26 @@ export function documentFrame(baseUrl: string) {
   };
 }
 
-function requestBody({ consumes, request, withBasic }: Operation, generated: unknown): Json {
+/** Describes the body of a request. The generator knows one media type, and every accepted media type has the same schema. */
+function requestBody({ consumes = [], request, withBasic }: Operation, generated: unknown): Json {
   const [media = {}] = Object.values((generated as { content: Record<string, Json> }).content);
-  const alternative = withBasic && {
-    schema: { anyOf: [media['schema'], { $ref: `#/components/schemas/${withBasic.schema}` }] },
-    examples: {
-      'credentials in the body': { value: request },
-      'with HTTP Basic': { value: withBasic.request },
-    },
-  };
-  const content = (consumes ?? []).map((type) => [type, alternative ?? { ...media, example: request }]);
-  return { required: true, content: Object.fromEntries(content) };
+  const described = withBasic
+    ? {
+        schema: { anyOf: [media['schema'], { $ref: `#/components/schemas/${withBasic.schema}` }] },
+        examples: {
+          'credentials in the body': { value: request },
+          'with HTTP Basic': { value: withBasic.request },
+        },
+      }
+    : { ...media, example: request };
+  return { required: true, content: Object.fromEntries(consumes.map((type) => [type, described])) };
 }
 
 /** Describes an endpoint with the generated schemas, and with the texts and examples of the table. */
 export function describeOperation(operation: Operation, generated: Json): Json {
   const { operationId, summary, description, tag, security, success } = operation;
   const { requestBody: body, responses = {}, parameters } = generated;
-  const answered = (responses as Record<string, Json>)[String(success.status)];
+  const generatedSuccess = (responses as Record<string, Json>)[String(success.status)];
   return {
     operationId,
     tags: [tag],
@@ -88,7 +90,7 @@ export function describeOperation(operation: Operation, generated: Json): Json {
     ...(parameters ? { parameters } : {}),
     ...(body ? { requestBody: requestBody(operation, body) } : {}),
     responses: {
-      [success.status]: successResponse(operation, answered),
+      [success.status]: successResponse(operation, generatedSuccess),
       ...errorResponses(operation),
       ...(operation.otherwise ? { default: { description: operation.otherwise } } : {}),
     },

@@ -10,21 +10,23 @@ function referencesIn(value: unknown): string[] {
 
 /** Returns the names of all schemas that the document refers to, directly or through other schemas. */
 function usedSchemas(document: Document, schemas: Record<string, unknown>): Set<string> {
-  const used = new Set<string>();
-  const waiting = referencesIn({ ...document, components: undefined });
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (used.has(name)) continue;
-    used.add(name);
-    waiting.push(...referencesIn(schemas[name] ?? {}));
+  // The components contain all schemas, also those that no endpoint uses.
+  const used = new Set(referencesIn({ ...document, components: undefined }));
+  // A set visits the names that are added during the loop too.
+  for (const name of used) {
+    for (const reference of referencesIn(schemas[name] ?? {})) used.add(reference);
   }
   return used;
 }
 
-/** Maps generated names such as `XInput` of requests to `X`, unless a response has the name `X`. */
-function plainNames(used: ReadonlySet<string>): Map<string, string> {
+/**
+ * Returns the published name of each schema. The generator names the schema of a request `XInput`. It is published as `X`, unless a
+ * response has a schema of that name.
+ */
+function publishedNames(used: ReadonlySet<string>): Map<string, string> {
   const names = [...used].map((name): [string, string] => {
-    const plain = name.replace(/Input$/, '');
-    return [name, used.has(plain) ? name : plain];
+    const withoutInput = name.replace(/Input$/, '');
+    return [name, used.has(withoutInput) ? name : withoutInput];
   });
   return new Map(names);
 }
@@ -52,13 +54,13 @@ function describePaths(generated: Document): NonNullable<Document['paths']> {
 export function finishDocument(generated: Document): Document {
   const schemas = generated.components?.schemas ?? {};
   const document: Document = { ...generated, paths: describePaths(generated) };
-  const names = plainNames(usedSchemas(document, schemas));
-  const kept = [...names]
-    .map(([name, plain]): [string, unknown] => [plain, schemas[name]])
+  const names = publishedNames(usedSchemas(document, schemas));
+  const publishedSchemas = [...names]
+    .map(([name, published]): [string, unknown] => [published, schemas[name]])
     .sort(([a], [b]) => a.localeCompare(b));
   const finished = {
     ...document,
-    components: { ...generated.components, schemas: Object.fromEntries(kept) },
+    components: { ...generated.components, schemas: Object.fromEntries(publishedSchemas) },
   };
   return renameReferences(finished, names);
 }

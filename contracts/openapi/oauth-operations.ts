@@ -19,7 +19,10 @@ const clientRefusals: readonly RefusedAnswer[] = [
   { code: 'server_error' },
 ];
 
-/** Client credentials are in the body, as the contract says, or in a Basic header, but never in both. */
+/**
+ * Client credentials are in the body, as the contract says, or in a Basic header, but never in both. The empty entry stands for the
+ * body, because OpenAPI has no security scheme for it.
+ */
 const clientSecurity = [{}, { clientBasic: [] }];
 
 export const oauthOperations: Record<Endpoint, Operation> = {

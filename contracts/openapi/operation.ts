@@ -31,7 +31,7 @@ export interface Operation {
     example?: unknown;
   };
   errors: readonly RefusedAnswer[];
-  /** The description of all other statuses, for an endpoint without a 2xx response. */
+  /** The description of all other statuses. Needed for an endpoint without a 2xx response, because the linter requires one. */
   otherwise?: string;
   /** Interface 7.1. */
   errorFormat: 'oauth' | 'general';
@@ -50,7 +50,7 @@ const form = 'application/x-www-form-urlencoded';
 export const json = 'application/json';
 export const formOrJson = [form, json] as const;
 
-/** The refusals with 429 and 503 of all billable endpoints. */
+/** The refusals with 429 and 503 that every billable endpoint can send, with examples of `Retry-After`. */
 export const spendRefusals: readonly RefusedAnswer[] = [
   { code: 'rate_limited', text: 'Spend limit exceeded: minute bucket', retryAfter: 25, spendLimit: true },
   { code: 'rate_limited', text: 'Spend limit exceeded: hour bucket', retryAfter: 1340, spendLimit: true },

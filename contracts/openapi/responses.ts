@@ -20,6 +20,7 @@ function exampleOf(refusal: RefusedAnswer, format: Operation['errorFormat']): Js
 function schemaFor(refusals: readonly RefusedAnswer[], { errorFormat, exactTexts }: Operation): Json {
   const reference = { $ref: `#/components/schemas/${schemaOf[errorFormat]}` };
   const isOAuth = errorFormat === 'oauth';
+  // In the general format, `error` is a text for people, which only some endpoints fix.
   if (!isOAuth && !exactTexts) return reference;
   const values = refusals.map((refusal) => (isOAuth ? errorTable[refusal.code].oauth : textOf(refusal)));
   const error = { type: 'string', enum: [...new Set(values)] };
@@ -47,6 +48,7 @@ function errorResponse(refusals: readonly RefusedAnswer[], status: number, opera
   const examples: Json = {};
   for (const [index, refusal] of refusals.entries()) {
     const { code } = refusal;
+    // Examples need names of their own, but two refusals of one status may have the same code.
     const name = code in examples ? `${code}_${index + 1}` : code;
     examples[name] = { value: exampleOf(refusal, errorFormat) };
   }

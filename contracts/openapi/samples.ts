@@ -1,16 +1,18 @@
-/** Makes the random part of identifiers in examples. They are well-formed, but do not exist. */
-const body = (letter: string, length = 22) => letter.repeat(length);
+/** The lengths of the random parts after the prefix: 128 bits of an identifier, 256 bits and a checksum of a secret. */
+const idLength = 22;
+const secretLength = 49;
 
+/** Values for examples. The identifiers are well-formed, but do not exist. */
 export const sample = {
-  client: `cli_${body('A')}`,
-  clientSecret: `svc_secret_${body('B', 49)}`,
-  partner: `ptr_${body('C')}`,
-  session: `ses_${body('D')}`,
-  enrollment: `enr_${body('E')}`,
-  event: `evt_${body('F')}`,
-  code: `svc_code_${body('G', 49)}`,
-  charge: `txn_${body('H')}`,
-  integration: `int_${body('I')}`,
+  client: `cli_${'A'.repeat(idLength)}`,
+  clientSecret: `svc_secret_${'B'.repeat(secretLength)}`,
+  partner: `ptr_${'C'.repeat(idLength)}`,
+  session: `ses_${'D'.repeat(idLength)}`,
+  enrollment: `enr_${'E'.repeat(idLength)}`,
+  event: `evt_${'F'.repeat(idLength)}`,
+  code: `svc_code_${'G'.repeat(secretLength)}`,
+  charge: `txn_${'H'.repeat(idLength)}`,
+  integration: `int_${'I'.repeat(idLength)}`,
   sub: 'VZ5pVm1k2k0Yc0y8f1oTzvX2m1hN1hJ3pW0c9qYb7sE',
   redirectUri: 'https://shop.example/callback',
   verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',

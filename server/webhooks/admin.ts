@@ -29,9 +29,9 @@ import { pageFields, Total } from '../../contracts/admin/references.ts';
 import {
   Relayed,
   RelayRequest,
+  SignatureCheck,
   TestEndpoint,
   TriggerEvent,
-  Verification,
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
@@ -205,7 +205,7 @@ function senderProcedures(relay: Relay, actions: DeliveryActions) {
       .mutation(async ({ input }) => viewDelivery(await actions.trigger(input.keyId, input.event))),
     verify: procedure
       .input(VerifyRequest)
-      .output(Verification)
+      .output(SignatureCheck)
       .query(({ input }) => relay.verify(input)),
     relay: procedure
       .input(RelayRequest)

@@ -5,20 +5,21 @@ import { AuthorizationError, CallbackError } from './errors.ts';
 export interface Callback {
   /** Lives 10 minutes and works once. */
   code: string;
-  /** For `session`. */
+  /** The id by which `session` of the client reads the session. */
   sessionId: string | undefined;
 }
 
-export interface Expected {
-  /** The state of this browser's visit, as it was kept in the user's session. */
+export interface ExpectedState {
+  /** The `state` of the authorization request, which was kept in the user's session. */
   state: string | undefined;
 }
 
-/** Compares texts in a time that depends on their lengths alone. */
-function same(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let at = 0; at < a.length; at += 1)
-    difference |= a.charCodeAt(at) ^ b.charCodeAt(at % (b.length || 1));
+/** Compares two texts. The time depends only on their lengths, so that it tells nothing about the characters of the secret `state`. */
+function isEqual(given: string, expected: string): boolean {
+  if (given.length !== expected.length) return false;
+  let difference = 0;
+  for (let index = 0; index < given.length; index += 1)
+    difference |= given.charCodeAt(index) ^ expected.charCodeAt(index);
   return difference === 0;
 }
 
@@ -30,44 +31,45 @@ function queryOf(request: string | URL | URLSearchParams): URLSearchParams {
 }
 
 /**
- * Reads the redirect with which a user comes back: first that it is the answer to this browser's visit, then what it says.
- * @param request the address, its path and query, or its query
+ * Reads the redirect with which a user comes back. It first checks that the redirect answers an authorization request of this browser.
+ * @param request the full address, only its path and query, or only its query
+ * @param issuer the base URL of the service, which the redirect must have as `iss`
  * @throws CallbackError `missing_state`, `state_mismatch`, `issuer_mismatch`, `repeated_parameter` or `missing_code`
- * @throws AuthorizationError where the user was not verified
+ * @throws AuthorizationError if the user was not verified
  */
 export function readCallback(
   request: string | URL | URLSearchParams,
-  { state }: Expected,
+  { state }: ExpectedState,
   issuer: string,
 ): Callback {
   const docUrl = `${issuer}/docs/flow#the-user-comes-back`;
   const refusal = (code: string, message: string) =>
     new CallbackError({ code, message: `${code}: ${message}`, retryable: false, docUrl });
   const query = queryOf(request);
-  const once = (name: string): string | undefined => {
+  const readParameter = (name: string): string | undefined => {
     if (query.getAll(name).length > 1) throw refusal('repeated_parameter', `${name} is given twice`);
     return query.get(name) || undefined;
   };
 
   if (!state) throw refusal('missing_state', 'this browser has begun no visit, or its session is over');
-  if (!same(once('state') ?? '', state))
+  if (!isEqual(readParameter('state') ?? '', state))
     throw refusal('state_mismatch', 'state is not the one of this browser');
-  if (once('iss') !== issuer) throw refusal('issuer_mismatch', `iss is not ${issuer}`);
-  const error = once('error');
+  if (readParameter('iss') !== issuer) throw refusal('issuer_mismatch', `iss is not ${issuer}`);
+  const error = readParameter('error');
   if (error !== undefined) {
-    const description = once('error_description') ?? '';
-    const [, reason] = /^([a-z_]+): /.exec(description) ?? [];
-    // `=== true`: a name of the prototype is no reason.
+    const description = readParameter('error_description') ?? '';
+    const reason = /^(?<reason>[a-z_]+): /.exec(description)?.groups?.['reason'];
+    // `=== true`, because a description may begin with a name such as `constructor`, which every object has.
     const retryable = reason !== undefined && reasonIsRetryable[reason] === true;
     const message = description ? `${error}: ${description}` : error;
     const docs = `${issuer}/docs/errors#redirects-back-to-the-partner`;
     throw new AuthorizationError(
       { code: error, message, retryable, docUrl: docs },
       reason,
-      once('session_id'),
+      readParameter('session_id'),
     );
   }
-  const code = once('code');
+  const code = readParameter('code');
   if (code === undefined) throw refusal('missing_code', 'there is neither a code nor an error');
-  return { code, sessionId: once('session_id') };
+  return { code, sessionId: readParameter('session_id') };
 }

@@ -1,4 +1,4 @@
-import { type Callback, type Expected, readCallback } from './callback.ts';
+import { type Callback, type ExpectedState, readCallback } from './callback.ts';
 import type {
   ClaimName,
   SessionResponse,
@@ -9,8 +9,8 @@ import type {
   WebhookEvent,
 } from './contract.ts';
 import { base64url, bytesOf, hmacKey, randomText, toHex } from './encoding.ts';
-import { type Answer, CodeUsedError, ConfigurationError, detailsOf, errorOf } from './errors.ts';
-import { parseSuccess, send, type Transport } from './transport.ts';
+import { CodeUsedError, ConfigurationError, detailsOf, errorOf } from './errors.ts';
+import { type Outcome, parseSuccess, send, type Transport } from './transport.ts';
 import { type Delivery, verifyWebhook, type WebhookSettings } from './webhooks.ts';
 
 /** The settings from support. Each function names those that it needs; the others may be absent. */
@@ -30,15 +30,20 @@ export interface Settings {
 /** Replacements for tests and other platforms. */
 export interface Options extends Partial<Omit<Transport, 'baseUrl'>> {}
 
+/** The number of random bytes of a `state`. */
+const stateBytes = 24;
+/** The number of random bytes of a PKCE verifier, which RFC 7636 4.1 recommends. */
+const codeVerifierBytes = 32;
+
 /** The address for the user's browser, and the values to keep in the user's session until the redirect. */
-export interface Visit {
+export interface AuthorizationRequest {
   url: string;
   state: string;
   codeVerifier: string;
 }
 
-export interface Wanted {
-  /** Claims that the user is asked to share. */
+export interface AuthorizationOptions {
+  /** Claims that the user is asked to share. `string & {}` also accepts claims of a later version. */
   scope: readonly (ClaimName | (string & {}))[];
   /** At least 16 characters; random unless given. */
   state?: string;
@@ -50,7 +55,10 @@ export interface Wanted {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings of the file that support sends, from the environment: `settingsFrom(process.env)`. */
+/**
+ * Reads the settings from environment variables: `settingsFrom(process.env)`. The file that support sends sets these variables. If the
+ * base URL is missing, it is empty, and `createClient` refuses it.
+ */
 export function settingsFrom(env: Environment): Settings {
   return {
     baseUrl: env['SVC_BASE_URL'] ?? '',
@@ -78,20 +86,23 @@ function withoutSlash(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '');
 }
 
-function usedCode(answer: Answer & { uncertain: boolean }, baseUrl: string): CodeUsedError | undefined {
+/** Returns the error of a code that was charged before. The description of its answer names the charge. */
+function usedCodeError(answer: Outcome, baseUrl: string): CodeUsedError | undefined {
   const details = detailsOf(answer, baseUrl);
-  const [chargeId] = details.code === 'invalid_grant' ? (/\btxn_\w+/.exec(details.message) ?? []) : [];
-  return chargeId ? new CodeUsedError(details, { chargeId, answerLost: answer.uncertain }) : undefined;
+  if (details.code !== 'invalid_grant') return undefined;
+  const chargeId = /\btxn_\w+/.exec(details.message)?.[0];
+  return chargeId ? new CodeUsedError(details, { chargeId, answerLost: answer.wasRepeated }) : undefined;
 }
 
 /**
- * The functions of the interface for one account. Calls are repeated by interface 7.6: three attempts in all after a 5xx
- * or no answer, none after a 4xx. Every error is an `SvcError` with `code`, `retryable` and `docUrl`.
- * @throws ConfigurationError where `baseUrl` is missing; each function throws it for the settings that it needs
+ * Makes the functions of the interface for one account. A call has at most three attempts (interface 7.6). It is repeated after a 5xx
+ * or a missing answer, and never after a 4xx. Every error is an `SvcError` with `code`, `retryable` and `docUrl`.
+ * @throws ConfigurationError if `baseUrl` is missing; each function throws it for the settings that it needs
  */
 export function createClient(settings: Settings, options: Options = {}) {
   const baseUrl = withoutSlash(settings.baseUrl);
   const transport: Transport = {
+    // The global `fetch` is looked up for each call, so that a later replacement of it is used.
     fetch: (...parameters) => globalThis.fetch(...parameters),
     timeoutMs: 10_000,
     maxRetryAfterSeconds: 30,
@@ -108,8 +119,8 @@ export function createClient(settings: Settings, options: Options = {}) {
     return parseSuccess(await send(transport, { path, init: () => ({ headers }) }), baseUrl);
   };
 
-  /** Interface 5.4: over the bytes that are sent, at the time of the attempt. */
-  async function signed(body: string): Promise<RequestInit> {
+  /** Signs a request of a storefront (interface 5.4). Each attempt needs a new signature, because it covers the time. */
+  async function signRequest(body: string): Promise<RequestInit> {
     const [id, timestamp] = [need('integrationId'), String(Math.floor(Date.now() / 1000))];
     const key = await hmacKey(bytesOf(need('integrationSecret')));
     const signature = toHex(await crypto.subtle.sign('HMAC', key, bytesOf(`${id}.${timestamp}.${body}`)));
@@ -126,11 +137,11 @@ export function createClient(settings: Settings, options: Options = {}) {
     /** Returns the address for the user's browser. Keep `state` and `codeVerifier` in the user's session. */
     async authorizationUrl({
       scope,
-      state = randomText(24),
+      state = randomText(stateBytes),
       uiLocales,
       clientReferenceId,
-    }: Wanted): Promise<Visit> {
-      const codeVerifier = randomText(32);
+    }: AuthorizationOptions): Promise<AuthorizationRequest> {
+      const codeVerifier = randomText(codeVerifierBytes);
       const digest = await crypto.subtle.digest('SHA-256', bytesOf(codeVerifier));
       const query = new URLSearchParams({
         client_id: need('clientId'),
@@ -146,11 +157,12 @@ export function createClient(settings: Settings, options: Options = {}) {
     },
 
     /**
-     * Reads the redirect with which the user comes back. @param request its address, or path and query, or query
-     * @throws CallbackError where it is not the answer to this browser's visit
-     * @throws AuthorizationError where the user was not verified
+     * Reads the redirect with which the user comes back.
+     * @param request the full address, only its path and query, or only its query
+     * @throws CallbackError if it does not answer an authorization request of this browser
+     * @throws AuthorizationError if the user was not verified
      */
-    callback: (request: string | URL | URLSearchParams, expected: Expected): Callback =>
+    callback: (request: string | URL | URLSearchParams, expected: ExpectedState): Callback =>
       readCallback(request, expected, baseUrl),
 
     /**
@@ -165,14 +177,14 @@ export function createClient(settings: Settings, options: Options = {}) {
         redirect_uri: need('redirectUri'),
         code_verifier: codeVerifier,
       });
-      if (answer.status === 400) throw usedCode(answer, baseUrl) ?? errorOf(answer, baseUrl);
+      if (answer.status === 400) throw usedCodeError(answer, baseUrl) ?? errorOf(answer, baseUrl);
       return parseSuccess(answer, baseUrl);
     },
 
     /** The claims of an access token, as they were when it was issued. */
     userinfo: (accessToken: string) => get<UserinfoResponse>('/api/oauth/userinfo', accessToken),
 
-    /** Ends an access token. One that is unknown, expired or revoked is no error. */
+    /** Ends an access token. If the token is unknown, expired or already revoked, this does nothing. */
     async revoke(accessToken: string): Promise<void> {
       const answer = await post('/api/oauth/revoke', { token: accessToken, ...credentials() });
       if (answer.status !== 200) throw errorOf(answer, baseUrl);
@@ -190,10 +202,10 @@ export function createClient(settings: Settings, options: Options = {}) {
     async exchangeStorefront(request: StorefrontRequest): Promise<StorefrontResponse> {
       const body = JSON.stringify(request);
       const path = '/api/integrations/storefront/verify/exchange';
-      return parseSuccess(await send(transport, { path, init: () => signed(body) }), baseUrl);
+      return parseSuccess(await send(transport, { path, init: () => signRequest(body) }), baseUrl);
     },
 
-    /** `verifyWebhook` with the secret of the settings. */
+    /** `verifyWebhook` with the secret of the settings. If the setting is missing, it throws `secret_required`. */
     verifyWebhook: (
       delivery: Delivery,
       more: Omit<WebhookSettings, 'secret' | 'baseUrl'> = {},

@@ -1,6 +1,6 @@
 const utf8 = new TextEncoder();
 
-/** The bytes of a text; bytes stay as they are. */
+/** Encodes a text as UTF-8, or copies bytes. The copy is in memory that Web Crypto accepts, which is not shared. */
 export const bytesOf = (value: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof value === 'string' ? utf8.encode(value) : new Uint8Array(value);
 
@@ -11,7 +11,7 @@ export const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-/** @throws Error where the text is no base64, or bytes have another text */
+/** Decodes base64. @throws Error if the text is not base64, or is not the one canonical text of its bytes */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text);
   if (btoa(binary) !== text) throw new TypeError('the base64 is not canonical');
@@ -27,9 +27,8 @@ export const fromHex = (text: string): Uint8Array<ArrayBuffer> | undefined =>
     ? Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
     : undefined;
 
-/** `length` random bytes, base64url. */
-export const randomText = (length: number): string =>
-  base64url(crypto.getRandomValues(new Uint8Array(length)));
+/** Makes random bytes, as base64url. */
+export const randomText = (bytes: number): string => base64url(crypto.getRandomValues(new Uint8Array(bytes)));
 
 export const hmacKey = (key: Uint8Array<ArrayBuffer>) =>
   crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);

@@ -2,12 +2,12 @@ import type { GeneralError, OAuthError } from './contract.ts';
 
 /** The fields of every error of this package. */
 export interface ErrorDetails {
-  /** For programs. Of an answer, it is the code of the service's table of errors. */
+  /** For programs. If the service answered, it is a code of the service's table of errors. */
   code: string;
   message: string;
   /** Whether the same call may succeed later without a change. */
   retryable: boolean;
-  /** The guide that explains the error; without the address of a service, a path of any service. */
+  /** The guide that explains the error. It is a path without a host if the base URL of the service is not known. */
   docUrl: string;
   cause?: unknown;
 }
@@ -30,14 +30,14 @@ export class SvcError extends Error {
 /** A setting is missing or malformed. */
 export class ConfigurationError extends SvcError {}
 
-/** The redirect is not the answer to a visit that this browser began. */
+/** The redirect does not answer an authorization request of this browser. */
 export class CallbackError extends SvcError {}
 
 /** The redirect says that the user was not verified. `code` is its `error`, such as `verification_failed`. */
 export class AuthorizationError extends SvcError {
   /** The text before the colon of `error_description`, such as `document_rejected`. */
   readonly reason: string | undefined;
-  /** The session that failed, as its `verification.session.failed` names it. */
+  /** The `session_id` of the failed session, as in its event `verification.session.failed`. */
   readonly sessionId: string | undefined;
 
   constructor(details: ErrorDetails, reason: string | undefined, sessionId?: string) {
@@ -53,7 +53,7 @@ export class WebhookError extends SvcError {}
 /** No answer arrived, or only a part of it. */
 export class ConnectionError extends SvcError {}
 
-/** The facts of an answer that is not a success. */
+/** The fields of an error that the service answered with. */
 export interface AnswerDetails extends ErrorDetails {
   /** HTTP status. */
   status: number;
@@ -99,8 +99,8 @@ export class CodeUsedError extends InvalidRequestError {
   /** `txn_…`. */
   readonly chargeId: string;
   /**
-   * Whether an attempt of this very call was without an answer. Then the charge is most likely its own: send the user to
-   * the start again, and ask support for a refund.
+   * Whether an earlier attempt of this call got no usable answer. Then that attempt most likely made the charge, and its token is
+   * lost. Send the user to the start again, and ask support for a refund.
    */
   readonly answerLost: boolean;
 
@@ -114,7 +114,7 @@ export class CodeUsedError extends InvalidRequestError {
   }
 }
 
-const byStatus: Record<number, typeof ApiError> = {
+const errorClasses: Record<number, typeof ApiError> = {
   400: InvalidRequestError,
   401: AuthenticationError,
   402: PaymentRequiredError,
@@ -140,8 +140,8 @@ export interface Answer {
   body: string;
 }
 
-/** An OAuth body names its code; for the general format, the header `X-SVC-Error` does. */
-function toldBy({ status, headers, body }: Answer): { code: string; text: string } {
+/** Reads the code and the text of an error. An OAuth body has both. With a body of the general format, the code is in a header. */
+function readError({ status, headers, body }: Answer): { code: string; text: string } {
   try {
     const parsed = JSON.parse(body) as Partial<OAuthError & GeneralError> | null;
     const { error, error_description: description } = parsed ?? {};
@@ -150,15 +150,15 @@ function toldBy({ status, headers, body }: Answer): { code: string; text: string
       return { code: error, text: description };
     if (typeof error === 'string' && code) return { code, text: error };
   } catch {
-    // A proxy's page is no JSON.
+    // The answer may be a page of a proxy, which is not JSON.
   }
   return { code: 'unknown_answer', text: `the answer has status ${status} and is not one of the service` };
 }
 
-/** The facts of an answer that is not a success. */
+/** Returns the fields of the error for an answer that is not a success. */
 export function detailsOf(answer: Answer, baseUrl: string): AnswerDetails {
   const { status, headers } = answer;
-  const { code, text } = toldBy(answer);
+  const { code, text } = readError(answer);
   return {
     code,
     message: `${code}: ${text}`,
@@ -170,8 +170,9 @@ export function detailsOf(answer: Answer, baseUrl: string): AnswerDetails {
   };
 }
 
-/** The error of an answer that is not a success. */
+/** Returns the error for an answer that is not a success. */
 export function errorOf(answer: Answer, baseUrl: string): ApiError {
-  const Kind = byStatus[answer.status] ?? (answer.status >= 500 ? ServiceError : ApiError);
-  return new Kind(detailsOf(answer, baseUrl));
+  const otherClass = answer.status >= 500 ? ServiceError : ApiError;
+  const ErrorClass = errorClasses[answer.status] ?? otherClass;
+  return new ErrorClass(detailsOf(answer, baseUrl));
 }

@@ -1,12 +1,12 @@
-export type { Callback, Expected } from './callback.ts';
+export type { Callback, ExpectedState } from './callback.ts';
 export {
+  type AuthorizationOptions,
+  type AuthorizationRequest,
   type Client,
   createClient,
   type Options,
   type Settings,
   settingsFrom,
-  type Visit,
-  type Wanted,
 } from './client.ts';
 export type * from './contract.ts';
 export * from './errors.ts';

@@ -7,7 +7,7 @@ export type { Person } from './contract.ts';
 export class FlowError extends SvcError {}
 
 export interface FlowOptions {
-  /** The sandbox user who verifies. */
+  /** The sandbox user who verifies. `string & {}` also accepts people of a later version. */
   person: Person | (string & {});
   /** The user's answer on the first page; by default `accept`. */
   consent?: 'accept' | 'decline';
@@ -17,20 +17,29 @@ export interface FlowOptions {
 interface Form {
   action: string;
   hidden: [name: string, value: string][];
-  /** Buttons that submit it, as `name=value`. */
+  /** Buttons that submit the form, as `name=value`. */
   buttons: string[];
 }
 
 interface Page {
   url: string;
+  /** Whether `url` is not of the service, but of the partner. The flow is then over, and the page was not loaded. */
+  isPartners: boolean;
   status: number;
   html: string;
   forms: Form[];
 }
 
+const mostRedirects = 20;
+/** The status that stands for too many redirects. No server sends it. */
+const tooManyRedirects = 310;
+/** The most characters of a page in the message of an error. */
+const longestExcerpt = 300;
+
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
 const decode = (text: string) => text.replace(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole);
 
+/** Returns the attributes of a tag. The pages of the service write all values in double quotes. */
 function attributesOf(tag: string): Record<string, string> {
   const pairs = [...tag.matchAll(/([\w-]+)="([^"]*)"/g)];
   return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decode(value)]));
@@ -48,15 +57,25 @@ function formOf(html: string): Form {
   };
 }
 
-/** A browser without JavaScript: cookies, redirects and forms. It leaves the origin of `start` for nothing but the end. */
+/**
+ * Makes a browser without JavaScript: it has cookies, redirects and forms. It sends requests only to the origin of `start`. If a redirect
+ * leads elsewhere, it returns the address of the partner without a request.
+ */
 function createBrowser(start: string, send: typeof fetch) {
   const { origin } = new URL(start);
   const cookies = new Map<string, string>();
 
+  function keepCookies({ headers }: Response): void {
+    for (const line of headers.getSetCookie()) {
+      const { name = '', value = '' } = /^(?<name>[^=]+)=(?<value>[^;]*)/.exec(line)?.groups ?? {};
+      cookies.set(name, value);
+    }
+  }
+
   return async function open(address: string, form?: URLSearchParams): Promise<Page> {
     let body = form;
     let url = address;
-    for (let hops = 0; hops < 20; hops += 1) {
+    for (let redirects = 0; redirects < mostRedirects; redirects += 1) {
       const response = await send(url, {
         redirect: 'manual',
         method: body ? 'POST' : 'GET',
@@ -67,27 +86,29 @@ function createBrowser(start: string, send: typeof fetch) {
         },
         ...(body ? { body } : {}),
       });
-      for (const line of response.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        cookies.set(name, value);
+      keepCookies(response);
+      const { status } = response;
+      const html = await response.text();
+      const target = response.headers.get('location');
+      if (!target) {
+        const forms = (html.match(/<form[^>]*>[\s\S]*?<\/form>/g) ?? []).map(formOf);
+        return { url, isPartners: false, status, html, forms };
       }
-      const [html, target] = [await response.text(), response.headers.get('location')];
-      const forms = (html.match(/<form[^>]*>[\s\S]*?<\/form>/g) ?? []).map(formOf);
-      if (!target) return { url, status: response.status, html, forms };
       url = new URL(target, url).href;
-      if (new URL(url).origin !== origin) return { url, status: response.status, html: '', forms: [] };
+      if (new URL(url).origin !== origin) return { url, isPartners: true, status, html: '', forms: [] };
+      // A redirect after a form is followed with GET.
       body = undefined;
     }
-    return { url, status: 310, html: 'too many redirects', forms: [] };
+    return { url, isPartners: false, status: tooManyRedirects, html: 'too many redirects', forms: [] };
   };
 }
 
-/** The words of a page. */
-const wordsOf = (html: string): string =>
+/** Returns the text of a page without tags, for the message of an error. */
+const excerptOf = (html: string): string =>
   decode(html.replaceAll(/<(style|head)[\s\S]*?<\/\1>|<[^>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .slice(0, 300);
+    .slice(0, longestExcerpt);
 
 function refusal(code: string, message: string, start: string): FlowError {
   const docUrl = `${new URL(start).origin}/docs/testing`;
@@ -98,33 +119,33 @@ function refusal(code: string, message: string, start: string): FlowError {
  * Walks the hosted flow of a test client to its end, as one of the sandbox's people and without a browser.
  * @param start where the user would be sent: the `url` of `authorizationUrl`
  * @returns the partner's redirect URI with `code` or `error`, for `callback`
- * @throws FlowError where the flow does not end there; the message has the words of the page
+ * @throws FlowError if the flow does not end there; the message has the text of the page
  */
 export async function walkFlow(
   start: string,
   { person, consent = 'accept', fetch: send = fetch }: FlowOptions,
 ): Promise<URL> {
   const open = createBrowser(start, send);
+  /** The buttons to press. Each is pressed once, so that a page that does not lead further ends the loop. */
+  const buttonsLeft = new Set([`person=${person}`, `decision=${consent}`, 'decision=continue']);
   let page = await open(start);
-  const pressed = new Set<string>();
-  while (page.html !== '') {
+  while (!page.isPartners) {
     const { forms, url } = page;
-    const people = forms.flatMap(({ buttons }) => buttons).filter((button) => button.startsWith('person='));
-    const known = people.map((button) => button.slice('person='.length));
-    if (known.length > 0 && !known.includes(person))
-      throw refusal('unknown_person', `"${person}" is none of ${known.join(', ')}`, start);
-    const wanted = [`person=${person}`, `decision=${consent}`, 'decision=continue'];
-    const button = wanted.find(
-      (each) => !pressed.has(each) && forms.some(({ buttons }) => buttons.includes(each)),
-    );
+    const offered = forms.flatMap(({ buttons }) => buttons);
+    const people = offered
+      .filter((button) => button.startsWith('person='))
+      .map((button) => button.slice('person='.length));
+    if (people.length > 0 && !people.includes(person))
+      throw refusal('unknown_person', `"${person}" is none of ${people.join(', ')}`, start);
+    const button = [...buttonsLeft].find((each) => offered.includes(each));
     const form = forms.find(({ buttons }) => button !== undefined && buttons.includes(button));
     if (!button || !form)
       throw refusal(
         'unexpected_page',
-        `the flow stopped at ${url}, status ${page.status}: ${wordsOf(page.html)}`,
+        `the flow stopped at ${url}, status ${page.status}: ${excerptOf(page.html)}`,
         start,
       );
-    pressed.add(button);
+    buttonsLeft.delete(button);
     const [name = '', value = ''] = button.split('=');
     page = await open(new URL(form.action, url).href, new URLSearchParams([...form.hidden, [name, value]]));
   }

@@ -1,7 +1,8 @@
 import { type Answer, ConnectionError, errorOf, retryAfterOf } from './errors.ts';
 
-/** Attempts in all, and seconds before the second one; they double (interface 7.6). */
+/** The number of attempts of one call (interface 7.6). */
 const mostAttempts = 3;
+/** The delay before the second attempt. It doubles before the third one (interface 7.6). */
 const firstDelaySeconds = 1;
 
 export interface Transport {
@@ -10,49 +11,53 @@ export interface Transport {
   fetch: typeof fetch;
   /** Milliseconds that one attempt may take. */
   timeoutMs: number;
-  /** A longer `Retry-After` is not waited for: the error says it instead. Seconds. */
+  /**
+   * If a 503 asks the caller to wait longer than this, it is not repeated. The error then has `retryAfterSeconds`, so that the
+   * caller can decide.
+   */
   maxRetryAfterSeconds: number;
   /** Resolves after some milliseconds. */
   sleep: (ms: number) => Promise<void>;
 }
 
-/** One call. `init` is made for each attempt, as a signed call gets a new timestamp. */
+/** One call. `init` is called for each attempt, because a signed call needs a new timestamp and signature. */
 export interface Call {
   path: string;
   init: () => RequestInit | Promise<RequestInit>;
 }
 
-/** The last answer, and whether an attempt before it may have been carried out without this caller knowing. */
+/** The answer of the last attempt. */
 export interface Outcome extends Answer {
-  uncertain: boolean;
+  /** Whether there was an earlier attempt. The service may have carried it out, although the caller does not know. */
+  wasRepeated: boolean;
 }
 
 async function attempt({ baseUrl, fetch, timeoutMs }: Transport, { path, init }: Call): Promise<Answer> {
   const response = await fetch(`${baseUrl}${path}`, {
     ...(await init()),
-    // Credentials do not follow a redirect to another place.
+    // A redirect is not followed, because the request has credentials. They must not be sent to another server.
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   });
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-/** Seconds to wait before the next attempt; undefined if there is none. */
+/** Returns the seconds to wait before the next attempt. Undefined if the call is not to be repeated. */
 function delayOf(answer: Answer | undefined, attempts: number, { maxRetryAfterSeconds }: Transport) {
-  if (attempts >= mostAttempts || (answer && answer.status < 500)) return undefined;
-  const backoff = firstDelaySeconds * 2 ** (attempts - 1);
-  const told = answer?.status === 503 ? retryAfterOf(answer.headers, Date.now()) : undefined;
-  if (told !== undefined && told > maxRetryAfterSeconds) return undefined;
-  return told ?? backoff;
+  if (attempts >= mostAttempts) return undefined;
+  // Interface 7.6 allows a repetition only after a 5xx or a missing answer.
+  if (answer && answer.status < 500) return undefined;
+  const retryAfter = answer?.status === 503 ? retryAfterOf(answer.headers, Date.now()) : undefined;
+  if (retryAfter === undefined) return firstDelaySeconds * 2 ** (attempts - 1);
+  return retryAfter <= maxRetryAfterSeconds ? retryAfter : undefined;
 }
 
 /**
- * Sends a call until it is answered by less than 500, by interface 7.6: three attempts in all. A 503 is repeated after
- * its `Retry-After`; another 5xx, and no answer, after 1 s, then 2 s. A 4xx is never repeated.
- * @throws ConnectionError where the last attempt had no answer
+ * Sends a call, with at most three attempts (interface 7.6). A 503 is repeated after its `Retry-After`. Another 5xx, or a missing
+ * answer, is repeated after 1 s, then after 2 s. A 4xx is never repeated.
+ * @throws ConnectionError if the last attempt had no answer
  */
 export async function send(transport: Transport, call: Call): Promise<Outcome> {
-  let uncertain = false;
   for (let attempts = 1; ; attempts += 1) {
     let answer: Answer | undefined;
     let cause: unknown;
@@ -63,7 +68,7 @@ export async function send(transport: Transport, call: Call): Promise<Outcome> {
     }
     const delay = delayOf(answer, attempts, transport);
     if (delay === undefined) {
-      if (answer) return { ...answer, uncertain };
+      if (answer) return { ...answer, wasRepeated: attempts > 1 };
       throw new ConnectionError({
         code: 'no_answer',
         message: `no_answer: ${transport.baseUrl} did not answer in ${attempts} attempts`,
@@ -72,12 +77,11 @@ export async function send(transport: Transport, call: Call): Promise<Outcome> {
         cause,
       });
     }
-    uncertain = true;
     await transport.sleep(delay * 1000);
   }
 }
 
-/** The parsed body of a success. @throws ApiError of the answer */
+/** Returns the parsed body of a success. @throws ApiError for any other answer */
 export function parseSuccess<T>(answer: Answer, baseUrl: string): T {
   if (answer.status === 200) {
     try {

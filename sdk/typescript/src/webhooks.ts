@@ -15,13 +15,13 @@ export interface WebhookSettings {
   /** The secret as it was shown, with `whsec_`. */
   secret: string;
   /**
-   * Seconds that `webhook-timestamp` may differ from this machine's clock; 300 unless given. `null` does not look at the
-   * time: a copied delivery is then accepted at any time.
+   * The seconds by which `webhook-timestamp` may differ from this machine's clock; 300 unless given. With `null` the time is not
+   * checked, so that an attacker can send a copied delivery again at any time.
    */
   toleranceSeconds?: number | null;
   /** Milliseconds since the epoch; the machine's clock unless given. */
   now?: () => number;
-  /** Completes `docUrl` of errors. */
+  /** The base URL of the service, for `docUrl` of errors. Without it, `docUrl` is a path. */
   baseUrl?: string;
 }
 
@@ -33,38 +33,44 @@ function readHeader(headers: HeaderBag, name: string): string | undefined {
   const values = Object.entries(bag).flatMap(([key, value]) =>
     key.toLowerCase() === name ? (value ?? []) : [],
   );
-  // The values of a repeated header are one list (RFC 9110 5.3). The service sends none.
+  // The values of a repeated header form one list (RFC 9110 5.3). The service never repeats a header, so such a list fails later.
   return values.length > 0 ? values.join(', ') : undefined;
 }
 
-/** Compares in constant time, after the lengths. */
-const fits = async (
+/** Whether a signature is the HMAC-SHA256 of the message. Web Crypto compares in constant time. */
+const isSignatureOf = async (
   key: Uint8Array<ArrayBuffer>,
   signature: Uint8Array<ArrayBuffer>,
   message: Uint8Array<ArrayBuffer>,
 ) => crypto.subtle.verify('HMAC', await hmacKey(key), signature, message);
 
-/** Standard Webhooks: one of the `v1` signatures is over `id.timestamp.body`. */
+/**
+ * Whether the header `webhook-signature` proves `webhook-timestamp`. It has a list of signatures in the format of Standard Webhooks,
+ * such as `v1,BASE64`. The timestamp is genuine if one of them is over `{id}.{timestamp}.{body}`.
+ */
 async function isTimestampSigned(secret: string, headers: HeaderBag, body: Uint8Array): Promise<boolean> {
   const [id, timestamp] = [readHeader(headers, 'webhook-id'), readHeader(headers, 'webhook-timestamp')];
   const prefix = bytesOf(`${id}.${timestamp}.`);
   const message = new Uint8Array(prefix.length + body.length);
   message.set(prefix);
   message.set(body, prefix.length);
-  for (const part of (readHeader(headers, 'webhook-signature') ?? '').split(' ')) {
+  const versionPrefix = 'v1,';
+  const signatures = (readHeader(headers, 'webhook-signature') ?? '').split(' ');
+  for (const signature of signatures.filter((text) => text.startsWith(versionPrefix))) {
     try {
-      const signature = part.startsWith('v1,') ? fromBase64(part.slice(3)) : undefined;
-      if (signature && (await fits(fromBase64(secret.replace(/^whsec_/, '')), signature, message)))
-        return true;
+      // Standard Webhooks decodes the key from the secret without its prefix.
+      const key = fromBase64(secret.replace(/^whsec_/, ''));
+      if (await isSignatureOf(key, fromBase64(signature.slice(versionPrefix.length)), message)) return true;
     } catch {
-      // It is no base64.
+      // A signature that is not base64 does not count. Another one in the list may be right.
     }
   }
   return false;
 }
 
 /**
- * Verifies a delivery, then parses it: the signature of interface 5.5 over the raw body, and the time.
+ * Verifies a delivery, then parses it. `X-SVC-Signature` (interface 5.5) proves the raw body, but not the time. The time is proved by
+ * the headers of Standard Webhooks.
  * The same event may arrive more than once: remember its `event_id`. A later version may send events of other names.
  * @throws WebhookError, whose `code` is `secret_required`, `raw_body_required`, `missing_signature`,
  *   `invalid_signature`, `missing_timestamp`, `timestamp_out_of_tolerance` or `malformed_event`: answer 401
@@ -88,10 +94,11 @@ export async function verifyWebhook(delivery: Delivery, settings: WebhookSetting
       'pass the bytes as they arrived, not what a framework parsed from them',
     );
   const raw = bytesOf(body);
-  const sent = readHeader(headers, 'x-svc-signature');
-  if (sent === undefined) throw refusal('missing_signature', 'there is no X-SVC-Signature header');
-  const signature = /^sha256=[0-9a-f]{64}$/.test(sent) ? fromHex(sent.slice(7)) : undefined;
-  if (!signature || !(await fits(bytesOf(secret), signature, raw)))
+  const header = readHeader(headers, 'x-svc-signature');
+  if (header === undefined) throw refusal('missing_signature', 'there is no X-SVC-Signature header');
+  const digest = /^sha256=(?<digest>[0-9a-f]{64})$/.exec(header)?.groups?.['digest'];
+  const signature = digest === undefined ? undefined : fromHex(digest);
+  if (!signature || !(await isSignatureOf(bytesOf(secret), signature, raw)))
     throw refusal(
       'invalid_signature',
       'X-SVC-Signature does not fit the body: is this the raw body, and the present secret of this key?',
@@ -103,11 +110,12 @@ export async function verifyWebhook(delivery: Delivery, settings: WebhookSetting
         'missing_timestamp',
         'webhook-id, webhook-timestamp and webhook-signature do not fit the body',
       );
-    const off = Math.abs(now() / 1000 - Number(timestamp));
-    if (!(off <= toleranceSeconds))
+    const differenceSeconds = Math.abs(now() / 1000 - Number(timestamp));
+    // Negated, so that a tolerance of NaN refuses every delivery.
+    if (!(differenceSeconds <= toleranceSeconds))
       throw refusal(
         'timestamp_out_of_tolerance',
-        `it was sent ${Math.round(off)} s from this machine's time`,
+        `it was sent ${Math.round(differenceSeconds)} s from this machine's time`,
       );
   }
   return parseEvent(raw, refusal);
@@ -120,7 +128,7 @@ function parseEvent(raw: Uint8Array, refusal: (code: string, message: string) =>
     const event = JSON.parse(strictUtf8.decode(raw)) as WebhookEvent | null;
     if (typeof event?.event === 'string' && typeof event.event_id === 'string') return event;
   } catch {
-    // It is no JSON.
+    // Neither UTF-8 nor JSON: refused below, as is JSON without the fields of an event.
   }
   throw refusal('malformed_event', 'the body is signed, and no event');
 }

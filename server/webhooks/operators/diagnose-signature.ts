@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { SignatureFault, Verification } from '../../../contracts/admin/webhooks.ts';
+import type { SignatureCheck, SignatureFault } from '../../../contracts/admin/webhooks.ts';
 import { sameText } from '../../platform/ids.ts';
 import type { Attempt } from '../delivery/delivery.ts';
 import { contractSignature } from '../egress/signature.ts';
@@ -204,7 +204,7 @@ function findReceiverFault(captured: Captured): Finding[] {
 }
 
 /** Verifies the signature of a captured request, and explains a mismatch. */
-export function explain(captured: Captured): Verification {
+export function explain(captured: Captured): SignatureCheck {
   const wrong = findSignatureFaults(captured);
   const found = wrong.length > 0 ? wrong : findReceiverFault(captured);
   return {

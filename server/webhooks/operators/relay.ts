@@ -1,7 +1,7 @@
 import type {
   Relayed,
   RelayRequest,
-  Verification,
+  SignatureCheck,
   VerifyRequest,
 } from '../../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
@@ -56,7 +56,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
 
   return {
     /** Verifies a captured request with the key's secret, and explains a failure. */
-    async verify({ keyId, body, signature, computed }: VerifyRequest): Promise<Verification> {
+    async verify({ keyId, body, signature, computed }: VerifyRequest): Promise<SignatureCheck> {
       const [{ secret, secretVersion }, sent] = await Promise.all([
         endpointOf(keyId),
         sentEvent(body, keyId),
