@@ -1,9 +1,15 @@
 import { z } from 'zod';
 
-/** An https address that pages may link to. User names, passwords and characters that hide the target are refused. */
+/** Control characters, and characters that are invisible or change the direction of a text. */
+const hiddenCharacter = /[\p{Cc}\p{Cf}]/u;
+/** A user name or a password before the host. Readers take `https://bank.example@evil.example/` for a page of bank.example. */
+const credentials = /^https:\/\/[^/?#\\]*@/i;
+
+/** An https address that pages may link to. An address that hides its target is refused. */
 export const WebAddress = z
-  .url({ protocol: /^https$/, error: 'expected an https:// address' })
+  .url({ protocol: /^https$/, error: 'expected an https:// address', abort: true })
   .max(2048)
-  .refine((text) => !URL.canParse(text) || new URL(text).username === '', {
-    error: 'must not hold a user name',
-  });
+  // Without the slashes, browsers take `https:shop.example` for a path of the page that links to it.
+  .regex(/^https:\/\//i, { error: 'expected an https:// address' })
+  .refine((text) => !hiddenCharacter.test(text), { error: 'must not contain control characters' })
+  .refine((text) => !credentials.test(text), { error: 'must not hold a user name or a password' });

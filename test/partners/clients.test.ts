@@ -152,7 +152,7 @@ describe('a client', () => {
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
-  it('can have a URL of a privacy notice, which must be https without a user', async () => {
+  it('can have a URL of a privacy notice, which must be a full https address without credentials or hidden characters', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const update = (privacyUrl: string | null) =>
@@ -165,6 +165,9 @@ describe('a client', () => {
       'http://shop.example/',
       'javascript:alert(1)',
       'https://a@b.example/',
+      'https://:password@b.example/',
+      'https:b.example/',
+      'https://b.example/\u202Efdp.privacy',
     ])
       await expect(update(wrong), wrong).rejects.toThrow('privacyUrl');
     expect(await update(null)).toMatchObject({ privacyUrl: null });
