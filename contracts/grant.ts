@@ -26,8 +26,8 @@ export interface Grant {
   /** All known claims of the user. The exchange selects those that the client may see. */
   evaluatedClaims: Claims;
   /**
-   * `withdrawn`: the user has withdrawn the consent that the code was issued for. `rehearse`: the refusal that the exchange must
-   * answer, if the user is a sandbox person for it.
+   * `withdrawn`: the user has withdrawn the consent that the code was issued for. `rehearse` is set for sandbox people with whom
+   * partners test a refusal. The exchange of their codes then answers with this refusal.
    */
   enrollment: { id: string; status: 'active' | 'blocked' | 'withdrawn'; rehearse?: Rehearsal | undefined };
 }

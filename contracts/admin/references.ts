@@ -58,7 +58,7 @@ export const page = {
   after: z.string().min(1).max(128).optional(),
 };
 
-/** The fields that a count of a list does not have, because it is about all pages. For `omit` of zod. */
+/** The fields that a count of a list does not have, because it is about all pages. `omit` of zod takes this form. */
 export const pageFields = { limit: true, after: true } as const;
 export type Unpaged<Wanted> = Omit<Wanted, keyof typeof pageFields>;
 

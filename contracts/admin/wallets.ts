@@ -100,8 +100,8 @@ export const MovedView = EntryView.extend({
 export type MovedView = z.infer<typeof MovedView>;
 
 /**
- * Reads a statement. `from` is included, `to` is not. A long statement is read in pages. For each page after the first, `afterSeq` is
- * the `seq` of the last entry that was read, and `untilSeq` is the value from the first page.
+ * Reads a statement. `from` is included, `to` is not. A long statement is read in pages. For a page after the first,
+ * `afterSeq` is the `seq` of the last entry that was read. `untilSeq` is the value that the first page returned.
  */
 export const ReadStatement = z.strictObject({
   partnerId: reference('partner'),
@@ -155,7 +155,7 @@ export const AuditWallets = z.strictObject({
   after: z.string().optional(),
 });
 
-/** A fault in a ledger, with its page, its entry and the `seq` of that entry, as far as the fault is about one of them. */
+/** A fault in a ledger. `page`, `entry` and `seq` are set if the fault is about one page or one entry. */
 const LedgerFinding = z.strictObject({
   page: z.number().int().optional(),
   entry: z.string().optional(),

@@ -30,7 +30,7 @@ export const ListWarnings = z.strictObject({
 });
 export type ListWarnings = z.infer<typeof ListWarnings>;
 
-/** The threshold of a low balance: a number of cents, or a number of days until it is used up. */
+/** The threshold of a low balance: a number of cents, or a number of days until it is used up. `off`: no warning is sent. */
 export const LowBalance = z.union([
   z.strictObject({ cents: z.number().int().min(1).max(100_000_000) }),
   z.strictObject({ days: z.number().min(0.1).max(365) }),
