@@ -88,7 +88,7 @@ describe('secrets in the log of requests', () => {
     ['eyJhbGciOi.eyJzdWIi.sig', 'eyJ…'],
     ['100%', '100%'],
     ['cli_1', 'cli_1'],
-  ])('are masked, and other text is kept: %s becomes %s', (text, kept) => {
+  ])('are masked so that the text %s is logged as %s', (text, kept) => {
     expect(maskSecrets(text)).toBe(kept);
   });
 });
@@ -111,7 +111,7 @@ describe('IP addresses in the log of requests', () => {
   it.each([
     ['203.0.113.77', '203.0.113.0/24'],
     ['2001:db8:1:2:3::4', '2001:db8:1::/48'],
-  ])('are stored without their last part: %s', async (address, network) => {
+  ])('are stored without their last part: %s as %s', async (address, network) => {
     const headers = { ...bearer(partner.apiKey), 'x-forwarded-for': address };
     const answer = await fetch(sessionUrl('ses_1'), { headers });
     expect(await story(idOf(answer))).toMatchObject({ address: network });

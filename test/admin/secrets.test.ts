@@ -51,22 +51,25 @@ const find = (kind: OwnedSecretKind, secret: string, api = server.admin) =>
   api.secrets.find.query({ kind, hash: sha256(secret) });
 
 describe('secrets.find for a leaked secret', () => {
-  it.each(kinds)('names owner and next command, and never the secret: %s', async (kind) => {
-    const { secret, id, command } = secrets[kind];
-    const found = await find(kind, secret);
-    expect(SecretOwner.parse(found)).toMatchObject({ kind, id, active: true, inactive: null });
-    expect(found.next).toBe(`svcadmin ${command} ${id}`);
-    if (kind !== 'operatorToken')
-      expect(found).toMatchObject({
-        partnerId: partner.partnerId,
-        partnerName: 'Acme Cinema',
-        mode: kind === 'liveKey' ? 'live' : 'test',
-      });
-    expect(JSON.stringify(found)).not.toContain(secret);
-  });
+  it.each(kinds)(
+    'names the owner and the next command, and never the secret, for the kind %s',
+    async (kind) => {
+      const { secret, id, command } = secrets[kind];
+      const found = await find(kind, secret);
+      expect(SecretOwner.parse(found)).toMatchObject({ kind, id, active: true, inactive: null });
+      expect(found.next).toBe(`svcadmin ${command} ${id}`);
+      if (kind !== 'operatorToken')
+        expect(found).toMatchObject({
+          partnerId: partner.partnerId,
+          partnerName: 'Acme Cinema',
+          mode: kind === 'liveKey' ? 'live' : 'test',
+        });
+      expect(JSON.stringify(found)).not.toContain(secret);
+    },
+  );
 
   it.each(kinds)(
-    'is not_found for an unknown or incomplete secret, or one of another kind: %s',
+    'is not_found for an unknown or incomplete secret, or one of another kind than %s',
     async (kind) => {
       for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
         expect(await refusal(find(kind, secret))).toBe('not_found');

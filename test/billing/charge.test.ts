@@ -75,7 +75,7 @@ it('a rehearsed refusal is a payment_required in test mode, and has no effect in
 });
 
 it.each(['test', 'live'] as const)(
-  '%s mode: every read and charge uses the wallet of that mode',
+  'every read and charge in %s mode uses the wallet of that mode',
   async (mode) => {
     const { charges, postings, asked } = chargesThatAreWritten();
     await charges.past({ partnerId: 'ptr_1', mode, cause: 'a code' });

@@ -28,7 +28,7 @@ describe('a database connection that breaks once during an exchange', () => {
   it.each([
     ['before the page insert', 'before'],
     ['after the page insert, whose reply is lost', 'after'],
-  ] as const)('leaves the caller with a token and one charge: %s', async (_, when) => {
+  ] as const)('leaves the caller with a token and one charge if it breaks %s', async (_, when) => {
     await newVisit();
     server.at('insert', { [when]: once(lostConnection) });
     const { status, access_token: token } = await server.exchange(partner, verified);

@@ -85,8 +85,8 @@ describe('codes exchanged simultaneously at two servers', () => {
   });
 });
 
-describe('refused exchanges', () => {
-  it('leave the ledger unchanged, with 402 and with 429', async () => {
+describe('an exchange that is refused', () => {
+  it('leaves the ledger unchanged, with 402 and with 429', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
     const visits = await pair.verifyUsers(partner, 4);
@@ -100,7 +100,7 @@ describe('refused exchanges', () => {
     expect(await written()).toEqual(capped);
   });
 
-  it('are a 400 for a used code, even if the spend cap is reached', async () => {
+  it('gets 400 for a used code, even if the spend cap is reached', async () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     const verified = await pair.verifyUser(partner);
@@ -112,7 +112,7 @@ describe('refused exchanges', () => {
     }
   });
 
-  it('succeed as soon as another process has added money to the empty wallet', async () => {
+  it('succeeds when it is repeated after another process has added money to the empty wallet', async () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const wallet = { partnerId, mode: 'test' as const };
@@ -131,8 +131,8 @@ describe('refused exchanges', () => {
   });
 });
 
-describe('changes by another process', () => {
-  it('include the move of a client from a revoked key to a new key, which its later charges name', async () => {
+describe('a change by another process', () => {
+  it('moves a client from a revoked key to a new key, which its later charges name', async () => {
     const partner = await pair.partner();
     const { partnerId, clientId, keyId: old } = partner;
     for (const verified of await pair.verifyUsers(partner, 2))
@@ -148,7 +148,7 @@ describe('changes by another process', () => {
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
   });
 
-  it('include spend caps: a minute cap and an hour cap that are set simultaneously both apply', async () => {
+  it('keeps the spend cap that this process sets: a minute cap and an hour cap that are set simultaneously both apply', async () => {
     const { partnerId } = await pair.partner();
     const wallet = { partnerId, mode: 'test' as const };
     for (let n = 1; n <= 5; n += 1) {

@@ -115,7 +115,7 @@ describe('a hand-over whose reply is lost', () => {
     ).toBe(true);
   });
 
-  it('bypasses the writer until it answers a probe', async () => {
+  it('is followed by charges that bypass the writer, until the writer answers a probe', async () => {
     const { fleet, writer, other } = await pair();
     writer.faults.after = () => 'lose';
     await token(other, 'code');

@@ -15,7 +15,7 @@ describe("the choice of a wallet's writer", () => {
     [8, 2],
     [9, 3],
     [24, 6],
-  ])('uses a quarter of the processes: of %i, %i write', (processes, writers) => {
+  ])('lets a quarter of the processes write: of %i processes, %i write', (processes, writers) => {
     expect(writersAmong(ids(processes)).size).toBe(writers);
   });
 

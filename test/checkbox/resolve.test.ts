@@ -171,7 +171,7 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
     ['minute-cap', 429],
     ['hour-cap', 429],
     ['unavailable', 503],
-  ] as const)('can be rehearsed with the sandbox user %s: %i, without a charge', async (person, status) => {
+  ] as const)('can be rehearsed: the sandbox user %s gets %i without a charge', async (person, status) => {
     const own = await createPartner(server);
     const id = await enroll(person, 'country', own);
     const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);

@@ -80,7 +80,7 @@ describe('the demo partner', () => {
     ['teen', 'Sorry: you are not 18 yet'],
     ['rejected', 'You were not verified'],
     ['low-balance', 'the exchange was refused'],
-  ])('shows for the sandbox user %s: %s', async (person, text) => {
+  ])('shows to the sandbox user %s the text "%s"', async (person, text) => {
     expect(await openShop().verifyAs(person)).toContain(text);
   });
 

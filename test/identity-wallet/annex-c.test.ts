@@ -85,10 +85,13 @@ describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
     ['photo', ['org-iso-mdoc', 'openid4vp-v1-signed']],
     ['pid', ['openid4vp-v1-signed', 'org-iso-mdoc']],
     ['pid-jwt', ['openid4vp-v1-signed']],
-  ])('is offered only if the source has an mdoc format: %s offers %s', async (source, protocols) => {
-    const { page } = await askIdentityWallet(service, source);
-    expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
-  });
+  ])(
+    'is offered only if the source has an mdoc format: the source %s offers %s',
+    async (source, protocols) => {
+      const { page } = await askIdentityWallet(service, source);
+      expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
+    },
+  );
 
   it.each([
     ['age', 'age_18_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_18']]],

@@ -63,7 +63,7 @@ const retained = ({ credentials }: Query) =>
 
 describe('the query to an identity wallet', () => {
   it.each([[['age_18_plus']], [['age_21_plus', 'age_16_plus']], [['country', 'identity_verified']]] as const)(
-    'marks every mdoc element with intent_to_retain, and no SD-JWT claim, for %s',
+    'marks every mdoc element with intent_to_retain, and no SD-JWT claim, if it asks for %s',
     (claims) => {
       for (const settings of [ageSettings, personSettings]) {
         const retentions = retained(toDcql(queryFor(settings, claims), []) as Query);

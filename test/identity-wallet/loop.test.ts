@@ -110,7 +110,7 @@ describe('the page of the test identity wallet', () => {
     ['fr', 'Montrer ceci ?', 'ltr'],
     ['es', '¿Mostrar esto?', 'ltr'],
     ['ar', 'هل تعرض هذا؟', 'rtl'],
-  ])('is shown in the language of the session: %s', async (language, title, direction) => {
+  ])('is shown in %s if that is the language of the session', async (language, title, direction) => {
     const { pages, page } = await ask('test-wallet-age');
     const { html } = await pages.open(`${page.at}?lang=${language}`);
     const link = /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';

@@ -90,7 +90,7 @@ describe('a forged access token', () => {
     ['jti', 'txn_0000000000000000000000'],
     ['jti', { $gt: '' }],
     ['client_id', undefined],
-  ])('is refused with %s %j, even if our key signed it', async (claim, value) => {
+  ])('is refused if its claim %s is %j, even if our key signed it', async (claim, value) => {
     const claims = value === undefined ? without(claim) : { ...payload, [claim]: value };
     await expectRefused(await sign(claims));
   });

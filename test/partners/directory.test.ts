@@ -80,7 +80,7 @@ describe('the directory cache', () => {
     expect(await cache.read('a', false)).toBe(2);
   });
 
-  it('does not keep that a record is missing', async () => {
+  it('reads a missing record again each time, so that a new record is found at once', async () => {
     const { source, cache } = memory();
     expect(await cache.read('b', false)).toBeUndefined();
     source.set('b', 3);

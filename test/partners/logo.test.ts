@@ -104,7 +104,7 @@ describe('an uploaded logo file', () => {
       'too many scans',
     ],
     ['half a JPEG file', jpeg, 'could not be read'],
-  ])('is refused: %s', (_what, file, because) => {
+  ])('is refused if it is %s', (_what, file, because) => {
     expect(() => remakeLogo(file)).toThrow(because);
   });
 

@@ -60,7 +60,7 @@ describe('partners of the service', () => {
     );
   });
 
-  it('get every one of three simultaneous changes of a webhook URL', async () => {
+  it('lose none of three simultaneous changes of a webhook URL', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Busy' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const url = 'https://example.com/hook';

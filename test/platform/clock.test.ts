@@ -49,7 +49,7 @@ describe('the database clock', () => {
     [-2_000, true],
     [2_001, false],
     [-2_001, false],
-  ])('is trusted with a machine clock that is %i ms off: %s', async (off, trusted) => {
+  ])('is trusted only if the machine clock is at most 2 s off: %i ms off gives %s', async (off, trusted) => {
     const { clock } = machine({ off });
     await clock.measure();
     expect(clock.trusted()).toBe(trusted);

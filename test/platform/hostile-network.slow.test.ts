@@ -127,18 +127,21 @@ async function exchange(): Promise<number> {
   return answer.status;
 }
 
-describe.each(targets)('under attack: %s', (_, url, reads, writes) => {
-  it.each(Object.keys(attacks))('keep their capacity under %s', async (name) => {
-    const attacker = createAttacker(url());
-    onTestFinished(attacker.end);
-    await attacks[name]?.(attacker, name.startsWith('one request') ? reads : writes);
-    expect(await exchange()).toBe(200);
-    attacker.end();
-    await expect
-      .poll(async () => Object.entries(await busyGauges()).filter(([, value]) => value > 0))
-      .toEqual([]);
-    expect(Object.keys(await busyGauges()).length).toBeGreaterThan(1);
-    expect(await exchange()).toBe(200);
-    expect((await fetch(`${healthUrl}/readyz`)).status).toBe(200);
-  });
+describe.each(targets)('an attack on %s', (_, url, reads, writes) => {
+  it.each(Object.keys(attacks))(
+    'does not stop exchanges, and occupies nothing after its end, if it is made of %s',
+    async (name) => {
+      const attacker = createAttacker(url());
+      onTestFinished(attacker.end);
+      await attacks[name]?.(attacker, name.startsWith('one request') ? reads : writes);
+      expect(await exchange()).toBe(200);
+      attacker.end();
+      await expect
+        .poll(async () => Object.entries(await busyGauges()).filter(([, value]) => value > 0))
+        .toEqual([]);
+      expect(Object.keys(await busyGauges()).length).toBeGreaterThan(1);
+      expect(await exchange()).toBe(200);
+      expect((await fetch(`${healthUrl}/readyz`)).status).toBe(200);
+    },
+  );
 });

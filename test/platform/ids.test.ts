@@ -24,7 +24,7 @@ const key = new Uint8Array(32).fill(1);
 const otherKey = new Uint8Array(32).fill(2);
 
 describe('identifiers', () => {
-  it.each(identifiers)('have a prefix and 128 bits in base62: %s', (kind) => {
+  it.each(identifiers)('have a prefix and 128 bits in base62, for the kind %s', (kind) => {
     for (const id of [randomId(kind), deriveId(key, kind, ['cause'])]) {
       expect(id).toMatch(new RegExp(`^${identifierPrefixes[kind]}[0-9A-Za-z]{22}$`));
       expect(identifier(kind).safeParse(id).success).toBe(true);
@@ -63,7 +63,7 @@ describe('identifiers', () => {
 describe('secrets', () => {
   const characters = (kind: SecretKind) => (kind === 'webhookSecret' ? 52 : 49);
 
-  it.each(secrets)('have a prefix, 256 bits and a checksum: %s', (kind) => {
+  it.each(secrets)('have a prefix, 256 bits and a checksum, for the kind %s', (kind) => {
     for (const secret of [randomSecret(kind), secretOfBytes(kind, Buffer.from(key))]) {
       const body = `[0-9A-Za-z]{${characters(kind)}}`;
       expect(secret).toMatch(new RegExp(`^${secretPrefixes[kind]}${body}$`));
@@ -71,17 +71,22 @@ describe('secrets', () => {
     }
   });
 
-  it.each(secrets)('are invalid if any character is changed, which needs no look-up: %s', (kind) => {
-    const secret = randomSecret(kind);
-    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-    const position = fc.integer({ min: secretPrefixes[kind].length, max: secret.length - 1 });
-    fc.assert(
-      fc.property(position, fc.constantFrom(...alphabet), (at, character) => {
-        fc.pre(secret[at] !== character);
-        expect(isWellFormedSecret(kind, secret.slice(0, at) + character + secret.slice(at + 1))).toBe(false);
-      }),
-    );
-  });
+  it.each(secrets)(
+    'are invalid if any character is changed, which needs no look-up, for the kind %s',
+    (kind) => {
+      const secret = randomSecret(kind);
+      const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+      const position = fc.integer({ min: secretPrefixes[kind].length, max: secret.length - 1 });
+      fc.assert(
+        fc.property(position, fc.constantFrom(...alphabet), (at, character) => {
+          fc.pre(secret[at] !== character);
+          expect(isWellFormedSecret(kind, secret.slice(0, at) + character + secret.slice(at + 1))).toBe(
+            false,
+          );
+        }),
+      );
+    },
+  );
 
   it('are invalid as a secret of another kind, and after any shortening or lengthening', () => {
     const secret = randomSecret('testKey');

@@ -33,7 +33,7 @@ describe('a JSON body', () => {
     ['with an empty name', '{"":1,"":2}', 'A parameter'],
     ['with a name of other characters', '{"a \\" b":1,"a \\" b":2}', 'A parameter'],
     ['with the name of a prototype', '{"__proto__":1,"__proto__":2}', '__proto__'],
-  ])('is refused if it repeats a member: %s', (_, text, name) => {
+  ])('is refused if it repeats a member %s', (_, text, name) => {
     expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
     expect(() => parseJson(text)).toThrow(twice(name));
   });

@@ -100,7 +100,7 @@ describe('a parser of unauthenticated input', () => {
   ];
 
   it.each(parsers)(
-    '%s: sixteen times the input causes at most sixty times the work',
+    'such as %s does at most sixty times the work for sixteen times the input',
     async (_, longest, parse) => {
       for (const unit of units) {
         const [short, long] = [filled(unit, longest / 16), filled(unit, longest)];
@@ -174,7 +174,7 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/verify/start?ui_locales=', '/verify/start?', '/verify/p/', '/nowhere/'])(
-    'answers a long address like a short one: %s',
+    'answers a long address that begins with %s like a short one',
     (path) =>
       compare(
         (text) => ({
@@ -186,7 +186,7 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/api/oauth/token', '/api/oauth/revoke', '/verify/session/ses_1'])(
-    'answers a long form like a short one: %s',
+    'answers a long form at %s like a short one',
     (path) => compare((body) => ({ path, method: 'POST', headers: form, body }), longestBody),
   );
 

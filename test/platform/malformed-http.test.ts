@@ -103,7 +103,7 @@ describe('malformed HTTP', () => {
     ['more than 1,000 headers', 431, get('Host: a', ...manyHeaders.slice(0, 1_000))],
     ['a long path', 431, get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
   ])(
-    'gets one answer in the general format and closes the connection, for %s: %i',
+    'such as %s gets one answer with %i in the general format, and closes the connection',
     async (_, status, text) => {
       const { received, error } = await send(text);
       expectRefusal(received, status);
@@ -164,12 +164,12 @@ describe('requests before a malformed one on the same connection', () => {
 
 describe('an unusual but valid request', () => {
   it.each([
-    ['a request of HTTP/1.0 without a Host line', 'GET / HTTP/1.0\r\n\r\n'],
-    ['a request of 1,000 headers', get('Host: a', 'Connection: close', ...manyHeaders.slice(0, 998))],
+    ['HTTP/1.0 without a Host line', 'GET / HTTP/1.0\r\n\r\n'],
+    ['1,000 headers', get('Host: a', 'Connection: close', ...manyHeaders.slice(0, 998))],
     ['an empty Host line', get('Host:', 'Connection: close')],
     ['a Host that is an address of IPv6 with a port', get('Host: [::1]:8080', 'Connection: close')],
     ['an expectation that is not known', get('Host: a', 'Expect: the-best', 'Connection: close')],
-  ])('is answered: %s', async (_, text) => {
+  ])('is answered if it has %s', async (_, text) => {
     const { received } = await send(text);
     expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/);
     expect(received).toMatch(/\r\n\r\nfine$/);

@@ -62,7 +62,7 @@ const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'le
 
 describe('a ledger page that the database refuses', () => {
   it.each(cases)(
-    'causes a 503 without a charge, and the code works later: $code $codeName, by $by',
+    'causes a 503 without a charge if the $by has the error $code $codeName, and the code works later',
     async (given) => {
       const visited = await verifyUser(server, partner);
       const before = await ledger();

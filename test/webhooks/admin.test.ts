@@ -106,7 +106,7 @@ describe('events for operators', () => {
     ['no_url', 'svcadmin webhooks set'],
     ['partner_suspended', 'svcadmin partners activate'],
     ['key_revoked', 'revoked key'],
-  ] as const)('have advice that fits the reason why they were skipped: %s', async (reason, words) => {
+  ] as const)('have advice that fits the reason %s, for which they were skipped', async (reason, words) => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason });
     await system.publish([draft('key_off')]);

@@ -172,7 +172,7 @@ describe('an answer to a request for a public address', () => {
     ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
     ['that is empty', '', /closed/],
     ['with endless headers', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
-  ])('is refused if it is faulty: %s', async (_what, bytes, fault) => {
+  ])('is refused if it is an answer %s', async (_what, bytes, fault) => {
     await expect(get(at(await answering(bytes)), accept)).rejects.toThrow(fault);
   });
 

@@ -41,12 +41,12 @@ describe('a webhook to localhost', () => {
     admin.webhooks.set.mutate({ keyId, url: `http://localhost:${port}/hook` });
 
   const portOf: [string, keyof typeof roles, () => number | Promise<number>][] = [
-    ['its public listener', 'api', () => servers.api.config.public.port],
-    ['its admin listener', 'admin', () => servers.admin.config.admin.port],
-    ['its health listener', 'admin', () => ports.SVC_HEALTH_PORT],
-    ['the public listener of SVC_PORT, without the role api', 'admin', () => ports.SVC_PORT],
-    ['its database', 'admin', () => Number(new URL(servers.admin.uri).port)],
-    ['its private listener', 'api', () => privatePort()],
+    ['the public listener', 'api', () => servers.api.config.public.port],
+    ['the admin listener', 'admin', () => servers.admin.config.admin.port],
+    ['the health listener', 'admin', () => ports.SVC_HEALTH_PORT],
+    ['SVC_PORT in a process without the role api', 'admin', () => ports.SVC_PORT],
+    ['the database', 'admin', () => Number(new URL(servers.admin.uri).port)],
+    ['the private listener', 'api', () => privatePort()],
   ];
   /** The port for hand-overs from other processes. */
   async function privatePort(): Promise<number> {
@@ -54,7 +54,7 @@ describe('a webhook to localhost', () => {
     return Number(String(listener?.['address']).split(':').at(-1));
   }
 
-  it.each(portOf)('is refused if its port belongs to the service: %s', async (_, name, find) => {
+  it.each(portOf)('is refused if its port belongs to %s', async (_, name, find) => {
     const port = await find();
     await expect(setTo(servers[name], port)).rejects.toThrow(
       `port ${port} of localhost belongs to this server`,

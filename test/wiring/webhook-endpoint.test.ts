@@ -50,17 +50,20 @@ describe('an endpoint', () => {
     ['key_revoked', ({ keyId }: TestPartner) => other.admin.keys.revoke.mutate({ keyId })],
     ['partner_suspended', ({ partnerId }: TestPartner) => other.admin.partners.suspend.mutate({ partnerId })],
     ['no_url', ({ keyId }: TestPartner) => other.admin.webhooks.unset.mutate({ keyId })],
-  ] as const)('gets no further attempt after it was switched off: %s', async (reason, switchOff) => {
-    const partner = await listening((response) => response.writeHead(500).end());
-    const id = await trigger(partner);
-    await reaches(id, 'pending', 1);
-    await switchOff(partner);
-    clock.advance(minute);
-    await server.sweep();
-    await reaches(id, 'skipped', 1);
-    expect(await show(id)).toMatchObject({ skipped: reason });
-    expect(partner.received).toHaveLength(1);
-  });
+  ] as const)(
+    'gets no further attempt after it was switched off for the reason %s',
+    async (reason, switchOff) => {
+      const partner = await listening((response) => response.writeHead(500).end());
+      const id = await trigger(partner);
+      await reaches(id, 'pending', 1);
+      await switchOff(partner);
+      clock.advance(minute);
+      await server.sweep();
+      await reaches(id, 'skipped', 1);
+      expect(await show(id)).toMatchObject({ skipped: reason });
+      expect(partner.received).toHaveLength(1);
+    },
+  );
 
   it('gets attempts if its partner is not active yet, so that support can test the endpoint', async () => {
     const { received, url } = await listening((response) => response.writeHead(204).end());

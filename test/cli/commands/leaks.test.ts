@@ -49,18 +49,23 @@ describe('secrets find', () => {
   });
 
   it.each([
-    ['argument', async () => svcadmin.run(['secrets', 'find', partner.apiKey]), 2, 'not sent anywhere'],
+    [
+      'a secret as an argument',
+      async () => svcadmin.run(['secrets', 'find', partner.apiKey]),
+      2,
+      'not sent anywhere',
+    ],
     ['text without a secret', async () => find('hello'), 2, 'No secret of this service'],
     ['empty input', async () => find(''), 2, 'No secret of this service'],
     ['input without end', async () => find('x'.repeat(70_000)), 2, 'More than 64 KiB'],
-    ['code', async () => find(randomSecret('code')), 2, 'has no owner'],
+    ['an authorization code', async () => find(randomSecret('code')), 2, 'has no owner'],
     [
-      'unknown secret',
+      'an unknown secret',
       async () => find(randomSecret('integrationSecret')),
       4,
       'Nothing here has this secret',
     ],
-  ])('refuses with an explanation: %s', async (_name, run, exit, words) => {
+  ])('refuses %s, and says why', async (_name, run, exit, words) => {
     const { code, stdout, stderr } = await run();
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(words);

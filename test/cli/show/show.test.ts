@@ -27,7 +27,7 @@ afterAll(() => desk.stop());
 describe('an argument of svcadmin show', () => {
   const kinds = ['partner', 'client', 'apiKey', 'integration', 'session', 'enrollment', 'event'] as const;
   it.each([...kinds, 'delivery', 'entry', 'operator', 'user'] satisfies IdentifierKind[])(
-    'may be a sentence or a URL with an identifier of this kind: %s',
+    'may be a sentence or a URL that contains an identifier of the kind %s',
     (kind) => {
       const id = randomId(kind);
       for (const text of [id, `see ${id}.`, `https://x.example/a/${id}?b=c`, `"${id}"`])
@@ -54,7 +54,7 @@ describe('an argument of svcadmin show', () => {
     ['integrationSecret', 'an integration secret'],
     ['operatorToken', 'an operator token'],
   ] as const)(
-    'is recognised as a secret, of which at most the last characters are kept: %s',
+    'is recognised as a secret of the kind %s, of which at most the last characters are kept',
     (kind, name) => {
       const secret = randomSecret(kind);
       for (const text of [secret, `Authorization: Bearer ${secret}`, `?code=${secret}&state=x`]) {

@@ -52,7 +52,7 @@ describe('needsRewrite', () => {
     ['2.38', false],
     ['2.41', false],
     [undefined, false],
-  ])('returns for glibc %s: %s', (version, expected) => {
+  ])('answers for glibc %s with %s', (version, expected) => {
     expect(needsRewrite(version)).toBe(expected);
   });
 });

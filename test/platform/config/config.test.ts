@@ -248,7 +248,7 @@ describe('the configuration check', () => {
     'READCONCERNLEVEL=local',
     'wtimeoutMS=1',
     'readPreference=secondary',
-  ])('refuses an option of MONGODB_URI that would weaken durability: %s', (option) => {
+  ])('refuses the option %s of MONGODB_URI, which would weaken durability', (option) => {
     const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
@@ -263,7 +263,7 @@ describe('the configuration check', () => {
     'WAITQUEUETIMEOUTMS=1',
     'timeoutMS=100',
     'heartbeatFrequencyMS=60000',
-  ])('refuses an option of MONGODB_URI that would change timeouts: %s', (option) => {
+  ])('refuses the option %s of MONGODB_URI, which would change timeouts', (option) => {
     const [name] = option.split('=');
     expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
       `MONGODB_URI: must not set ${name}: this service decides how long it waits, so that it answers a billable request within 5 s`,
@@ -271,7 +271,7 @@ describe('the configuration check', () => {
   });
 
   it.each(['loadBalanced=true', 'useBigInt64=true', 'raw=true', 'promoteLongs=false', 'misspelt=1'])(
-    'refuses any other unsupported option of MONGODB_URI: %s',
+    'refuses the option %s of MONGODB_URI, which is not supported',
     (option) => {
       const [name] = option.split('=');
       expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${option}` })).toEqual([

@@ -32,7 +32,7 @@ const commands: [string, 'read' | 'write', (rows: Rows) => Promise<unknown>][] =
 ];
 
 it.each(commands)(
-  '%s on a connection that has just closed: the %s succeeds when repeated, or fails as unavailable',
+  '%s on a connection that has just closed is a %s that succeeds when the driver repeats it, or fails as unavailable',
   async (_name, kind, command) => {
     const { rows, features, end } = await breakable();
     end();

@@ -174,7 +174,7 @@ function refusing(code: number): Db {
 }
 
 it.each([13, 115, 8000])(
-  'reportShards lists as unread what it has no permission to read, and does not fail: error %i',
+  'reportShards does not fail if the database refuses a read with error %i, and lists what it could not read',
   async (code) => {
     const { db } = await freshDatabase();
     const cluster = { router: Promise.resolve(true), config: refusing(code) };

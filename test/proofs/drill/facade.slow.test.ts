@@ -89,7 +89,7 @@ it('a replica set at a given address is drilled by replSetStepDown', async () =>
   await close();
 });
 
-describe.each(electionKinds)('an election: %s', (kind) => {
+describe.each(electionKinds)('an election of the kind %s', (kind) => {
   it('rolls back writes without a majority, keeps the others, and the driver reconnects', async () => {
     await db.createIndex('items', { value: 1 }, { unique: true });
     const kept = [

@@ -23,7 +23,7 @@ describe('the simulation', () => {
   );
 
   it.each(guards.flatMap((guard) => (guard.plan ? [[guard.title, guard.plan] as const] : [])))(
-    'finds no other violation in the schedules for: %s',
+    'finds no violation in the schedules for this guard while the guard is present: %s',
     async (_, plan) => {
       for (let seed = 1; seed <= 20; seed += 1) {
         const { violations } = await simulate(seed, { variant: { plan } });

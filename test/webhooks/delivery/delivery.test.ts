@@ -108,7 +108,7 @@ describe('a delivery', () => {
   });
 
   it.each(['no_url', 'key_revoked', 'partner_suspended'] as const)(
-    'is skipped, and its event kept, if the endpoint is off: %s',
+    'is skipped, and its event is kept, if the endpoint is off for the reason %s',
     async (reason) => {
       const system = await createSystem();
       system.endpoints.set('key_off', { state: 'off', reason });

@@ -21,11 +21,14 @@ describe('afterAttempt', () => {
     [1, { status: 'pending', attempt: 2, nextAttemptAt: new Date('2026-01-01T00:01:00.000Z') }],
     [2, { status: 'pending', attempt: 3, nextAttemptAt: new Date('2026-01-01T00:05:00.000Z') }],
     [3, { status: 'failed' }],
-  ])('schedules the next attempt from the end of the failed attempt %d', (attempt, verdict) => {
-    for (const error of AttemptError.options) {
-      expect(afterAttempt({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
-    }
-  });
+  ])(
+    'schedules the next attempt from the end of the failed attempt %d, and none after the third',
+    (attempt, verdict) => {
+      for (const error of AttemptError.options) {
+        expect(afterAttempt({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
+      }
+    },
+  );
 
   it('fails a delivery with a limit of one attempt after its first error', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({

@@ -152,7 +152,7 @@ describe('a hostile receiver', () => {
     ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'reset'],
     ['HTTP/1.1 100 Continue\r\n\r\n', 'reset'],
     ['\0\0\0', 'http'],
-  ])('fails if it answers %j: %s', async (answer, error) => {
+  ])('makes the attempt fail if it answers %j, with the error %s', async (answer, error) => {
     const port = await rawServer((socket) => socket.once('data', () => socket.end(answer)));
     const result = await local(port);
     expect(result.status).toBeUndefined();

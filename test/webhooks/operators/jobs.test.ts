@@ -64,7 +64,7 @@ describe('jobs', () => {
 });
 
 describe('jobs run', () => {
-  it.each([hour, 6_000])('sends attempts that would be due in %s ms without delay', async (delay) => {
+  it.each([hour, 6_000])('sends at once the attempts that would be due only in %s ms', async (delay) => {
     const { system, receiver, job, due } = await waitingRetries(2, delay);
     const { jobs, deliveries } = adminOf(system);
     expect(await jobs.run({ jobId: job.id })).toMatchObject({ id: job.id, wakes: 2 });
