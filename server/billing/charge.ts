@@ -44,7 +44,7 @@ function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
 export function createCharges(settings: Settings) {
   const { writer, store, revocations, clock, idKey, standardPrice } = settings;
 
-  /** Accesses by charge id. They can be cached because they never change. Revocations are read each time. */
+  /** Accesses by charge id. They never change, so they can be cached. Revocations are read each time. */
   const cachedAccesses = new LRUCache<string, Access>({ max: cacheSizes.accesses });
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
@@ -76,10 +76,10 @@ export function createCharges(settings: Settings) {
       }
 
       let prepared: { entry: LedgerEntry; access: Access; answer: T } | undefined;
-      /** Makes the caller's answer from the entry that grants the access. */
+      /** Makes the caller's answer from the entry that grants the access. The ledger writer calls it during the insert. */
       const prepare = (entry: LedgerEntry) => {
         const access = accessOf(entry);
-        if (!access) throw new Error('a charge without a grant');
+        if (!access) throw new Error('a charge without a grant'); // cannot happen: the posting has a grant
         prepared = { entry, access, answer: answer(access) };
         return prepared;
       };
@@ -95,6 +95,7 @@ export function createCharges(settings: Settings) {
         { signal, onPlaced: prepare },
       );
       if (written.outcome === 'written') {
+        // The charge may have moved to a later page after its answer was prepared. The answer must have the time of that page.
         const final = prepared?.entry === written.entry ? prepared : prepare(written.entry);
         cachedAccesses.set(id, final.access);
         return { outcome: 'charged', answer: final.answer };

@@ -58,6 +58,7 @@ function createPeers({ processes, idKey, ...dependencies }: Peers) {
   const writers = createWriters({
     ...base,
     readPeers: processes.peers,
+    // `handOver` is created below, because it needs `writers`.
     probe: (peer) => handOver.probe(peer),
   });
   const handOver = createHandOver({ ...base, writers, send, timeout: AbortSignal.timeout });

@@ -5,19 +5,21 @@ import { type LedgerPage, pageVersion } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { WalletState } from './wallet-rules.ts';
 
-/** The last page of a wallet, as far as this process knows. */
+/** The last page of a wallet, as far as this process knows. The next page follows it. */
 export interface Head {
   n: number;
   at: Date;
   digest: string;
   state: WalletState;
-  /** A time at which this was certainly the last page, in milliseconds of the process's monotonic clock. */
+  /** This page was the last one at this time or later. In milliseconds of the process's monotonic clock. */
   asOf: number;
 }
 
 /**
  * Caches the last page of each wallet. A page is cached only after an acknowledged insert of this process or a majority read.
- * Any failure clears the cache, because a page on top of an unconfirmed page would leave a gap.
+ *
+ * Any failure clears the cache, because the database may have lost a cached page. A page that follows a lost page would leave a
+ * gap in the numbers, and no index prevents a gap.
  */
 export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => number) {
   const heads = new LRUCache<string, Head>({ max: cacheSizes.heads });

@@ -78,6 +78,10 @@ export function ownerOfWallet(walletId: string): { partnerId: string; mode: Mode
   return { partnerId, mode: Mode.parse(mode) };
 }
 
+/** Names an entry in all wallets, because the id of an entry is unique only within its wallet. */
+export const entryKeyOf = ({ walletId, id }: { walletId: string; id: string }) => `${walletId}/${id}`;
+
+/** The number is padded, so that the ids of a wallet's pages have the order of their numbers. */
 export const pageIdOf = (walletId: string, n: number) => `${walletId}/${String(n).padStart(10, '0')}`;
 
 /** Whether a charge is the exchange of a returning user's code, which causes the event `vae.resolved` (interface section 6). */
@@ -99,6 +103,10 @@ export function sealedGrant(
   return { grant, grantSeal: grantSealOf(grant) };
 }
 
+/**
+ * Returns the HMAC of a grant. The digest of the page covers this seal in place of the grant, so a grant can be removed without
+ * a change of the digest. The key is the salt, which is removed with the grant. The claims cannot be guessed without it.
+ */
 export function grantSealOf(grant: Grant): string {
   return createHmac('sha256', grant.salt).update(JSON.stringify(grant)).digest('base64url');
 }

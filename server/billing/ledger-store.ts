@@ -5,14 +5,18 @@ import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { duplicateKey, mayHaveWritten } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
-import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
+import { entryKeyOf, type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
 const collection = 'ledger';
+/** How many wallets `findAnywhere` searches with one command. */
+const walletsPerSearch = 1_000;
 
 export const indexes: IndexDeclaration[] = [
   // An id occurs once in all pages of a wallet. This makes charges exactly-once.
   { collection, key: { walletId: 1, 'entries.id': 1 }, unique: true },
+  // Finds pages whose events are not published yet.
   { collection, key: { unpublished: 1, at: 1 }, partialFilterExpression: { unpublished: true } },
+  // Finds pages with grants whose retention has ended.
   { collection, key: { purgeGrantsAt: 1 }, sparse: true },
   // Finds all wallets by their first page.
   { collection, key: { n: 1, walletId: 1 }, partialFilterExpression: { n: 0 } },
@@ -28,7 +32,7 @@ export const indexes: IndexDeclaration[] = [
 export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 
 /** The result of one page of an insert. */
-export type Inserted =
+export type InsertResult =
   | 'inserted'
   /** The wallet already has a page with this number. */
   | 'page exists'
@@ -55,7 +59,8 @@ function stored(page: LedgerPage): Document {
   return { ...page, entries, state: { balance: int64(balance), seq: int64(seq), ...state } };
 }
 
-function outcomeOf(error: NonNullable<InsertReply['writeErrors']>[number]): Inserted {
+/** @throws the error if it does not tell whether the page was inserted */
+function resultOf(error: NonNullable<InsertReply['writeErrors']>[number]): InsertResult {
   if (error.code === duplicateKey)
     return error.keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
   const refusal = new MongoServerError(error);
@@ -103,31 +108,38 @@ export function createLedgerStore(db: Db) {
   // `db.command` ignores the write concern of the connection.
   const writeConcern = { w: db.writeConcern?.w ?? 1, j: true };
 
-  /** Reads only the wanted entries of pages, because whole pages can be large. */
-  async function entriesOf(
+  /** Finds entries with these ids in these wallets. It reads no other entries of their pages, because pages can be large. */
+  async function findEntries(
     walletIds: readonly string[],
     ids: readonly string[],
-  ): Promise<Map<string, LedgerEntry>> {
+  ): Promise<{ walletId: string; entry: LedgerEntry }[]> {
     const found = await ledger
       .aggregate<{ walletId: string; entries: LedgerEntry[] }>([
         { $match: { walletId: { $in: walletIds }, 'entries.id': { $in: ids } } },
         { $project: { walletId: 1, entries: entriesAmong(ids) } },
       ])
       .toArray();
-    return new Map(
-      found.flatMap(({ walletId, entries }) =>
-        entries.map((entry) => [`${walletId}/${entry.id}`, entry] as const),
-      ),
-    );
+    return found.flatMap(({ walletId, entries }) => entries.map((entry) => ({ walletId, entry })));
   }
+
+  /**
+   * Updates a document without changing it (0 is never more than a version). If the server is not part of a replica set, its
+   * reads also return data that a crash can undo. But an update waits until the document is in the journal.
+   */
+  const durably = { $max: { version: 0 } };
+  const readsAreDurable = writeConcern.w === 'majority';
 
   const findEntry = createGroupCommit<EntryKey, LedgerEntry | undefined>({
     async run(keys) {
-      const found = await entriesOf(
+      // This also finds the ids in the wallets of other keys. Such entries are not returned.
+      const found = await findEntries(
         [...new Set(keys.map(({ walletId }) => walletId))],
         [...new Set(keys.map(({ id }) => id))],
       );
-      return keys.map(({ walletId, id }) => found.get(`${walletId}/${id}`));
+      const byKey = new Map(
+        found.map(({ walletId, entry }) => [entryKeyOf({ walletId, id: entry.id }), entry]),
+      );
+      return keys.map((key) => byKey.get(entryKeyOf(key)));
     },
   });
 
@@ -138,36 +150,26 @@ export function createLedgerStore(db: Db) {
      * @returns the result of each page, in the order of `pages`
      * @throws if the server rejected the whole command, or if the result of a page is unknown
      */
-    async insert(pages: readonly LedgerPage[]): Promise<Inserted[]> {
+    async insert(pages: readonly LedgerPage[]): Promise<InsertResult[]> {
       const reply = (await db.command(
         { insert: collection, documents: pages.map(stored), ordered: false, writeConcern },
         { ignoreUndefined: true },
       )) as InsertReply;
-      const results: Inserted[] = pages.map(() => 'inserted');
-      for (const error of reply.writeErrors ?? []) results[error.index] = outcomeOf(error);
+      const results: InsertResult[] = pages.map(() => 'inserted');
+      for (const error of reply.writeErrors ?? []) results[error.index] = resultOf(error);
       return results;
     },
 
     /**
-     * Returns the last page of a wallet without its entries; undefined if the wallet was never opened. The page is durable,
-     * because a page on top of a lost page would leave a gap. A server without a replica set also returns data that are not yet
-     * in its journal. There, an update without effect waits for the journal.
+     * Returns the last page of a wallet without its entries; undefined if the wallet was never opened. No crash can undo the
+     * page, because a page that follows a lost page would leave a gap.
      */
     async head(walletId: string): Promise<Omit<LedgerPage, 'entries'> | undefined> {
-      if (writeConcern.w !== 'majority') {
-        const durable = await ledger.findOneAndUpdate(
-          filterOfWallet(walletId),
-          { $max: { version: 0 } },
-          { sort: { _id: -1 }, hint: { _id: 1 }, projection: { entries: 0 }, writeConcern },
-        );
-        return durable ?? undefined;
-      }
-      const found = await ledger
-        .find(filterOfWallet(walletId), { projection: { entries: 0 } })
-        .sort({ _id: -1 })
-        .hint({ _id: 1 })
-        .limit(1)
-        .next();
+      const filter = filterOfWallet(walletId);
+      const options = { sort: { _id: -1 }, hint: { _id: 1 }, projection: { entries: 0 } } as const;
+      const found = readsAreDurable
+        ? await ledger.findOne(filter, options)
+        : await ledger.findOneAndUpdate(filter, durably, { ...options, writeConcern });
       return found ?? undefined;
     },
 
@@ -195,42 +197,38 @@ export function createLedgerStore(db: Db) {
     /** Returns an entry by wallet and id. Simultaneous calls share one read. */
     findEntry,
 
-    /**
-     * Returns an entry that no crash can undo. Use this if a response depends on the entry. A server without a replica set also
-     * returns data that are not yet in its journal. There, an update without effect waits for the journal.
-     */
+    /** Returns an entry that no crash can undo. Use this if a response depends on the entry. */
     async findDurableEntry(key: EntryKey): Promise<LedgerEntry | undefined> {
       const found = await findEntry(key);
-      if (!found || writeConcern.w === 'majority') return found;
-      const page = await ledger.findOneAndUpdate(
-        { walletId: key.walletId, 'entries.id': key.id },
-        { $max: { version: 0 } },
-        { projection: { entries: { $elemMatch: { id: key.id } } }, writeConcern },
-      );
+      if (!found || readsAreDurable) return found;
+      const page = await ledger.findOneAndUpdate({ walletId: key.walletId, 'entries.id': key.id }, durably, {
+        projection: { entries: { $elemMatch: { id: key.id } } },
+        writeConcern,
+      });
       return page?.entries[0];
     },
 
-    /** Returns those of `keys` that have an entry, each as wallet id, '/' and entry id. */
+    /** Returns which of these entries exist, as a set of texts from `entryKeyOf`. */
     async existing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(
         [...groupBy(keys, ({ walletId }) => walletId)].map(([walletId, ofWallet]) =>
-          entriesOf(
+          findEntries(
             [walletId],
             ofWallet.map(({ id }) => id),
           ),
         ),
       );
-      return new Set(found.flatMap((entries) => [...entries.keys()]));
+      return new Set(found.flat().map(({ walletId, entry }) => entryKeyOf({ walletId, id: entry.id })));
     },
 
-    /** Finds an entry by its id in any of the wallets, which are searched in groups of 1,000. */
+    /** Finds an entry by its id in any of the wallets. */
     async findAnywhere(
       id: string,
       walletIds: readonly string[],
     ): Promise<(LedgerEntry & { walletId: string }) | undefined> {
-      for (let first = 0; first < walletIds.length; first += 1_000) {
-        const found = await entriesOf(walletIds.slice(first, first + 1_000), [id]);
-        for (const [key, entry] of found) return { ...entry, walletId: key.slice(0, key.indexOf('/')) };
+      for (let first = 0; first < walletIds.length; first += walletsPerSearch) {
+        const [found] = await findEntries(walletIds.slice(first, first + walletsPerSearch), [id]);
+        if (found) return { ...found.entry, walletId: found.walletId };
       }
       return undefined;
     },

@@ -7,10 +7,10 @@ import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
 import { cacheSizes } from './cache-sizes.ts';
 import type { Head, Heads } from './heads.ts';
-import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
+import { entryKeyOf, type LedgerEntry, type LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { type Draft, draftPage, type Posting } from './page-builder.ts';
-import { createPageInsert, type Fate } from './page-insert.ts';
+import { createPageInsert, type PageResult } from './page-insert.ts';
 import type { Refusal } from './wallet-rules.ts';
 
 type Outcome =
@@ -23,15 +23,16 @@ type Outcome =
 export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
 export interface Options {
-  /** A posting whose signal is aborted leaves the queue and is not sent. */
+  /** Aborted when the caller no longer waits. The posting is then not sent, if it was not sent yet. */
   signal: DeadlineSignal;
   /** Called with the entry while its page is being inserted. Called again if the entry moves to a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }
 
+/** A posting in the queue, with the functions that end the caller's wait. */
 interface Ticket extends Posting, Options {
-  /** When the posting arrived, on the clock of `uptime`. */
-  since: number;
+  /** On the clock of `uptime`. */
+  arrivedAt: number;
   resolve: (outcome: Outcome) => void;
   reject: (reason: unknown) => void;
 }
@@ -54,52 +55,59 @@ interface Settings {
 
 type Drafted = Draft<Ticket> & { head: Head };
 
-/** How long to wait for a page of another process that a majority read does not show yet, in milliseconds. */
+/** How long to wait for a page of another process that reads do not show yet, in milliseconds. Random, so that retries differ. */
 const catchUpDelayMs = () => 2 + Math.random() * 3;
 const retryAfterMs = 10;
 
 /**
- * Writes entries into the ledgers of all wallets. The process sends one command at a time. Later postings wait for the next
- * command. Only one process can insert page n + 1, so balance, spend caps and exactly-once hold over all processes.
+ * Writes entries into the ledgers of all wallets. The process sends one insert at a time, with a page for each wallet. Postings
+ * that arrive meanwhile wait in a queue for the next insert.
+ *
+ * Each page contains the balance and the spend windows after it. Of all processes, only one can insert the page with the next
+ * number. Therefore the limits hold over all processes.
  */
 export function createLedgerWriter(settings: Settings) {
   const { store, heads, clock, onWritten, onConflict, uptime, pause, resendWithin } = settings;
   const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause, resendWithin });
-  /** Ids that are known to have an entry. Such an id would make the database refuse the whole page. */
+  /** Ids that have an entry, as far as this process knows. Such an id would make the database refuse the whole page. */
   const used = new LRUCache<string, true>({ max: cacheSizes.usedIds });
-  const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;
   let queue: Ticket[] = [];
-  const window = createBatchWindow(() => queue.length);
+  const batchWindow = createBatchWindow(() => queue.length);
   let running: Promise<void> | undefined;
 
+  /** Puts tickets at the head of the queue, because they arrived before the tickets in it. */
   const requeue = (tickets: readonly Ticket[]) => {
     queue = [...tickets, ...queue];
   };
 
-  /** Returns the tickets that are still to be written. Resolves or rejects the others. */
-  function takeWaiting(tickets: readonly Ticket[]): Ticket[] {
-    return tickets.filter((ticket) => {
+  /** Returns the tickets that must still be written. Ends the others: the caller waits no longer, or the id has an entry. */
+  function stillToWrite(tickets: readonly Ticket[]): Ticket[] {
+    const toWrite: Ticket[] = [];
+    for (const ticket of tickets) {
       const { signal } = ticket;
       if (signal.aborted) ticket.reject(unavailable(signal.reason));
-      else if (used.has(usedKey(ticket))) ticket.resolve({ outcome: 'used' });
-      else return true;
-      return false;
-    });
+      else if (used.has(entryKeyOf(ticket))) ticket.resolve({ outcome: 'used' });
+      else toWrite.push(ticket);
+    }
+    return toWrite;
   }
 
-  /** Refuses postings. If the id of a posting was used, that result takes precedence (docs/choices.md). */
+  /** Refuses postings. For a posting whose id has an entry, the result is `used` instead (docs/choices.md). */
   async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
     try {
       const existing = await store.existing(refused.map(({ posting }) => posting));
       for (const { posting, refusal } of refused) {
-        posting.resolve(existing.has(usedKey(posting)) ? { outcome: 'used' } : refusal);
+        posting.resolve(existing.has(entryKeyOf(posting)) ? { outcome: 'used' } : refusal);
       }
     } catch (error) {
       for (const { posting } of refused) posting.reject(error);
     }
   }
 
-  /** Returns the last page of a wallet. If it cannot be read now, queues the tickets again and returns undefined. */
+  /**
+   * Returns the last page of a wallet. If it cannot be read, the result is undefined, and this function has already queued the
+   * tickets again or rejected them.
+   */
   async function readHead(walletId: string, tickets: readonly Ticket[]): Promise<Head | undefined> {
     try {
       return heads.get(walletId) ?? (await heads.load(walletId));
@@ -107,21 +115,23 @@ export function createLedgerWriter(settings: Settings) {
       if (isUnavailable(error)) {
         await pause(retryAfterMs);
         requeue(tickets);
-      } else for (const ticket of tickets) ticket.reject(error);
+      } else {
+        for (const ticket of tickets) ticket.reject(error);
+      }
       return undefined;
     }
   }
 
   /**
-   * Refuses the postings of a draft without entries. A posting that arrived after its head was read is queued again, because the
-   * head may be outdated.
+   * Refuses the postings of a draft without entries. A posting that arrived after its head was read is queued again, because
+   * money may have arrived in the wallet meanwhile.
    */
   function refuseOrRequeue({ head, refused }: Omit<Drafted, 'page'>, walletId: string): void {
     const finallyRefused: Drafted['refused'] = [];
     const undecided: Ticket[] = [];
     for (const item of refused) {
       const { posting } = item;
-      if (posting.since <= head.asOf) finallyRefused.push(item);
+      if (posting.arrivedAt <= head.asOf) finallyRefused.push(item);
       else undecided.push(posting);
     }
     if (finallyRefused.length > 0) void refuse(finallyRefused);
@@ -131,75 +141,89 @@ export function createLedgerWriter(settings: Settings) {
     }
   }
 
-  /** Drafts the next page of each wallet. Wallets without an entry to write have no page. */
+  /** Drafts the next page of each wallet that has at least one entry to write. */
   async function draftPages(tickets: readonly Ticket[]): Promise<Drafted[]> {
-    const byWallet = [...groupBy(takeWaiting(tickets), ({ walletId }) => walletId)];
-    const lastPages = await Promise.all(byWallet.map(([walletId, queued]) => readHead(walletId, queued)));
+    const byWallet = [...groupBy(stillToWrite(tickets), ({ walletId }) => walletId)];
+    const wallets = await Promise.all(
+      byWallet.map(async ([walletId, queued]) => ({
+        walletId,
+        queued,
+        head: await readHead(walletId, queued),
+      })),
+    );
     const drafts: Drafted[] = [];
-    for (const [index, [walletId, queued]] of byWallet.entries()) {
-      const head = lastPages[index];
+    for (const { walletId, queued, head } of wallets) {
+      // `readHead` has handled the tickets of a wallet without a head.
       if (!head) continue;
-      // Reading the heads may take seconds, and some callers may have disconnected.
-      const drafted = { head, ...draftPage(head, takeWaiting(queued), clock.now()) };
+      // Reading the heads may take seconds. A caller that disconnected meanwhile must not be charged.
+      const drafted = { head, ...draftPage(head, stillToWrite(queued), clock.now()) };
       if (drafted.placed.length > 0) drafts.push(drafted);
       else refuseOrRequeue(drafted, walletId);
     }
     return drafts;
   }
 
-  /** Resolves the placed postings of an inserted page, and queues those that are left for a later page. */
+  /**
+   * Resolves the placed postings of an inserted page, and queues those that are left for a later page.
+   * @param sentAt when the page was sent for the first time. Another page may follow it at any time after that
+   */
   function confirm({ page, placed, refused, later }: Drafted, sentAt: number): void {
     heads.set(page, sentAt);
     onWritten(page);
     for (const { posting, entry } of placed) {
-      used.set(usedKey(posting), true);
+      used.set(entryKeyOf(posting), true);
       posting.resolve({ outcome: 'written', entry });
     }
     if (refused.length > 0) void refuse(refused);
     requeue(later);
   }
 
-  /** Queues the postings of a page again. Another process has written the page first, or an id of the page has an entry already. */
-  async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
+  /** Remembers which of these postings have an entry. @returns whether a read shows such an entry yet */
+  async function learnUsedIds(postings: readonly Ticket[]): Promise<boolean> {
+    const existing = await store.existing(postings);
+    for (const key of existing) used.set(key, true);
+    return existing.size > 0;
+  }
+
+  /** Reads the last page of a wallet again. @returns whether the read shows a page with number `n` */
+  async function reloadHead({ walletId, n }: LedgerPage): Promise<boolean> {
+    heads.delete(walletId);
+    return (await heads.load(walletId)).n >= n;
+  }
+
+  /** Queues all postings of a page again, because another page has its number, or an entry has one of its ids. */
+  async function retry({ page, placed, refused, later }: Drafted, result: PageResult): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
-    let hasProgress: boolean;
-    if (fate === 'entry exists') {
-      const existing = await store.existing(postings);
-      for (const key of existing) used.set(key, true);
-      hasProgress = existing.size > 0;
-    } else {
-      if (fate === 'page exists') onConflict?.();
-      heads.delete(page.walletId);
-      hasProgress = (await heads.load(page.walletId)).n >= page.n;
-    }
-    if (!hasProgress) {
+    if (result === 'page exists') onConflict?.();
+    const isCauseVisible = result === 'entry exists' ? await learnUsedIds(postings) : await reloadHead(page);
+    // The database reports a new page before reads show it. Without a pause, the same page would be drafted again.
+    if (!isCauseVisible) {
       heads.delete(page.walletId);
       await pause(catchUpDelayMs());
     }
     requeue([...postings, ...refused.map(({ posting }) => posting), ...later]);
   }
 
-  /** Resolves, queues again or rejects the postings of a page, as the fate of the page requires. */
-  async function finish(drafted: Drafted, fate: Fate, sentAt: number): Promise<void> {
-    if (fate === 'inserted') return confirm(drafted, sentAt);
-    if (typeof fate === 'string') {
-      return retry(drafted, fate).catch((error: unknown) => fail(drafted, error));
-    }
-    return fail(drafted, fate);
+  /** Resolves, queues again or rejects the postings of a page, as its result requires. */
+  async function finish(drafted: Drafted, result: PageResult, sentAt: number): Promise<void> {
+    if (result === 'inserted') return confirm(drafted, sentAt);
+    if (result instanceof Error) return fail(drafted, result);
+    return retry(drafted, result).catch((error: unknown) => fail(drafted, error));
   }
 
-  /** Rejects the placed postings of a page that was not inserted, and queues the other postings again. */
+  /** Rejects the placed postings of a page that was not inserted. The other postings were not sent, so they are queued again. */
   function fail({ placed, refused, later }: Drafted, error: unknown): void {
-    for (const { posting } of placed) posting.reject(isUnavailable(error) ? unavailable(error) : error);
+    const reason = isUnavailable(error) ? unavailable(error) : error;
+    for (const { posting } of placed) posting.reject(reason);
     requeue([...refused.map(({ posting }) => posting), ...later]);
   }
 
-  /** Lets the caller prepare its response. If that fails, the caller prepares it again after the insert. */
-  function place(posting: Ticket, entry: LedgerEntry): void {
+  /** Tells the caller of its entry, so that it prepares its response while the page is being inserted. */
+  function announce(posting: Ticket, entry: LedgerEntry): void {
     try {
       posting.onPlaced?.(entry);
     } catch {
-      // The caller gets the same error when the page is inserted.
+      // The caller prepares its response again after the insert, and then gets the error.
     }
   }
 
@@ -209,13 +233,14 @@ export function createLedgerWriter(settings: Settings) {
     if (drafts.length === 0) return;
     const sentAt = uptime();
     const inserting = insertPages(drafts);
+    // The driver sends the pages before `setImmediate` calls back.
     setImmediate(() => {
-      for (const { posting, entry } of drafts.flatMap(({ placed }) => placed)) place(posting, entry);
+      for (const { posting, entry } of drafts.flatMap(({ placed }) => placed)) announce(posting, entry);
     });
-    const fates = await inserting;
+    const results = await inserting;
     await Promise.all(
-      drafts.map((drafted, n) =>
-        finish(drafted, fates[n] ?? new Error('the result of a page is unknown'), sentAt),
+      drafts.map((drafted, index) =>
+        finish(drafted, results[index] ?? new Error('the result of a page is unknown'), sentAt),
       ),
     );
   }
@@ -224,19 +249,20 @@ export function createLedgerWriter(settings: Settings) {
   async function findUsedEntry({ walletId, id }: Posting): Promise<Written> {
     const entry = await store.findDurableEntry({ walletId, id });
     if (entry) return { outcome: 'used', entry };
-    // The page of another process is not yet on a majority of the members, or was lost when a backup was restored.
-    used.delete(usedKey({ walletId, id }));
+    // Another process has not confirmed its page yet, or the page was lost when a backup was restored.
+    used.delete(entryKeyOf({ walletId, id }));
     throw unavailable(new Error(`the entry ${id} is being written by another process`));
   }
 
   /** Writes the queue, one batch after the other, until the queue is empty. */
   async function writeQueue(): Promise<void> {
     while (queue.length > 0) {
-      await window.wait();
+      await batchWindow.wait();
       const tickets = queue;
       queue = [];
-      // If this code has a fault, the callers get the error, because they would otherwise wait forever.
+      // `writeAll` throws only if this code has a fault. The callers get the error, because they would otherwise wait forever.
       await writeAll(tickets).catch((error: unknown) => {
+        // `writeAll` may have queued some of the tickets again before it threw.
         const rejected = new Set(tickets);
         queue = queue.filter((ticket) => !rejected.has(ticket));
         for (const ticket of tickets) ticket.reject(error);
@@ -255,8 +281,8 @@ export function createLedgerWriter(settings: Settings) {
     async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
       const result = await new Promise<Outcome>((resolve, reject) => {
-        queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
-        window.itemAdded();
+        queue.push({ ...posting, ...options, arrivedAt: uptime(), resolve, reject });
+        batchWindow.itemAdded();
         running ??= writeQueue();
       });
       return result.outcome === 'used' ? findUsedEntry(posting) : result;

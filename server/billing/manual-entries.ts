@@ -22,7 +22,7 @@ export interface Moved {
 }
 
 /** The memo of a manual entry, with the audit entry about the operator's action. */
-export interface Reasons extends Memo {
+export interface OperatorMemo extends Memo {
   audit: AuditEntry;
 }
 
@@ -38,6 +38,7 @@ const mostWallets = 1_000_000;
 export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
   async function write(posting: Posting): Promise<Moved> {
     const written = await writer.write(posting, { signal: timeout(writeTimeoutMs) });
+    // Manual entries do not count against the spend caps, so the only refusal is that of a low balance.
     if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }
@@ -67,7 +68,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * @param amount cents, at least 5000
      * @throws ApiError `conflict` if the reference was used with another amount
      */
-    async fund(walletId: string, amount: number, memo: Reasons & { reference: string }): Promise<Moved> {
+    async fund(walletId: string, amount: number, memo: OperatorMemo & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['funding', walletId, memo.reference]);
       return requireSameAmount(await write({ walletId, id, kind: 'funding', amount, memo }), amount);
     },
@@ -76,7 +77,11 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * Corrects a balance by signed cents. A call with the same reference and amount changes nothing.
      * @throws ApiError `refused` if the balance would fall below zero; `conflict` if the reference was used with another amount
      */
-    async adjust(walletId: string, amount: number, memo: Reasons & { reference: string }): Promise<Moved> {
+    async adjust(
+      walletId: string,
+      amount: number,
+      memo: OperatorMemo & { reference: string },
+    ): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['adjustment', walletId, memo.reference]);
       return requireSameAmount(await write({ walletId, id, kind: 'adjustment', amount, memo }), amount);
     },
@@ -85,7 +90,7 @@ export function createManualEntries({ writer, store, idKey, timeout }: Settings)
      * Gives a charge back. Idempotent.
      * @throws ApiError `not_found` if the entry is unknown; `refused` if it is not a charge that cost money
      */
-    async refund(chargeId: string, memo: Reasons): Promise<Moved> {
+    async refund(chargeId: string, memo: OperatorMemo): Promise<Moved> {
       const { walletId, kind, amount } = await find(chargeId);
       if (amount >= 0 || !isBillable(kind)) {
         throw new ApiError('refused', { description: `${chargeId} is not a charge that cost money` });

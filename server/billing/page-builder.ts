@@ -29,7 +29,10 @@ export interface Posting {
   /** Signed cents. */
   amount: number;
   memo?: Memo | undefined;
-  /** The access that a charge grants. If a salt is given, the entry gets it, and is recognised by it later. */
+  /**
+   * The access that a charge grants. `salt` is the salt of the stored grant, by default a random one. A process that has lost the
+   * reply to its posting recognises its entry by the salt.
+   */
   grant?: { terms: AccessTerms; lifetimeSeconds: number; salt?: string } | undefined;
   /** The trace context of the request, which is kept for the event. */
   traceparent?: string | undefined;
@@ -47,15 +50,20 @@ export interface Draft<P extends Posting> {
   later: P[];
 }
 
+/** Returns the terms of the grant of an entry that is written at `at`. */
+export const termsAt = ({ terms, lifetimeSeconds }: NonNullable<Posting['grant']>, at: Date) => ({
+  ...terms,
+  expiresAt: new Date(at.getTime() + lifetimeSeconds * 1_000),
+});
+
+/** @param state the state of the wallet after the entry */
 function entryOf(posting: Posting, state: WalletState, at: Date): LedgerEntry {
   const { id, kind, amount, memo, grant, traceparent } = posting;
   const entry: LedgerEntry = { id, kind, amount, balanceAfter: state.balance, at };
   if (countingOf(kind) !== 'note') entry.seq = state.seq;
   if (memo) entry.memo = memo;
   if (traceparent) entry.traceparent = traceparent;
-  if (!grant) return entry;
-  const expiresAt = new Date(at.getTime() + grant.lifetimeSeconds * 1_000);
-  return Object.assign(entry, sealedGrant({ ...grant.terms, expiresAt }, grant.salt));
+  return grant ? { ...entry, ...sealedGrant(termsAt(grant, at), grant.salt) } : entry;
 }
 
 /** Returns the page after `head`, or page 0 if there is no head. */
@@ -83,7 +91,7 @@ export function openingPage(walletId: string, at: Date): LedgerPage {
   return pageAfter(undefined, walletId, { at, entries: [entry], state: newWallet });
 }
 
-/** Returns a page with the number of `lost`, so that the database refuses `lost` if it arrives late. */
+/** Returns a fence: a page with the number of `lost` and no postings. While it exists, the database refuses `lost`. */
 export function fencePage(lost: LedgerPage, head: Head): LedgerPage {
   const { walletId, at } = lost;
   const id = `fence_${lost.attempt}`;

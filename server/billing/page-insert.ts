@@ -1,18 +1,18 @@
 import { isCommandRefused, isUnavailable } from '../platform/database/failures.ts';
 import type { Head } from './heads.ts';
 import type { LedgerPage } from './ledger-page.ts';
-import type { Inserted, LedgerStore } from './ledger-store.ts';
+import type { InsertResult, LedgerStore } from './ledger-store.ts';
 import { fencePage } from './page-builder.ts';
 
 /**
- * The final result of a page. `fenced`: it was not inserted and never will be. An error: it was refused, or its fate is
- * unknown.
+ * The result of a page after all tries. `fenced`: the page is not in the ledger and never will be, because a fence page has
+ * taken its number. An error: the database has refused the page, or could not tell the result in time.
  */
-export type Fate = Inserted | 'fenced';
+export type PageResult = InsertResult | 'fenced';
 
 interface Settings {
   store: Pick<LedgerStore, 'insert' | 'page'>;
-  /** Clears the cached last pages. Called first after a failed insert. */
+  /** Clears the cached last pages. If the database has lost one of them, a page after it would leave a gap. */
   forgetHeads: () => void;
   /** Returns the time of a clock that never goes back, in milliseconds. */
   uptime: () => number;
@@ -21,81 +21,84 @@ interface Settings {
   resendWithin: number;
 }
 
-/** A page with the head that it follows. */
+/** A page with the last page of the wallet, which it follows. */
 interface Draft {
   page: LedgerPage;
   head: Head;
 }
 
-/** A page that is sent again because its fate was unknown. */
+/** A page that is sent again because no reply told its result. */
 interface Resent extends Draft {
-  fate: Fate | 'unknown';
-  /** Whether the next try inserts a fence in place of the page. */
+  result: PageResult | 'unknown';
+  /** Whether the next try sends a fence page in place of the page. */
   isFence: boolean;
 }
 
 const resendAfterMs = 10;
 
 /**
- * Inserts pages until the fate of each is known. After a lost reply, the same pages are sent again. The `attempt` of the existing
- * page tells whether it is ours. When the time is up, fence pages with the same numbers are inserted instead.
+ * Inserts pages, and finds out the result of each page even if a reply is lost. It then sends the same page again. If a page with
+ * its number exists, the random `attempt` tells whether it is the same page.
+ *
+ * After `resendWithin`, it sends a fence page with the same number instead. The database accepts only one page of a number.
+ * So if the fence is inserted, a delayed copy of the page cannot be.
  */
 export function createPageInsert({ store, forgetHeads, uptime, pause, resendWithin }: Settings) {
-  /**
-   * Returns the fate of a page after an insert. The page may exist although this insert was refused: an earlier one may
-   * have succeeded.
-   */
-  async function fateOf({ page, isFence }: Resent, result: Inserted): Promise<Fate | 'unknown'> {
-    if (result === 'inserted') return isFence ? 'fenced' : 'inserted';
-    // A temporary refusal says nothing about the earlier insert.
-    if (result instanceof Error) return isUnavailable(result) ? 'unknown' : result;
+  /** Returns the result of a page after another try. A refused try is not the result, because an earlier one may have succeeded. */
+  async function resultOf({ page, isFence }: Resent, ofTry: InsertResult): Promise<PageResult | 'unknown'> {
+    if (ofTry === 'inserted') return isFence ? 'fenced' : 'inserted';
+    // The database refuses all pages for now. This says nothing about the earlier tries.
+    if (ofTry instanceof Error && isUnavailable(ofTry)) return 'unknown';
+    if (ofTry instanceof Error) return ofTry;
     const existing = await store.page(page.walletId, page.n);
     // The page may exist, but not yet on a majority of the members.
     if (!existing) return 'unknown';
     return existing.attempt === page.attempt ? 'inserted' : 'page exists';
   }
 
-  /** Sends pages or their fences once, and sets the fate of each page that the results tell. */
+  /** Sends each page or its fence once, and updates its `result`. */
   async function tryOnce(pages: readonly Resent[]): Promise<void> {
-    const results = await store.insert(
+    const resultsOfTry = await store.insert(
       pages.map(({ page, head, isFence }) => (isFence ? fencePage(page, head) : page)),
     );
     await Promise.all(
       pages.map(async (each, index) => {
-        const result = results[index];
-        if (result !== undefined) each.fate = await fateOf(each, result);
-        // An entry of the page exists already, so the page is unlikely to be inserted by another try.
-        if (result === 'entry exists') each.isFence = true;
+        const ofTry = resultsOfTry[index];
+        if (ofTry !== undefined) each.result = await resultOf(each, ofTry);
+        // Another page has an entry of this page, so the database would refuse this page again. A fence has no such entry.
+        if (ofTry === 'entry exists') each.isFence = true;
       }),
     );
   }
 
   /**
-   * Sends pages of unknown fate again. The last try inserts fences in their place, so that the pages cannot appear later.
-   * @param cause the error that is returned for pages whose fate stays unknown
+   * Sends pages again until their results are known. The last try sends fences, so that the pages cannot appear later.
+   * @param cause the error that is returned for pages whose result stays unknown
    */
-  async function resendUntilKnown(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
+  async function resendUntilKnown(drafts: readonly Draft[], cause: unknown): Promise<PageResult[]> {
     const resendUntil = uptime() + resendWithin;
-    const pages = drafts.map((draft): Resent => ({ ...draft, fate: 'unknown', isFence: false }));
-    const unknownPages = () => pages.filter(({ fate }) => fate === 'unknown');
+    const pages = drafts.map((draft): Resent => ({ ...draft, result: 'unknown', isFence: false }));
+    const unknownPages = () => pages.filter(({ result }) => result === 'unknown');
     let isLastTry = false;
     while (!isLastTry && unknownPages().length > 0) {
       await pause(resendAfterMs);
       isLastTry = uptime() >= resendUntil;
       if (isLastTry) for (const each of unknownPages()) each.isFence = true;
-      // A failed try tells nothing, because an earlier insert may have succeeded.
+      // If the try fails as a whole, the results stay unknown.
       await tryOnce(unknownPages()).catch(() => undefined);
     }
-    return pages.map(({ fate }) => (fate === 'unknown' ? (cause as Error) : fate));
+    return pages.map(({ result }) => (result === 'unknown' ? (cause as Error) : result));
   }
 
-  /** @returns the fate of each page, in the order of `drafts` */
-  return async function insertPages(drafts: readonly Draft[]): Promise<Fate[]> {
+  /** @returns the result of each page, in the order of `drafts` */
+  return async function insertPages(drafts: readonly Draft[]): Promise<PageResult[]> {
     try {
       return await store.insert(drafts.map(({ page }) => page));
     } catch (error) {
       forgetHeads();
-      return isCommandRefused(error) ? drafts.map(() => error as Error) : resendUntilKnown(drafts, error);
+      // The database has refused the command as a whole, so no page can be in the ledger.
+      if (isCommandRefused(error)) return drafts.map(() => error as Error);
+      return resendUntilKnown(drafts, error);
     }
   };
 }

@@ -28,7 +28,10 @@ export function refusalOf(refusal: Refusal): ApiError {
   }
 }
 
-/** Returns the error that a sandbox user rehearses. Nothing is read or written. @param now milliseconds since the epoch */
+/**
+ * Returns the error that every exchange of a certain sandbox user gets. With such users, partners test how they handle errors.
+ * @param now milliseconds since the epoch
+ */
 export function rehearsedRefusal(rehearsal: Rehearsal, kind: BillableKind, now: number): ApiError {
   const capped = (bucket: 'minute' | 'hour', limit: number): ApiError => {
     const retryAfter = secondsUntilRollover(windowStart(now, lengthsMs[bucket]), lengthsMs[bucket], now);

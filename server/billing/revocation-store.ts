@@ -8,7 +8,7 @@ import { updateEach } from '../platform/database/write-groups.ts';
 
 const collection = 'revocations';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
-/** Revocations are spread by the ids of charges, which are keyed hashes. */
+/** The ids of charges are keyed hashes, which spread the revocations evenly over the shards. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 interface Revocation {
@@ -31,33 +31,37 @@ export const revocationRetentionMs = {
 export function createRevocationStore(db: Db) {
   const revocations = db.collection<Revocation>(collection);
 
-  /** Returns when an access was revoked; undefined if it was not. Simultaneous calls share one read. Nothing is cached. */
-  const at = createGroupCommit<string, Date | undefined>({
+  /**
+   * Returns when an access was revoked; undefined if it was not. Simultaneous calls share one read. Nothing is cached, so that a
+   * revocation takes effect immediately.
+   */
+  const revokedAt = createGroupCommit<string, Date | undefined>({
     async run(ids) {
       const found = await revocations
         .find({ _id: { $in: [...new Set(ids)] } }, { projection: { at: 1 } })
         .toArray();
-      const revoked = new Map(found.map(({ _id, at }) => [_id, at]));
-      return ids.map((id) => revoked.get(id));
+      const times = new Map(found.map(({ _id, at }) => [_id, at]));
+      return ids.map((id) => times.get(id));
     },
   });
 
   return {
-    at,
+    revokedAt,
 
     /** Whether an access was revoked. */
-    has: async (id: string): Promise<boolean> => (await at(id)) !== undefined,
+    has: async (id: string): Promise<boolean> => (await revokedAt(id)) !== undefined,
 
     /**
      * Revokes accesses. Idempotent.
-     * @param of the reason, which decides how long the revocation is kept
+     * @param reason decides how long the revocation is kept
      */
-    async add(ids: readonly string[], at: Date, of: keyof typeof revocationRetentionMs): Promise<void> {
-      const purgeAt = new Date(at.getTime() + revocationRetentionMs[of]);
+    async add(ids: readonly string[], at: Date, reason: keyof typeof revocationRetentionMs): Promise<void> {
+      const purgeAt = new Date(at.getTime() + revocationRetentionMs[reason]);
       const update = { $setOnInsert: { at }, $max: { purgeAt } };
       const updates = ids.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } }));
       const { refused } = await updateEach(revocations, updates);
-      for (const refusal of refused.values()) throw refusal;
+      const [refusal] = refused.values();
+      if (refusal) throw refusal;
     },
   };
 }

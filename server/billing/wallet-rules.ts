@@ -3,8 +3,10 @@ import { hour, minute, secondsUntilRollover, windowStart } from '../platform/htt
 
 /** The rules of a wallet as pure functions. Amounts are signed integer cents: a charge is negative, a funding is positive. */
 
+/** The minute or hour of the last charge, in which charges are counted against a spend cap. */
 export interface SpendWindow {
   start: Date;
+  /** The number of charges in it. */
   used: number;
 }
 
@@ -18,7 +20,7 @@ export interface WalletState {
   caps: { perMinute: number; perHour: number };
 }
 
-/** A request to write one entry. */
+/** The part of an entry that changes the state of a wallet. */
 export interface Movement {
   kind: EntryKind;
   amount: number;
@@ -65,32 +67,34 @@ export function countingOf(kind: EntryKind): Counting {
 /** Whether an entry of this kind is a charge, which grants an access. */
 export const isBillable = (kind: EntryKind): kind is BillableKind => countingOf(kind) === 'charge';
 
-/** Returns the spend window at the time `at` (ms). A window never moves back. */
+/** Returns the spend window at the time `at` (ms). `at` may be before `window`. Then `window` stays, so that its use still counts. */
 export function windowAt(window: SpendWindow, length: number, at: number): SpendWindow {
   const start = windowStart(at, length);
   return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
 }
 
-/** Returns the refusal if a bucket is full (interface section 8). If both buckets are full, it names the hour (docs/choices.md). */
-function capRefusal(state: WalletState, at: number): Refusal | undefined {
-  const buckets = [
-    { bucket: 'hour', window: windowAt(state.hour, hour, at), limit: state.caps.perHour, length: hour },
-    {
-      bucket: 'minute',
-      window: windowAt(state.minute, minute, at),
-      limit: state.caps.perMinute,
-      length: minute,
-    },
+/**
+ * Returns the spend cap that is reached at the time `at` (ms), with its window. If both caps are reached, it is that of the hour
+ * (docs/choices.md).
+ */
+export function reachedCap(state: Pick<WalletState, 'minute' | 'hour' | 'caps'>, at: number) {
+  const caps = [
+    { bucket: 'hour', limit: state.caps.perHour, length: hour },
+    { bucket: 'minute', limit: state.caps.perMinute, length: minute },
   ] as const;
-  const full = buckets.find(({ window, limit }) => window.used >= limit);
-  if (!full) return undefined;
-  const { bucket, limit, length } = full;
-  return {
-    outcome: 'capped',
-    bucket,
-    limit,
-    retryAfter: secondsUntilRollover(full.window.start.getTime(), length, at),
-  };
+  for (const { bucket, limit, length } of caps) {
+    const window = windowAt(state[bucket], length, at);
+    if (window.used >= limit)
+      return { bucket, limit, length, start: window.start.getTime(), used: window.used };
+  }
+  return undefined;
+}
+
+function capRefusal(state: WalletState, at: number): Refusal | undefined {
+  const reached = reachedCap(state, at);
+  if (!reached) return undefined;
+  const { bucket, limit, length, start } = reached;
+  return { outcome: 'capped', bucket, limit, retryAfter: secondsUntilRollover(start, length, at) };
 }
 
 /** Returns why `movement` may not be written at the time `at` (ms). Caps are checked before the balance (contract). */

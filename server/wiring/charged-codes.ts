@@ -1,5 +1,5 @@
 import type { Charges } from '../billing/charge.ts';
-import { walletIdOf } from '../billing/ledger-page.ts';
+import { entryKeyOf, walletIdOf } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { CodeOfSession } from '../verification/session/session-store.ts';
 
@@ -17,8 +17,6 @@ export function createChargedCodes({ charges, ledger }: Dependencies) {
       id: charges.idOf(codeHash),
     }));
     const charged = await ledger.existing(entries);
-    return new Set(
-      entries.filter(({ walletId, id }) => charged.has(`${walletId}/${id}`)).map(({ codeHash }) => codeHash),
-    );
+    return new Set(entries.filter((entry) => charged.has(entryKeyOf(entry))).map(({ codeHash }) => codeHash));
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keysOf, seal } from '../../server/billing/hand-over/messages.ts';
+import { keysOf } from '../../server/billing/hand-over/messages.ts';
+import { seal } from '../../server/platform/keys/authenticated-json.ts';
 import { type Member, orderOf, startFleet } from './fleet.ts';
 
 const token = ({ billing }: Member, cause: string) => billing.charges.charge(orderOf(cause), ({ id }) => id);

@@ -4,11 +4,12 @@ import type { DeadlineSignal } from '../../../contracts/charge.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Peer } from '../../platform/jobs/processes.ts';
+import { open, seal } from '../../platform/keys/authenticated-json.ts';
 import type { LedgerEntry } from '../ledger-page.ts';
 import type { LedgerStore } from '../ledger-store.ts';
 import type { LedgerWriter, Options, Written } from '../ledger-writer.ts';
-import type { Posting } from '../page-builder.ts';
-import { type Answer, type Keys, open, type Reply, type Request, seal, withDates } from './messages.ts';
+import { type Posting, termsAt } from '../page-builder.ts';
+import { type Answer, type Keys, type Reply, type Request, withDates } from './messages.ts';
 import type { Writers } from './writers.ts';
 
 /** The settings that both sides of a hand-over need. */
@@ -40,16 +41,17 @@ export interface HandOverSettings extends Base {
 }
 
 type Item = { posting: Posting; signal: DeadlineSignal };
-/** A posting without a reply. The other process may place it until `until`, on the clock of `uptime`. */
-type Lost = { outcome: 'lost'; until: number; fence: string };
+/** No reply tells the result. The peer may still write the posting until `until`, on the clock of `uptime`. */
+type Lost = { outcome: 'lost'; until: number; fenceId: string };
 type Result = Answer | Lost | { outcome: 'not_sent' };
 
-/** For this many milliseconds after a request, the writer may write its postings. */
+/** A peer drops the postings that it has not placed this many milliseconds after the request. */
 const placeWithinMs = 1_000;
-/** The least time that a caller must have left, in milliseconds. It lets this process write after a lost hand-over. */
+/** A posting is handed over only if its caller waits this long: a silent peer is noticed after 1 s, then it is written here. */
 const leastLeftMs = 1_250;
 /** By how many milliseconds two clocks that follow the database's clock may differ. */
 const clockMarginMs = 1_000;
+/** How long a fence may take, in milliseconds. The caller's deadline does not end it. */
 const fenceWithinMs = 1_500;
 /** How often to look for callers that no longer wait, in milliseconds. */
 const abortEveryMs = 100;
@@ -60,9 +62,9 @@ const mostPeers = 1_000;
 export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
   const batchers = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
-  let requests = 0;
+  let lastNonce = 0;
   const timeLeft = ({ aborted, endsAt = Infinity }: DeadlineSignal) => (aborted ? 0 : endsAt - uptime());
-  const lostAt = (until: number): Lost => ({ outcome: 'lost', until, fence: `fence_${randomUUID()}` });
+  const lostUntil = (until: number): Lost => ({ outcome: 'lost', until, fenceId: `fence_${randomUUID()}` });
 
   /** Sends a request to a peer. @returns the answer to each posting. @throws Error if no authentic reply arrives */
   async function exchange(peer: Peer, content: Pick<Request, 'n' | 'postings' | 'abort'>): Promise<Answer[]> {
@@ -74,7 +76,7 @@ export function createHandOver(settings: HandOverSettings) {
     throw new Error('the reply of another process is not authentic');
   }
 
-  /** Tells the peer which callers of request `n` no longer wait, until the request has ended. */
+  /** Until request `n` has ended, tells the peer which of its callers no longer wait. */
   async function forwardAborts(peer: Peer, n: number, items: readonly Item[], ended: AbortSignal) {
     let reported = 0;
     while (true) {
@@ -83,18 +85,20 @@ export function createHandOver(settings: HandOverSettings) {
       const positions = [...items.keys()].filter((position) => items[position]?.signal.aborted);
       if (positions.length === reported) continue;
       reported = positions.length;
-      void exchange(peer, { n: ++requests, postings: [], abort: { n, positions } }).catch(() => undefined);
+      void exchange(peer, { n: ++lastNonce, postings: [], abort: { n, positions } }).catch(() => undefined);
     }
   }
 
   async function deliver(peer: Peer, items: readonly Item[]): Promise<Result[]> {
+    // The peer may have failed after these postings were queued for it.
     if (!writers.isAnswering(peer)) return items.map(() => ({ outcome: 'not_sent' }));
     const postings = items.map(({ posting, signal }) => ({
       posting,
       withinMs: Math.min(placeWithinMs, timeLeft(signal)),
     }));
-    const lost = lostAt(uptime() + placeWithinMs + clockMarginMs);
-    const n = ++requests;
+    // All postings of the request share the id of the fence, because one fence for each wallet is enough.
+    const lost = lostUntil(uptime() + placeWithinMs + clockMarginMs);
+    const n = ++lastNonce;
     const ended = new AbortController();
     void forwardAborts(peer, n, items, ended.signal);
     settings.onBatch(items.length);
@@ -113,15 +117,16 @@ export function createHandOver(settings: HandOverSettings) {
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;
   }
 
-  /** Writes a posting here after a failed hand-over. If that fails too, a fence keeps the peer from charging it later. */
-  async function writeFenced(posting: Posting, options: Options, { until, fence }: Lost): Promise<Written> {
+  /** Writes a posting that the peer may write too. The caller is refused only after the peer can no longer write it. */
+  async function writeFenced(posting: Posting, options: Options, { until, fenceId }: Lost): Promise<Written> {
     const writing = writeHere(posting, options);
     const { outcome } = await writing.catch(() => ({ outcome: 'failed' }));
     if (outcome === 'written' || outcome === 'used') return writing;
+    // After `until`, the peer sends no page with this posting.
     await pause(Math.max(0, until - uptime()));
-    // The fence takes the number of the page that the other process may still send, so that this page is refused.
+    // A page that was sent before may arrive later. The fence takes its number, so that the database refuses that page.
     const signal = timeout(fenceWithinMs);
-    await local.write({ walletId: posting.walletId, id: fence, kind: 'fence', amount: 0 }, { signal });
+    await local.write({ walletId: posting.walletId, id: fenceId, kind: 'fence', amount: 0 }, { signal });
     const entry = await store.findDurableEntry(posting);
     return entry ? recognise(posting, entry) : writing;
   }
@@ -141,11 +146,13 @@ export function createHandOver(settings: HandOverSettings) {
       case 'capped':
       case 'insufficient':
         return result;
+      // The peer has not written the posting, and never will.
       case 'dropped':
       case 'not_sent':
         return writeHere(posting, options);
+      // The peer sends this posting no more, so there is no need to wait. But a page that it has sent may still arrive.
       case 'failed':
-        return writeFenced(posting, options, lostAt(uptime()));
+        return writeFenced(posting, options, lostUntil(uptime()));
       case 'lost':
         return writeFenced(posting, options, result);
     }
@@ -162,20 +169,21 @@ export function createHandOver(settings: HandOverSettings) {
     },
 
     /** Resolves if a peer takes postings from this process. */
-    probe: (peer: Peer): Promise<unknown> => exchange(peer, { n: ++requests, postings: [] }),
+    probe: (peer: Peer): Promise<unknown> => exchange(peer, { n: ++lastNonce, postings: [] }),
   };
 }
 
 const withSalt = ({ grant, ...posting }: Posting): Posting =>
   grant ? { ...posting, grant: { ...grant, salt: randomUUID() } } : posting;
 
-function withGrant({ grant }: Posting, entry: LedgerEntry): LedgerEntry {
-  if (!grant?.salt) return entry;
-  const expiresAt = new Date(entry.at.getTime() + grant.lifetimeSeconds * 1_000);
-  return { ...entry, grant: { ...grant.terms, expiresAt, salt: grant.salt } };
-}
+/** Adds the grant, which the reply of a peer leaves out. */
+const withGrant = ({ grant }: Posting, entry: LedgerEntry): LedgerEntry =>
+  grant?.salt ? { ...entry, grant: { ...termsAt(grant, entry.at), salt: grant.salt } } : entry;
 
-/** Returns `written` if an existing entry has the salt or audit entry of this posting; `used` if another posting made it. */
+/**
+ * Returns `written` if this posting made the entry; `used` if another posting with the same id did. Each posting has its own
+ * random salt. A manual entry has no grant, but an audit entry with an id of its own.
+ */
 function recognise({ grant, memo }: Posting, entry: LedgerEntry): Written {
   const isOfPosting = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;
   return { outcome: isOfPosting ? 'written' : 'used', entry };

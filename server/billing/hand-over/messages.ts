@@ -1,4 +1,4 @@
-import { hmac, keyed, sameText } from '../../platform/ids.ts';
+import { keyed } from '../../platform/ids.ts';
 import type { LedgerEntry } from '../ledger-page.ts';
 import type { Written } from '../ledger-writer.ts';
 import type { Posting } from '../page-builder.ts';
@@ -19,7 +19,7 @@ export interface Request {
   abort?: { n: number; positions: readonly number[] };
 }
 
-/** The result of a posting. `dropped`: it will never be written. `failed`: it may be written later. Entries have no grant. */
+/** The result of a posting. `dropped`: it will never be written. `failed`: it may be written later. A written entry has no grant. */
 export type Answer = Written | { outcome: 'dropped' | 'failed' };
 
 /** The reply to request `n`. `to` is the sender of the request. */
@@ -32,19 +32,7 @@ export const keysOf = (idKey: Uint8Array) => ({
 });
 export type Keys = ReturnType<typeof keysOf>;
 
-/** Returns a message as its HMAC-SHA256 followed by its JSON, which includes time and nonce. */
-export function seal(key: Uint8Array, message: Request | Reply): string {
-  const text = JSON.stringify(message);
-  return hmac(key, text) + text;
-}
-
-/** Returns the message in a sealed text. Undefined if the text was not sealed with this key. */
-export function open<M extends Request | Reply>(key: Uint8Array, sealed: string): M | undefined {
-  const text = sealed.slice(sealed.indexOf('{'));
-  return sameText(hmac(key, text) + text, sealed) ? (JSON.parse(text) as M) : undefined;
-}
-
-/** Converts the date texts that JSON leaves into dates, in place. */
+/** Converts the texts that JSON makes of dates back to dates, in place. */
 export function withDates<T extends Posting | LedgerEntry>(item: T): T {
   const { memo, grant } = item;
   if ('at' in item) item.at = new Date(item.at);

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { DeadlineSignal } from '../../../contracts/charge.ts';
-import { ApiError } from '../../platform/errors.ts';
+import { open, seal } from '../../platform/keys/authenticated-json.ts';
 import type { Posting } from '../page-builder.ts';
 import type { Base } from './hand-over.ts';
-import { type Answer, open, type Request, seal, withDates } from './messages.ts';
+import { type Answer, type Reply, type Request, withDates } from './messages.ts';
 
 /** A request is refused if the clocks of the two processes differ by more than this, in milliseconds. */
 const oldestRequestMs = 5_000;
@@ -14,40 +14,44 @@ const mostPostings = 4_096;
 
 /** The receiving side of a hand-over: writes postings of other processes, and replies with the results. */
 export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
-  const lastOf = new LRUCache<string, number>({ max: rememberedSenders });
-  /** Aborted positions, by sender and request. */
-  const underway = new Map<string, Set<number>>();
+  /** The nonce of the last request of each sender. */
+  const lastNonces = new LRUCache<string, number>({ max: rememberedSenders });
+  /** The positions of the postings that were cancelled, for each request in progress. */
+  const cancellations = new Map<string, Set<number>>();
   let waiting = 0;
 
   async function write(posting: Posting, signal: DeadlineSignal): Promise<Answer> {
     try {
       const written = await local.write(posting, { signal });
       if (written.outcome !== 'written') return written;
-      const { grant: _known, ...entry } = written.entry;
+      // The sender made the grant, so the reply can leave it out.
+      const { grant: _grant, ...entry } = written.entry;
       return { outcome: 'written', entry };
     } catch (error) {
-      const isDropped = error instanceof ApiError && error.cause === signal.reason;
+      // If the signal was aborted before the posting was sent, the ledger writer throws the signal's reason as the cause.
+      const isDropped = error instanceof Error && error.cause === signal.reason;
       return { outcome: isDropped ? 'dropped' : 'failed' };
     }
   }
 
+  /** Writes postings, except those that are cancelled, whose time is over, or whose connection has ended before they are sent. */
   async function writeAll({ from, n, at, postings }: Request, isClosed: () => boolean): Promise<Answer[]> {
-    const aborted = new Set<number>();
-    underway.set(`${from} ${n}`, aborted);
+    const cancelled = new Set<number>();
+    cancellations.set(`${from} ${n}`, cancelled);
     waiting += postings.length;
-    // Both times are of the database's clock. A request that waited in a buffer has less time left.
+    // On the clock of `uptime`. This is not the time of arrival, because the request may have waited in a buffer of the network.
     const sentAt = uptime() - Math.max(0, clock.now() - at);
     const writing = postings.map(({ posting, withinMs }, position) =>
       write(withDates(posting), {
         reason: new Error('another process or its caller waits no longer'),
         get aborted() {
-          return aborted.has(position) || uptime() >= sentAt + withinMs || isClosed();
+          return cancelled.has(position) || uptime() >= sentAt + withinMs || isClosed();
         },
       }),
     );
     const answers = await Promise.all(writing);
     waiting -= postings.length;
-    underway.delete(`${from} ${n}`);
+    cancellations.delete(`${from} ${n}`);
     return answers;
   }
 
@@ -59,11 +63,13 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     const request = open<Request>(keys.request, sealed);
     if (request?.version !== 1 || request.to !== self) return 401;
     const { from, n, at, postings, abort } = request;
-    if (Math.abs(clock.now() - at) > oldestRequestMs || n <= (lastOf.get(from) ?? 0)) return 401;
-    lastOf.set(from, n);
-    for (const position of abort?.positions ?? []) underway.get(`${from} ${abort?.n}`)?.add(position);
+    const isRepeated = n <= (lastNonces.get(from) ?? 0);
+    if (isRepeated || Math.abs(clock.now() - at) > oldestRequestMs) return 401;
+    lastNonces.set(from, n);
+    for (const position of abort?.positions ?? []) cancellations.get(`${from} ${abort?.n}`)?.add(position);
+    // Without a trusted clock, this process cannot know which postings are late.
     if (!clock.trusted() || waiting + postings.length > mostPostings) return 503;
-    return seal(keys.reply, { to: from, n, answers: await writeAll(request, isClosed) });
+    return seal(keys.reply, { to: from, n, answers: await writeAll(request, isClosed) } satisfies Reply);
   };
 }
 export type TakeOver = ReturnType<typeof createTakeOver>;

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Peer } from '../../platform/jobs/processes.ts';
+import { highestHashes } from '../../platform/jobs/rendezvous-hash.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 
 export interface WriterSettings {
@@ -12,31 +12,25 @@ export interface WriterSettings {
   readPeers: () => Promise<readonly Peer[]>;
   /** Resolves if a peer takes postings from this process. */
   probe: (peer: Peer) => Promise<unknown>;
+  /** Called after each refresh. `silent` is the number of other processes that run but do not answer. */
   onPeers: (count: { answering: number; silent: number }) => void;
-  processesOfWriter?: number;
+  /** How many processes share one writer. Fewer writers get larger messages and write larger pages. */
+  processesPerWriter?: number;
   logger: Pick<Logger, 'warn' | 'info'>;
 }
 
 /** The most wallets whose writer a process remembers. */
 const mostWallets = 20_000;
-/** The number of processes that share one writer. Fewer writers get larger messages and write larger pages. */
-const defaultProcessesOfWriter = 4;
+const defaultProcessesPerWriter = 4;
 
-/** Returns the `count` processes with the highest hashes of their id and `subject` (rendezvous hashing). */
-function highest(ids: readonly string[], subject: string, count: number): string[] {
-  const weighed = ids.map((id) => ({ id, weight: hash('sha256', `${id} ${subject}`, 'hex') }));
-  weighed.sort((a, b) => (a.weight < b.weight ? 1 : -1));
-  return weighed.slice(0, count).map(({ id }) => id);
-}
-
-/** Returns the id of the process that writes a wallet. One in `processesOfWriter` of the running processes (`ids`) is a writer. */
+/** Returns the id of the process that writes a wallet. One in `processesPerWriter` of the running processes (`ids`) is a writer. */
 export function writerOf(
   walletId: string,
   ids: readonly string[],
-  processesOfWriter = defaultProcessesOfWriter,
+  processesPerWriter = defaultProcessesPerWriter,
 ): string | undefined {
-  const writers = highest(ids, 'writer', Math.ceil(ids.length / processesOfWriter));
-  return highest(writers, walletId, 1)[0];
+  const writers = highestHashes(ids, 'writer', Math.ceil(ids.length / processesPerWriter));
+  return highestHashes(writers, walletId, 1)[0];
 }
 
 /**
@@ -44,20 +38,25 @@ export function writerOf(
  * fails. Two processes may choose different writers for a short time. This is harmless, because each process can write all wallets.
  */
 export function createWriters(settings: WriterSettings) {
-  const { self, isWriter, readPeers, probe, onPeers, logger, processesOfWriter } = settings;
+  const { self, isWriter, readPeers, probe, onPeers, logger, processesPerWriter } = settings;
   const answering = new Map<string, Peer>();
   const silent = new Set<string>();
-  /** The id of the writer of each wallet. */
+  /** The id of the writer of each wallet. It is chosen among the `answering` processes, so each change of them clears this cache. */
   const chosen = new LRUCache<string, string>({
     max: mostWallets,
     memoMethod(walletId) {
       const ids = isWriter ? [...answering.keys(), self] : [...answering.keys()];
-      return writerOf(walletId, ids, processesOfWriter) ?? self;
+      // If there is no writer, this process writes the wallet itself.
+      return writerOf(walletId, ids, processesPerWriter) ?? self;
     },
   });
 
+  const exclude = (id: string) => {
+    if (answering.delete(id)) chosen.clear();
+  };
+
   function suspect(peer: Peer, err: unknown): void {
-    if (answering.delete(peer.id)) chosen.clear();
+    exclude(peer.id);
     if (!silent.has(peer.id))
       logger.warn({ err, peer }, 'no process answers at the private address of another');
     silent.add(peer.id);
@@ -76,9 +75,9 @@ export function createWriters(settings: WriterSettings) {
       const peers = (await readPeers()).filter(({ id }) => id !== self);
       const living = new Set(peers.map(({ id }) => id));
       for (const id of silent) if (!living.has(id)) silent.delete(id);
-      for (const id of answering.keys()) if (!living.has(id) && answering.delete(id)) chosen.clear();
-      const unproven = peers.filter(({ id }) => !answering.has(id));
-      await Promise.all(unproven.map((peer) => probeAgain(peer).catch((err: unknown) => suspect(peer, err))));
+      for (const id of answering.keys()) if (!living.has(id)) exclude(id);
+      const untested = peers.filter(({ id }) => !answering.has(id));
+      await Promise.all(untested.map((peer) => probeAgain(peer).catch((err: unknown) => suspect(peer, err))));
       onPeers({ answering: answering.size, silent: silent.size });
     },
 

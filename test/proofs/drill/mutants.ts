@@ -59,8 +59,8 @@ export const mutants: readonly Mutant[] = [
       { file: heads, find: 'clear: () => heads.clear()', replace: 'clear: () => undefined' },
       {
         file: writer,
-        find: 'return fail(drafted, fate);',
-        replace: 'heads.set(drafted.page, sentAt); return fail(drafted, fate);',
+        find: 'return fail(drafted, result);',
+        replace: 'heads.set(drafted.page, sentAt); return fail(drafted, result);',
       },
     ],
     plan: { longGaps: 0.8, longGap: [4_500, 7_000] },

@@ -8,21 +8,25 @@ export const handOver = [
     [
       ['request.to !== self', 'false'],
       ['Math.abs(clock.now() - at) > oldestRequestMs', 'false'],
-      ['n <= (lastOf.get(from) ?? 0)', 'false'],
+      ['n <= (lastNonces.get(from) ?? 0)', 'false'],
       ['!clock.trusted()', 'false'],
-      ['aborted.has(position)', 'false'],
+      ['cancelled.has(position)', 'false'],
     ],
   ),
   ...inFile(
     'server/billing/hand-over/messages.ts',
     ['billing/take-over', 'billing/private-listener', 'billing/hand-over'],
     [
-      ['sameText(hmac(key, text) + text, sealed)', 'true'],
       ["keyed(idKey, ['hand-over', 'reply'])", "keyed(idKey, ['hand-over', 'request'])"],
       ['item.at = new Date(item.at);', ''],
       ['memo.audit.at = new Date(memo.audit.at);', ''],
       ['grant.expiresAt = new Date(grant.expiresAt);', ''],
     ],
+  ),
+  ...inFile(
+    'server/platform/keys/authenticated-json.ts',
+    ['billing/private-listener'],
+    [['sameText(hmac(key, json) + json, sealed)', 'true']],
   ),
   ...inFile(
     'server/billing/hand-over/hand-over.ts',
@@ -38,10 +42,14 @@ export const handOver = [
     'server/billing/hand-over/writers.ts',
     ['billing/writers', 'billing/hand-over', 'billing/private-listener'],
     [
-      ["highest(ids, 'writer', Math.ceil(ids.length / processesOfWriter))", 'ids'],
-      ['a.weight < b.weight', 'a.id < b.id'],
-      ['if (!living.has(id) && answering.delete(id)) chosen.clear();', 'void id;'],
+      ["highestHashes(ids, 'writer', Math.ceil(ids.length / processesPerWriter))", 'ids'],
+      ['if (!living.has(id)) exclude(id);', 'void id;'],
     ],
+  ),
+  ...inFile(
+    'server/platform/jobs/rendezvous-hash.ts',
+    ['billing/writers'],
+    [['a.weight < b.weight', 'a.id < b.id']],
   ),
   ...inFile(
     'server/platform/jobs/processes.ts',

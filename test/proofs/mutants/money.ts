@@ -25,7 +25,7 @@ export const money = [
       ['Math.max(now, head.at.getTime())', 'now'],
       ['ids.has(posting.id) || ids.size === largestPage', 'ids.size === largestPage'],
       ['page.unpublished = true', ''],
-      ['grant.lifetimeSeconds * 1_000', 'grant.lifetimeSeconds * 1_001'],
+      ['lifetimeSeconds * 1_000', 'lifetimeSeconds * 1_001'],
       ["previous: head?.digest ?? ''", "previous: ''"],
     ],
   ),
@@ -113,7 +113,7 @@ export const money = [
   ...inFile(
     'server/billing/ledger-writer.ts',
     ['proofs/simulation/simulation'],
-    [['posting.since <= head.asOf', 'true']],
+    [['posting.arrivedAt <= head.asOf', 'true']],
   ),
   ...inFile(
     'server/billing/heads.ts',

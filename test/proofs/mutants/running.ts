@@ -14,7 +14,7 @@ export const running = [
   ...inFile(
     'server/billing/page-insert.ts',
     ['platform/refused-writes'],
-    [['isCommandRefused(error) ? drafts.map(() => error as Error) : resendUntilKnown(', 'resendUntilKnown(']],
+    [['if (isCommandRefused(error)) return drafts.map(() => error as Error);', '']],
   ),
   ...inFile(
     'server/platform/http/readiness.ts',

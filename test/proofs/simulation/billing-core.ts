@@ -23,6 +23,8 @@ import * as failures from '../../../server/platform/database/failures.ts';
 import * as errors from '../../../server/platform/errors.ts';
 import * as windows from '../../../server/platform/http/windows.ts';
 import * as ids from '../../../server/platform/ids.ts';
+import * as rendezvousHash from '../../../server/platform/jobs/rendezvous-hash.ts';
+import * as authenticatedJson from '../../../server/platform/keys/authenticated-json.ts';
 
 /** The constructors of the product that a simulated process calls. */
 export interface BillingCore
@@ -54,6 +56,8 @@ const others: Record<string, unknown> = {
   'platform/database/failures.ts': failures,
   'platform/errors.ts': errors,
   'platform/ids.ts': ids,
+  'platform/jobs/rendezvous-hash.ts': rendezvousHash,
+  'platform/keys/authenticated-json.ts': authenticatedJson,
   'platform/batching/group-by.ts': grouping,
   'platform/batching/group-commit.ts': groupCommit,
   'platform/http/windows.ts': windows,

@@ -1,5 +1,5 @@
 import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
-import type { Inserted } from '../../../server/billing/ledger-store.ts';
+import type { InsertResult } from '../../../server/billing/ledger-store.ts';
 import type { Random } from './random.ts';
 import { createActor, type Schedule } from './schedule.ts';
 
@@ -110,7 +110,7 @@ export function createDatabase(settings: DatabaseSettings) {
   const isVisible = ({ position }: StoredPage) => position <= readable();
   const keyOf = (walletId: string, id: string) => `${walletId} ${id}`;
 
-  function insertPage(page: LedgerPage): Inserted {
+  function insertPage(page: LedgerPage): InsertResult {
     const { _id, walletId } = page;
     if (pages.has(_id)) return 'page exists';
     const keys = page.entries.map(({ id }) => keyOf(walletId, id));
@@ -198,7 +198,7 @@ export function createDatabase(settings: DatabaseSettings) {
       });
     },
 
-    insert(documents: readonly LedgerPage[]): Inserted[] {
+    insert(documents: readonly LedgerPage[]): InsertResult[] {
       const results = documents.map(insertPage);
       if (results.includes('inserted')) confirmLater();
       return results;

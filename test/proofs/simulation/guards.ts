@@ -126,7 +126,7 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         handOver,
-        "await local.write({ walletId: posting.walletId, id: fence, kind: 'fence', amount: 0 }, { signal });",
+        "await local.write({ walletId: posting.walletId, id: fenceId, kind: 'fence', amount: 0 }, { signal });",
         '',
       ),
     ],
@@ -176,8 +176,8 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         'ledger-writer.ts',
-        'return fail(drafted, fate);',
-        'heads.set(drafted.page, sentAt); return fail(drafted, fate);',
+        'return fail(drafted, result);',
+        'heads.set(drafted.page, sentAt); return fail(drafted, result);',
       ),
     ],
     plan: longOutages,
@@ -185,7 +185,7 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'a refusal needs a head that is newer than the request',
-    edits: [edit('ledger-writer.ts', 'posting.since <= head.asOf', 'true')],
+    edits: [edit('ledger-writer.ts', 'posting.arrivedAt <= head.asOf', 'true')],
     budget: 100,
   },
   {
@@ -232,7 +232,7 @@ export const guards: readonly Guard[] = [
       edit(
         'page-insert.ts',
         'isLastTry = uptime() >= resendUntil;',
-        "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ fate }) => (fate === 'unknown' ? 'fenced' : fate));",
+        "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ result }) => (result === 'unknown' ? 'fenced' : result));",
       ),
     ],
     plan: lateMessages,
@@ -244,7 +244,7 @@ export const guards: readonly Guard[] = [
       edit(
         'page-insert.ts',
         'isLastTry = uptime() >= resendUntil;',
-        "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ fate }) => (fate === 'unknown' ? (cause as Error) : fate));",
+        "isLastTry = uptime() >= resendUntil; if (isLastTry) return pages.map(({ result }) => (result === 'unknown' ? (cause as Error) : result));",
       ),
     ],
     plan: lateMessages,
@@ -267,8 +267,8 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         'ledger-writer.ts',
-        "if (fate === 'inserted') return",
-        "if (fate === 'inserted' || fate === 'entry exists') return",
+        "if (result === 'inserted') return",
+        "if (result === 'inserted' || result === 'entry exists') return",
       ),
     ],
     budget: 100,
@@ -307,7 +307,11 @@ export const guards: readonly Guard[] = [
   {
     title: 'a used id is looked for before a refusal',
     edits: [
-      edit('ledger-writer.ts', "existing.has(usedKey(posting)) ? { outcome: 'used' } : refusal", 'refusal'),
+      edit(
+        'ledger-writer.ts',
+        "existing.has(entryKeyOf(posting)) ? { outcome: 'used' } : refusal",
+        'refusal',
+      ),
     ],
     budget: 100,
   },
@@ -327,7 +331,7 @@ export const guards: readonly Guard[] = [
     edits: [
       edit(
         'ledger-writer.ts',
-        'draftPage(head, takeWaiting(queued), clock.now())',
+        'draftPage(head, stillToWrite(queued), clock.now())',
         'draftPage(head, queued, clock.now())',
       ),
     ],
@@ -348,8 +352,8 @@ export const guards: readonly Guard[] = [
   {
     title: 'the memory of used ids is kept by wallet',
     edits: [
-      edit('ledger-writer.ts', 'used.has(usedKey(ticket))', 'used.has(ticket.id)'),
-      edit('ledger-writer.ts', 'used.set(usedKey(posting), true)', 'used.set(posting.id, true)'),
+      edit('ledger-writer.ts', 'used.has(entryKeyOf(ticket))', 'used.has(ticket.id)'),
+      edit('ledger-writer.ts', 'used.set(entryKeyOf(posting), true)', 'used.set(posting.id, true)'),
       edit('ledger-writer.ts', 'used.set(key, true)', "used.set(key.slice(key.lastIndexOf('/') + 1), true)"),
     ],
     budget: 100,

@@ -186,7 +186,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     const peers = clocks[n]?.handsOver
       ? {
           send: links,
-          processesOfWriter: plan.processesOfWriter,
+          processesPerWriter: plan.processesPerWriter,
           list: () => receivers().map(({ self }) => ({ id: self, host: '', address: '' })),
           find: (id: string) => receivers().find(({ self }) => self === id),
           // It follows the database's clock, even if the machine's clock is wrong.

@@ -47,7 +47,7 @@ export interface Plan {
   /** The share of processes that hand postings over. The others are of an older build. */
   handOvers: number;
   /** The number of processes that share one writer. */
-  processesOfWriter: number;
+  processesPerWriter: number;
   /** The share of messages between processes that are lost, late or doubled. */
   messageFaults: number;
   /** The times at which a process updates its list of processes. */
@@ -99,7 +99,7 @@ function drawMixed(random: Random): Plan {
     messageFaults: random.pick([0, 0.03, 0.2, 0.5]),
     refreshes: random.int(0, 12),
     sweeps: random.int(0, 2),
-    processesOfWriter: random.pick([1, 4]),
+    processesPerWriter: random.pick([1, 4]),
   };
 }
 

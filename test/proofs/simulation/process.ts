@@ -82,7 +82,7 @@ interface Peers {
   /** Returns the live processes that accept postings. */
   list: () => readonly Peer[];
   find: (id: string) => Receiver | undefined;
-  processesOfWriter: number;
+  processesPerWriter: number;
   /** Returns the time of the database in milliseconds, as this process has measured it. */
   databaseTime: () => number;
 }
@@ -138,7 +138,7 @@ export function startProcess(settings: Settings) {
   const onWritten = publishing.later;
   const local = core.createLedgerWriter({ store, heads, clock, onWritten, uptime, pause, resendWithin });
 
-  function createPeers({ send, list, find, databaseTime, processesOfWriter }: Peers) {
+  function createPeers({ send, list, find, databaseTime, processesPerWriter }: Peers) {
     const self = `${name} since ${startedAt}`;
     const write: typeof local.write = (posting, options) => {
       if (posting.kind === 'fence') onFence(posting.walletId);
@@ -149,7 +149,7 @@ export function startProcess(settings: Settings) {
       clock: { now: databaseTime, trusted: () => true },
     };
     const writers = core.createWriters({
-      ...{ self, isWriter: true, processesOfWriter, logger: quiet },
+      ...{ self, isWriter: true, processesPerWriter, logger: quiet },
       readPeers: async () => list(),
       probe: (peer) => handOver.probe(peer),
       onPeers: () => undefined,

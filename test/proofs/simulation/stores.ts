@@ -1,4 +1,4 @@
-import { type LedgerPage, pageIdOf } from '../../../server/billing/ledger-page.ts';
+import { entryKeyOf, type LedgerPage, pageIdOf } from '../../../server/billing/ledger-page.ts';
 import type { LedgerStore } from '../../../server/billing/ledger-store.ts';
 import type { RevocationStore } from '../../../server/billing/revocation-store.ts';
 import type { SimulatedDatabase } from './database.ts';
@@ -68,12 +68,7 @@ export function connect(
       existing: (keys) =>
         read(
           () => `existing ${keys.map(nameOf).join(' ')}`,
-          () =>
-            new Set(
-              keys
-                .filter(({ walletId, id }) => database.entry(walletId, id))
-                .map(({ walletId, id }) => `${walletId}/${id}`),
-            ),
+          () => new Set(keys.filter(({ walletId, id }) => database.entry(walletId, id)).map(entryKeyOf)),
         ),
       findEntry: ({ walletId, id }) =>
         read(
