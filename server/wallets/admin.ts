@@ -49,7 +49,7 @@ export interface WalletsAdmin {
   repair: WalletRepair;
   manualEntries: ManualEntries;
   list: WalletList;
-  summaries: Pick<WalletSummaries, 'summarise'>;
+  summaries: Pick<WalletSummaries, 'spentPerDay'>;
   signStatement: Sign;
   clock: Pick<Clock, 'now'>;
   /** The configured price of a billable event in cents. */
@@ -80,7 +80,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
   const { store, audit, repair, manualEntries, list, summaries, signStatement, clock } = dependencies;
   const { standardPrice, partners } = dependencies;
 
-  /** Reads a wallet from the last page of its ledger. */
+  /** Reads a wallet from the last page of its ledger. Each partner has a wallet in both modes. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
     const head = await store.head(walletIdOf(partnerId, mode));
     if (!head) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
@@ -119,8 +119,7 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(WalletView)
       .query(async ({ input }) => {
         const { walletId, ...head } = await walletOf(input);
-        const [{ spentPerDay } = { spentPerDay: 0 }] = await summaries.summarise([walletId]);
-        return viewWallet(input, head, spentPerDay);
+        return viewWallet(input, head, await summaries.spentPerDay(walletId));
       }),
     fund: procedure
       .input(FundWallet)

@@ -19,6 +19,7 @@ export function createStatementSigner({ keyring, issuer, clock }: Settings): Sig
   const sign = createSigner(keyring, statementType);
   return (statement, { n, digest }) => {
     const { more: _more, entries, ...whole } = statement;
+    // The clients, sessions and enrollments of charges are erased after a time, but a signed statement must stay the same.
     const payload: SignedStatement = {
       iss: issuer,
       iat: Math.floor(clock.now() / 1000),

@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { PartnerNames } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
-import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
+import { type WalletSummary, type WalletSummaryStore, wasFunded } from './wallet-summary-store.ts';
 
 /** The exchanges that were refused because a wallet's balance was too low. */
 export interface Unpaid {
@@ -26,12 +26,17 @@ interface Dependencies {
   partnerNames: PartnerNames;
 }
 
+type Filter = Unpaged<ListWallets>;
+
 const day = 86_400_000;
 const unpaidPeriod = 7 * day;
 
-/** Returns the days until the balance is used up; null if nothing is spent. */
-export const daysLeftOf = ({ balance, spentPerDay }: Pick<WalletSummary, 'balance' | 'spentPerDay'>) =>
-  spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null;
+/** Returns the days until the balance is used up, with one decimal; null if nothing is spent. */
+export function daysLeftOf({ balance, spentPerDay }: Pick<WalletSummary, 'balance' | 'spentPerDay'>) {
+  if (spentPerDay <= 0) return null;
+  const days = balance / spentPerDay;
+  return Math.round(days * 10) / 10;
+}
 
 const lowestBalanceFirst = (a: WalletSummary, b: WalletSummary): number =>
   a.balance - b.balance || (a._id < b._id ? -1 : 1);
@@ -82,40 +87,40 @@ export function createWalletList({
   /** Returns the wallets that were never funded, and with which an exchange was refused in the last 7 days. */
   async function findUnfundedWithRefusals(modes: readonly Mode[]): Promise<WalletSummary[]> {
     const found = await summaries.summarise([...(await readRecentUnpaid()).keys()]);
-    return found.filter(({ seq, mode }) => seq === 0 && modes.includes(mode));
+    return found.filter((wallet) => !wasFunded(wallet) && modes.includes(wallet.mode));
   }
 
-  /** Returns the wallets that match a filter, in the order of the list. */
-  async function findMatching({
-    mode,
-    below,
-    daysLeft,
-    unfunded,
-  }: Unpaged<ListWallets>): Promise<WalletSummary[]> {
+  /**
+   * Returns the wallets that match a filter, in the order of the list. A wallet that was never funded is always low. The filters
+   * for low wallets include it only if an exchange was refused because it could not pay.
+   */
+  async function findMatching({ mode, below, daysLeft, unfunded }: Filter): Promise<WalletSummary[]> {
     await summaries.flush();
     const modes = mode === undefined ? Mode.options : [mode];
     if (unfunded) return store.unfunded(modes);
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
     const refused = (await findUnfundedWithRefusals(modes)).filter(isBelow);
-    if (daysLeft === undefined) {
-      return [...refused, ...(await store.below(modes, below ?? 0))].toSorted(lowestBalanceFirst);
+    if (daysLeft !== undefined) {
+      const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
+      return [...refused, ...ending.filter(isBelow)];
     }
-    const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-    return [...refused, ...ending.filter(isBelow)];
+    const low = below === undefined ? [] : await store.below(modes, below);
+    return [...refused, ...low].toSorted(lowestBalanceFirst);
   }
 
-  const readsSummaries = ({ below, daysLeft, unfunded }: Unpaged<ListWallets>): boolean =>
+  /** Whether a filter is about balance or spending, which only the stored summaries have for all wallets. */
+  const needsSummaries = ({ below, daysLeft, unfunded }: Filter): boolean =>
     [below, daysLeft, unfunded].some((condition) => condition !== undefined);
 
   return {
     async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {
       const page = { limit, after };
-      if (readsSummaries(filter)) return viewAll(pageOf(await findMatching(filter), page));
+      if (needsSummaries(filter)) return viewAll(pageOf(await findMatching(filter), page));
       return viewAll(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
     },
 
-    async count(filter: Unpaged<ListWallets>): Promise<Total> {
-      const total = readsSummaries(filter)
+    async count(filter: Filter): Promise<Total> {
+      const total = needsSummaries(filter)
         ? (await findMatching(filter)).length
         : await ledger.countWallets(filter.mode);
       return { total, exact: true };

@@ -9,7 +9,7 @@ import type { WalletSummaries } from './wallet-summaries.ts';
 
 interface Dependencies {
   store: Pick<LedgerStore, 'head'>;
-  summaries: Pick<WalletSummaries, 'summarise'>;
+  summaries: Pick<WalletSummaries, 'spentPerDay'>;
   clock: { now(): number };
 }
 
@@ -17,10 +17,7 @@ interface Dependencies {
 export function createWalletReading({ store, summaries, clock }: Dependencies) {
   return async (wallet: { partnerId: string; mode: Mode }): Promise<WalletResponse['wallet']> => {
     const walletId = walletIdOf(wallet.partnerId, wallet.mode);
-    const [head, [{ spentPerDay } = { spentPerDay: 0 }]] = await Promise.all([
-      store.head(walletId),
-      summaries.summarise([walletId]),
-    ]);
+    const [head, spentPerDay] = await Promise.all([store.head(walletId), summaries.spentPerDay(walletId)]);
     if (!head) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
     const { balance } = head.state;
     const { perMinute, perHour, used } = viewLimits(wallet, head, clock.now());

@@ -1,9 +1,9 @@
 import { ownerOfWallet } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
+import { reachedCap } from '../billing/wallet-rules.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
-import { hour, minute, windowStart } from '../platform/http/windows.ts';
-import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
+import { type WalletSummary, type WalletSummaryStore, wasFunded } from './wallet-summary-store.ts';
 import { baselineOf, sampledPages, spentPerDay, usePeriod } from './wallet-use.ts';
 import type { WalletHead, WalletUseStore } from './wallet-use-store.ts';
 
@@ -15,27 +15,21 @@ interface Settings {
 }
 
 const day = 86_400_000;
-/** A summary reports no balance that lasts longer than this, in milliseconds. */
+/** If a balance lasts longer than 100 years, its end is not stored. */
 const longestTimeLeft = 36_500 * day;
-/** The most written wallets whose summaries are refreshed together. */
+/** A flush refreshes this many wallets at a time. */
 const mostPerRead = 250;
-/** The number of wallets in a group. Each sweep refreshes the next group of all wallets, written or not. */
+/** Each sweep also refreshes the next wallets in the order of their ids, this many at a time. */
 const groupSize = 100;
-/** The most groups that one sweep refreshes. It refreshes more than one only if summaries are missing. */
+/** The most groups that one sweep refreshes. After the first group, it goes on only while summaries are missing. */
 const mostGroupsPerSweep = 20;
 
-function capOf({ minute: m, hour: h, caps }: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
-  const windows = [
-    { bucket: 'minute' as const, window: m, length: minute, limit: caps.perMinute },
-    { bucket: 'hour' as const, window: h, length: hour, limit: caps.perHour },
-  ];
-  const full = windows.findLast(
-    ({ window: { start, used }, length, limit }) =>
-      start.getTime() === windowStart(now, length) && used >= limit,
-  );
-  if (!full) return {};
-  const { bucket, limit, window, length } = full;
-  return { capped: { bucket, limit, until: new Date(window.start.getTime() + length) } };
+function capOf(head: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
+  const reached = reachedCap(head, now);
+  // A cap of 0 is reached without any charge. The summary names only a cap that charges have reached.
+  if (!reached || reached.used === 0) return {};
+  const { bucket, limit, start, length } = reached;
+  return { capped: { bucket, limit, until: new Date(start + length) } };
 }
 
 function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary, 'endsAt'> {
@@ -52,9 +46,9 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   const touched = new Set<string>();
   let lastRefreshedId = '';
 
-  /** Returns the wallets with recent entries, each with the page (`base`) from which its spending is counted. */
+  /** Returns the wallets with entries in the last seven days, each with the page (`base`) after which its spending is counted. */
   async function findBasePages(wallets: readonly WalletHead[], now: number) {
-    const active = wallets.filter(({ at, seq }) => seq > 0 && now - at.getTime() < usePeriod);
+    const active = wallets.filter((wallet) => wasFunded(wallet) && now - wallet.at.getTime() < usePeriod);
     const wantedPages = active.flatMap(({ walletId, n: last }) =>
       sampledPages(last).map((n) => ({ walletId, n })),
     );
@@ -128,8 +122,10 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   async function refreshNextGroup(): Promise<boolean> {
     const group = await ledger.walletIds({ after: lastRefreshedId, limit: groupSize });
     const wereMissing = group.length > 0 && (await refresh(group));
-    lastRefreshedId = group.length < groupSize ? '' : (group.at(-1) ?? '');
-    return wereMissing && lastRefreshedId !== '';
+    const isLastGroup = group.length < groupSize;
+    // The next sweep then begins with the first wallet again.
+    lastRefreshedId = isLastGroup ? '' : (group.at(-1) ?? '');
+    return wereMissing && !isLastGroup;
   }
 
   const sweep: Sweep = {
@@ -145,6 +141,13 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
 
   return {
     summarise,
+
+    /** Returns the cents that a wallet spends per day. */
+    async spentPerDay(walletId: string): Promise<number> {
+      const [summary] = await summarise([walletId]);
+      return summary?.spentPerDay ?? 0;
+    },
+
     flush,
     sweep,
     /** Marks a wallet for the next flush. Call this after a page of the wallet was written. */

@@ -27,12 +27,16 @@ export interface WalletSummary {
   capped?: { bucket: 'minute' | 'hour'; limit: number; until: Date };
 }
 
+/** Whether a wallet has an entry that moves money. The first one is a funding or an adjustment by an operator. */
+export const wasFunded = ({ seq }: Pick<WalletSummary, 'seq'>): boolean => seq > 0;
+
 export const indexes: IndexDeclaration[] = [
   { collection, key: { mode: 1, balance: 1, _id: 1 } },
   { collection, key: { mode: 1, endsAt: 1, _id: 1 } },
   { collection, key: { 'capped.until': 1 }, sparse: true },
 ];
 
+/** The most wallets with a reached cap that one read returns. */
 const mostCapped = 1_000;
 
 /** Whether all failed writes were refused by a unique index, because another process has written the summaries. */
@@ -51,11 +55,15 @@ export function createWalletSummaryStore(db: Db) {
       return new Map(found.map(({ _id, n }) => [_id, n]));
     },
 
-    /** Stores summaries. A summary that another process has replaced since `storedPages` was read stays as it is. */
+    /**
+     * Stores summaries. A summary that another process has replaced since `storedPages` was read stays as it is: the filter then
+     * finds no document, so the server tries to insert one, and the unique index of `_id` refuses it.
+     */
     async put(fresh: readonly WalletSummary[], storedPages: ReadonlyMap<string, number>): Promise<void> {
       if (fresh.length === 0) return;
+      const noPage = -1;
       const writes: AnyBulkWriteOperation<WalletSummary>[] = fresh.map(({ _id, ...replacement }) => ({
-        replaceOne: { filter: { _id, n: storedPages.get(_id) ?? -1 }, replacement, upsert: true },
+        replaceOne: { filter: { _id, n: storedPages.get(_id) ?? noPage }, replacement, upsert: true },
       }));
       await summaries.bulkWrite(writes, { ordered: false }).catch((error: unknown) => {
         if (!areAllDuplicates(error)) throw error;

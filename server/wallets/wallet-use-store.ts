@@ -20,6 +20,7 @@ export interface WalletHead extends Sample, Pick<WalletState, 'seq' | 'minute' |
 /** The most pages or wallets in one query. */
 const mostPerQuery = 2_000;
 
+/** A stage `$lookup` for the last page of a wallet. Page ids begin with the wallet id and '/', and '0' follows '/' in ASCII. */
 const lastPage = {
   from: collection,
   let: { first: { $concat: ['$walletId', '/'] }, beyond: { $concat: ['$walletId', '0'] } },
@@ -75,7 +76,10 @@ export function createWalletUseStore(db: Db) {
       return found;
     },
 
-    /** Returns the amounts that operators moved, by wallet id. They include all moves after the given page of each wallet. */
+    /**
+     * Returns the amounts that operators moved after the given page of each wallet, by wallet id. Moves before that page may be
+     * among them, because one command reads many wallets after the lowest of their page numbers.
+     */
     async moves(afterPage: ReadonlyMap<string, number>): Promise<Map<string, ManualMove[]>> {
       const found = new Map<string, ManualMove[]>();
       for (const group of inGroups([...afterPage])) {

@@ -17,14 +17,17 @@ export interface ManualMove {
   amount: number;
 }
 
-/** Returns the numbers of the pages that are 1, 2, 4, 8 … pages before page `n`, and of page 0. */
+/**
+ * Returns the numbers of the pages that are 1, 2, 4, 8 … pages before page `n`, and of page 0. These are few pages, and the age of
+ * one of them is near to the period, however fast the wallet grows.
+ */
 export function sampledPages(n: number): number[] {
   const numbers: number[] = [];
   for (let distance = 1; distance < n; distance *= 2) numbers.push(n - distance);
   return n > 0 ? [...numbers, 0] : [];
 }
 
-/** Returns how much the age of a page differs from the period. It compares their ratio, so half and double differ equally. */
+/** Returns how much the age of a page differs from the period. Half of the period and twice the period differ equally. */
 const ageDifference = ({ at }: Sample, now: number): number =>
   Math.abs(Math.log(Math.max(1, now - at.getTime()) / usePeriod));
 
@@ -34,8 +37,8 @@ export function baselineOf(samples: readonly Sample[], now: number): Sample | un
 }
 
 /**
- * Returns the cents per day that were charged since `base`. The sum over that time is exact. A wallet younger than a day counts
- * as a day old.
+ * Returns the cents per day that were charged since the page `base`. The charges are what left the wallet, and what operators
+ * added meanwhile. A wallet younger than a day counts as a day old.
  * @param moves the manual entries of the wallet, at least all of them since `base`
  */
 export function spentPerDay(
@@ -43,7 +46,8 @@ export function spentPerDay(
   base: Sample,
   { moves, now }: { moves: readonly ManualMove[]; now: number },
 ): number {
-  const moved = moves.filter(({ n }) => n > base.n).reduce((sum, { amount }) => sum + amount, 0);
+  const added = moves.filter(({ n }) => n > base.n).reduce((sum, { amount }) => sum + amount, 0);
+  const charged = base.balance + added - last.balance;
   const days = Math.max(1, (now - base.at.getTime()) / day);
-  return Math.max(0, Math.round((base.balance - last.balance + moved) / days));
+  return Math.max(0, Math.round(charged / days));
 }

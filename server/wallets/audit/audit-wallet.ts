@@ -2,7 +2,7 @@ import type { LedgerStore } from '../../billing/ledger-store.ts';
 import type { RevocationStore } from '../../billing/revocation-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
-import { type Checked, createLedgerChecks, type Finding } from './ledger-checks.ts';
+import { type Checked, createLedgerChecks, type Finding, type MissingGrant } from './ledger-checks.ts';
 
 interface Dependencies {
   store: Pick<LedgerStore, 'head' | 'page' | 'pages'>;
@@ -52,9 +52,9 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
   }
 
   /** Leaves out missing grants whose access was revoked, because an erasure revokes the access of each grant that it removes. */
-  async function onlyUnrevoked(missing: readonly Finding[]): Promise<Finding[]> {
-    const revoked = await Promise.all(missing.map(({ entry = '' }) => revocations.has(entry)));
-    return missing.filter((_finding, index) => !revoked[index]);
+  async function withoutErased(missingGrants: readonly MissingGrant[]): Promise<Finding[]> {
+    const revoked = await Promise.all(missingGrants.map(({ entry }) => revocations.has(entry)));
+    return missingGrants.filter((_finding, index) => !revoked[index]);
   }
 
   return {
@@ -78,7 +78,7 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
       const findings = [
         ...checkpoint.findings,
         ...checks.findings,
-        ...(await onlyUnrevoked(checks.withoutGrant)),
+        ...(await withoutErased(checks.missingGrants)),
       ];
       if (last && findings.length === 0) {
         const { n, digest } = last;

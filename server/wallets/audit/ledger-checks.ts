@@ -34,6 +34,9 @@ export interface Finding {
   mend?: Mend;
 }
 
+/** The finding that a charge has no grant. */
+export type MissingGrant = Finding & { entry: string };
+
 /** The last page that was checked. */
 export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
 
@@ -62,7 +65,7 @@ function sealFaults({ kind, grant, grantSeal }: LedgerEntry): string[] {
   return grantSeal ? [] : ['a charge without the seal of its grant'];
 }
 
-/** Returns the faults of an entry's grant. A missing grant is no fault here: `withoutGrant` lists it. */
+/** Returns the faults of an entry's grant. A missing grant is no fault here: `missingGrants` lists it. */
 function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
   if (!isBillable(kind) || !grantSeal || !grant) return [];
   return [
@@ -103,7 +106,7 @@ export function createLedgerChecks(
 ) {
   const findings: Finding[] = [];
   /** Charges whose grant is missing although its retention has not ended. An erasure may have removed it. */
-  const withoutGrant: Finding[] = [];
+  const missingGrants: MissingGrant[] = [];
   const ids = new Set<string>();
   const chargeAmounts = new Map<string, number>();
   let last: Checked | undefined = start;
@@ -154,30 +157,26 @@ export function createLedgerChecks(
     return entry.kind === 'refund' ? [...faults, ...refundFaults(entry)] : faults;
   }
 
-  /** Checks the entries of a page. @returns the state that follows from `from` and the entries */
-  function checkEntries(page: LedgerPage, from: WalletState): WalletState {
-    let state = from;
-    for (const entry of page.entries) {
-      const place = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
-      if (!kinds.has(entry.kind)) {
-        findings.push({ ...place, problem: `no entry is of kind ${entry.kind}` });
-        continue;
-      }
-      const after = admit(state, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
-      findings.push(...entryFaults(entry, page, state, after).map((problem) => ({ ...place, problem })));
-      findings.push(
-        ...grantFaults(entry, walletId).map((problem) => ({ ...place, problem, mend: 'endAccess' as const })),
-      );
-      if (isBillable(entry.kind)) {
-        chargeAmounts.set(entry.id, entry.amount);
-        if (!entry.grant && page.purgeGrantsAt)
-          withoutGrant.push({ ...place, problem: 'the grant of a charge is missing', mend: 'endAccess' });
-      }
-      ids.add(entry.id);
-      entries += 1;
-      state = after;
+  /** Checks an entry of a page. @returns the state of the wallet after it */
+  function checkEntry(entry: LedgerEntry, page: LedgerPage, before: WalletState): WalletState {
+    const place = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
+    if (!kinds.has(entry.kind)) {
+      findings.push({ ...place, problem: `no entry is of kind ${entry.kind}` });
+      return before;
     }
-    return state;
+    const after = admit(before, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
+    findings.push(...entryFaults(entry, page, before, after).map((problem) => ({ ...place, problem })));
+    findings.push(
+      ...grantFaults(entry, walletId).map((problem) => ({ ...place, problem, mend: 'endAccess' as const })),
+    );
+    // When the retention of grants ends, they are removed together with `purgeGrantsAt`.
+    const mustHaveGrant = isBillable(entry.kind) && page.purgeGrantsAt !== undefined;
+    if (mustHaveGrant && !entry.grant)
+      missingGrants.push({ ...place, problem: 'the grant of a charge is missing', mend: 'endAccess' });
+    if (isBillable(entry.kind)) chargeAmounts.set(entry.id, entry.amount);
+    ids.add(entry.id);
+    entries += 1;
+    return after;
   }
 
   function pageFaults(page: LedgerPage): string[] {
@@ -200,14 +199,15 @@ export function createLedgerChecks(
 
   return {
     findings,
-    withoutGrant,
+    missingGrants,
     add(page: LedgerPage): void {
       findings.push(...pageFaults(page).map((problem) => ({ page: page.n, problem })));
       if (page.unpublished && page.at < publishedBefore) {
         const problem = 'its events were not published: is a sweeper running?';
         findings.push({ page: page.n, problem, mend: 'publish' });
       }
-      const computed = checkEntries(page, last?.state ?? newWallet);
+      let computed: WalletState = last?.state ?? newWallet;
+      for (const entry of page.entries) computed = checkEntry(entry, page, computed);
       findings.push(...stateFaults(page.state, computed).map((problem) => ({ page: page.n, problem })));
       last = page;
     },
