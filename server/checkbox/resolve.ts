@@ -30,15 +30,19 @@ interface CallingClient {
   claims: readonly ClaimName[];
 }
 
-/** The user, and the requested claims. */
+/** An enrollment: the user of one client, with the claims that can be returned now. */
 interface Enrolled {
+  /** Id of the enrollment. */
   id: string;
   clientId: string;
   sub: string;
   status: 'active' | 'blocked';
+  /** The error that every exchange of this sandbox user gets. */
   rehearse?: Rehearsal;
   consentedClaims: readonly ClaimName[];
+  /** Id of the session that made the enrollment. */
   firstSession: string;
+  /** The claims that were verified recently enough. */
   freshClaims: Claims;
 }
 
@@ -102,6 +106,7 @@ function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) 
     mode: key.mode,
     clientId: enrolled.clientId,
     keyId: key._id,
+    // The user is not present, so there is no session now.
     sessionId: enrolled.firstSession,
     enrollmentId: enrolled.id,
     sub: enrolled.sub,

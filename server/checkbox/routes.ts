@@ -17,7 +17,7 @@ interface Dependencies {
     request: CheckboxRequest,
     caller: KeyHolder & { idempotencyKey: string; context: RequestContext },
   ) => Promise<CheckboxResponse>;
-  pace: Deadline;
+  deadline: Deadline;
 }
 
 /** The routes under `/api/checkbox`. The caller is authenticated before the request is checked. */
@@ -25,24 +25,25 @@ export function checkboxRoutes({
   authenticate,
   admitUnbilled,
   resolve,
-  pace,
+  deadline,
 }: Dependencies): FastifyPluginAsyncZod {
   const accounts = createRequestCallers<KeyHolder>();
 
   return async (scope) => {
-    answerInTime(scope, pace);
+    answerInTime(scope, deadline);
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       const account = await authenticate(request.headers.authorization);
       accounts.set(request, account);
       await admitAuthenticated(request, account.partner._id);
     });
-    // Errors go to the error handler of the server.
+    // Counts refusals, because they cost work but are not billed. Then the error handler of the server sends them.
     scope.setErrorHandler(async (thrown, request) => {
       const error = toApiError(thrown, request);
       const account = accounts.find(request);
-      if (account && error.status < 500 && error.code !== 'rate_limited')
-        await admitUnbilled(account.key._id);
+      const isFaultOfServer = error.status >= 500;
+      const isOverLimit = error.code === 'rate_limited';
+      if (account && !isFaultOfServer && !isOverLimit) await admitUnbilled(account.key._id);
       throw error;
     });
 

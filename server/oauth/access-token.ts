@@ -26,7 +26,8 @@ interface Issued {
   expiresAt: Date;
 }
 
-interface Known {
+/** The content of a token that was signed with one of our keys. */
+interface Verified {
   id: string;
   clientId: string;
   /** Seconds since the epoch. */
@@ -43,8 +44,8 @@ export interface OwnToken {
   isExpired: boolean;
 }
 
-/** The most genuine tokens that a process remembers, by their hash: about 5 MB. */
-const remembered = 20_000;
+/** The most tokens whose content a process remembers, by the hash of the token: about 5 MB. */
+const mostRemembered = 20_000;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
@@ -58,8 +59,8 @@ const verifierOf = (published: Keyring['publicKeys']) => ({
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   let verifier = verifierOf(keyring.publicKeys);
   const signed = createSigner(keyring, 'at+jwt');
-  /** Tokens that this process has signed or verified before. They are not verified again. */
-  const ours = new LRUCache<string, Known>({ max: remembered });
+  /** Tokens that this process has signed or verified before, by their hash. Their signatures are not verified again. */
+  const remembered = new LRUCache<string, Verified>({ max: mostRemembered });
 
   /** Returns a verifier with the keys that are published now. */
   function currentVerifier() {
@@ -68,7 +69,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   }
   const keys: JWTVerifyGetKey = (header, token) => currentVerifier().keys(header, token);
 
-  const view = ({ id, clientId, exp }: Known): OwnToken => ({
+  const view = ({ id, clientId, exp }: Verified): OwnToken => ({
     id,
     clientId,
     expiresAt: new Date(exp * 1000),
@@ -80,15 +81,15 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
       const exp = seconds(expiresAt);
       const about = { client_id: clientId, scope, sub, sid: sessionId, jti: id };
       const token = signed({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });
-      ours.set(sha256(token), { id, clientId, exp, kid: keyring.signing.kid });
+      remembered.set(sha256(token), { id, clientId, exp, kid: keyring.signing.kid });
       return token;
     },
 
     /** Returns the content of a token of this service, also after it has expired. Undefined for anything else. */
     async verify(token: string): Promise<OwnToken | undefined> {
       const hash = sha256(token);
-      const known = ours.get(hash);
-      // A key can be withdrawn while its tokens are valid. Then they are no longer accepted.
+      const known = remembered.get(hash);
+      // An operator can withdraw a key while its tokens are valid. They are then no longer accepted.
       if (known && currentVerifier().kids.has(known.kid)) return view(known);
       try {
         const { payload, protectedHeader } = await jwtVerify(token, keys, {
@@ -102,10 +103,10 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
         const { success, data } = Payload.safeParse(payload);
         if (!success) return undefined;
         const verified = { id: data.jti, clientId: data.client_id, exp: data.exp, kid: protectedHeader.kid };
-        ours.set(hash, verified);
+        remembered.set(hash, verified);
         return view(verified);
       } catch (error) {
-        if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
+        if (error instanceof errors.JOSEError) return undefined;
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 import { ApiError } from '../platform/errors.ts';
 
-/** Where a request has the client's credentials. `unreadable` is a header without credentials in the right form. */
+/** Where a request has the client's credentials. `basic`: in a Basic header. `unreadable`: the header has another form. */
 export type CredentialsPlace = 'body' | 'basic' | 'unreadable';
 
 interface Presented {
@@ -13,15 +13,16 @@ function decodeForm(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
+/** Reads a header `Basic base64(id:secret)`. @returns undefined if it has another form */
 function parse(header: string): { id: string; secret: string } | undefined {
-  const [, encoded] = /^basic +([A-Za-z0-9+/=_-]+) *$/i.exec(header) ?? [];
-  const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  if (colon < 1) return undefined;
+  const { encoded = '' } = /^basic +(?<encoded>[A-Za-z0-9+/=_-]+) *$/i.exec(header)?.groups ?? {};
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const { id, secret } = /^(?<id>[^:]+):(?<secret>.*)$/s.exec(text)?.groups ?? {};
+  if (id === undefined || secret === undefined) return undefined;
   try {
-    return { id: decodeForm(text.slice(0, colon)), secret: decodeForm(text.slice(colon + 1)) };
+    return { id: decodeForm(id), secret: decodeForm(secret) };
   } catch {
-    return undefined;
+    return undefined; // a `%` without two hexadecimal digits
   }
 }
 
@@ -30,20 +31,26 @@ const placeholder = 'unreadable';
 
 /**
  * Returns the body with the credentials of a Basic header in it, as if they had been sent in the body.
- * If the body has credentials, a header of another scheme is ignored, because shared HTTP clients send it everywhere.
  * @throws ApiError `invalid_request` if both the body and a Basic header have credentials
  */
 export function presentCredentials(header: string | undefined, body: unknown): Presented {
+  // A body of another type is refused by its schema.
   if (!header || typeof body !== 'object' || body === null) return { body, place: 'body' };
-  const { client_id: id, client_secret: secret } = body as Record<string, unknown>;
+  const { client_id: idInBody, client_secret: secretInBody } = body as Record<string, unknown>;
   const isBasic = /^basic(?= |$)/i.test(header);
-  if (!isBasic && secret !== undefined) return { body, place: 'body' };
+  // Shared HTTP clients send the header of another scheme to every server, so it is ignored.
+  if (!isBasic && secretInBody !== undefined) return { body, place: 'body' };
   const basic = parse(header);
-  if (secret !== undefined || (basic && id !== undefined && id !== basic.id)) {
+  // The id alone may be in both, because it is no secret.
+  const isSameId = idInBody === undefined || idInBody === basic?.id;
+  if (secretInBody !== undefined || (basic && !isSameId)) {
     throw new ApiError('invalid_request', {
       description: 'Send the client credentials in the body or in the Authorization header, not in both',
     });
   }
-  const { id: client_id, secret: client_secret } = basic ?? { id: placeholder, secret: placeholder };
-  return { body: { ...body, client_id, client_secret }, place: basic ? 'basic' : 'unreadable' };
+  const { id, secret } = basic ?? { id: placeholder, secret: placeholder };
+  return {
+    body: { ...body, client_id: id, client_secret: secret },
+    place: basic ? 'basic' : 'unreadable',
+  };
 }

@@ -69,7 +69,10 @@ export const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset=
 
 /** Checks client credentials for the token endpoint and the revocation endpoint (interface 5.1). */
 export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {
-  /** Refuses wrong credentials. They are counted per address. Otherwise an attacker who knows the public client id could lock the client out. */
+  /**
+   * Refuses wrong credentials. They are counted per client id and address. Otherwise an attacker who knows the public client id
+   * could lock the client out.
+   */
   async function refuse({ clientId, clientSecret, address, basic }: Credentials): Promise<never> {
     const { allowed, retryAfter } = await limit(
       'wrong-secret',
@@ -78,11 +81,12 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     );
     if (!allowed)
       throw new ApiError('rate_limited', { description: 'Too many wrong client secrets', retryAfter });
-    const description =
+    // Explains a mix-up, such as an API key in place of the client secret.
+    const mixUp =
       wrongKind('client_id', clientId, 'clientId') ??
       wrongKind('client_secret', clientSecret, 'clientSecret');
     throw new ApiError('invalid_client', {
-      ...(description && { description }),
+      ...(mixUp && { description: mixUp }),
       ...(basic && { headers: basicChallenge }),
     });
   }
@@ -118,8 +122,8 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       throw new ApiError('client_inactive');
     },
 
-    /** Returns the client. If its claims do not include `scope`, the client is read again from the database. */
-    async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
+    /** Returns the client. If it may not ask for `scope`, it is read again from the database, because the cache may be outdated. */
+    async withClaims(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
       const hasClaims = ({ claims }: OAuthClient) => scope.every((name) => claims.includes(name));
       if (hasClaims(client)) return client;
       return (await findClient(client._id, { fresh: true }))?.client ?? client;
@@ -131,9 +135,10 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
      * @throws ApiError `client_inactive` if the key is revoked; else `rate_limited` above the limit (interface section 8, rule 5)
      */
     async admit(client: OAuthClient): Promise<OAuthClient> {
-      const counting = limit('token', client._id, mostRequests(client));
-      const [admitted] = await Promise.all([withActiveKey(client), counting]);
-      const { allowed, retryAfter } = await counting;
+      const [admitted, { allowed, retryAfter }] = await Promise.all([
+        withActiveKey(client),
+        limit('token', client._id, mostRequests(client)),
+      ]);
       if (allowed) return admitted;
       throw new ApiError('rate_limited', { description: 'Token endpoint rate limit exceeded', retryAfter });
     },

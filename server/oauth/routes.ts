@@ -29,7 +29,7 @@ interface Dependencies {
   exchange: ReturnType<typeof createTokenExchange>;
   userinfo: ReturnType<typeof createUserinfo>;
   revoke: ReturnType<typeof createRevocation>;
-  pace: Deadline;
+  deadline: Deadline;
 }
 
 const errors = <S extends number>(...statuses: S[]) =>
@@ -47,7 +47,10 @@ function createCredentialsReader() {
   const places = new WeakMap<FastifyRequest, CredentialsPlace>();
 
   return {
-    /** Adds the credentials of a Basic header to the body. Runs before the body is checked against its schema. */
+    /**
+     * Adds the credentials of a Basic header to the body. Runs before the body is checked against its schema. A parameter may
+     * occur once, and an empty one counts as absent (RFC 6749 3.2).
+     */
     async prepare(request: FastifyRequest): Promise<void> {
       const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '');
       if (isForm) requireOnce(request.body);
@@ -60,9 +63,10 @@ function createCredentialsReader() {
     read(request: FastifyRequest, body: { client_id: string; client_secret: string }): Credentials {
       const place = places.get(request);
       if (place === 'unreadable') {
-        const kind = nameKind(bearerToken(request.headers.authorization) ?? '');
-        const form = 'The Authorization header is not of the form Basic base64(client_id:client_secret)';
-        const description = kind === undefined ? form : `${form}: it has ${kind}`;
+        const mistake = 'The Authorization header is not of the form Basic base64(client_id:client_secret)';
+        // For example an API key, which other endpoints of this API take as a Bearer token.
+        const sentCredential = nameKind(bearerToken(request.headers.authorization) ?? '');
+        const description = sentCredential === undefined ? mistake : `${mistake}: it has ${sentCredential}`;
         throw new ApiError('invalid_client', { description, headers: basicChallenge });
       }
       const { client_id: clientId, client_secret: clientSecret } = body;
@@ -78,11 +82,11 @@ function createCredentialsReader() {
 }
 
 /** The routes under `/api/oauth`. Errors have the OAuth format, and no response may be cached. */
-export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies): FastifyPluginAsyncZod {
+export function oauthRoutes({ exchange, userinfo, revoke, deadline }: Dependencies): FastifyPluginAsyncZod {
   const credentials = createCredentialsReader();
 
   return async (scope) => {
-    answerInTime(scope, pace);
+    answerInTime(scope, deadline);
     scope.addHook('onRequest', (_request, reply, done) => {
       void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
       done();
@@ -143,6 +147,7 @@ export function discoveryRoutes({
 
   return async (scope) => {
     for (const address of new Set([wellKnown, `${wellKnown}${path}`, `${path}${wellKnown}`])) {
+      // The OpenAPI document lists the metadata once.
       const hide = address !== wellKnown;
       const schema = { hide, response: { 200: AuthorizationServerMetadata } };
       scope.get(address, { schema }, async (_request, reply) => reply.headers(headers).send(metadata));

@@ -11,7 +11,7 @@ import type { AccessTokens } from './access-token.ts';
 import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
 
 interface Dependencies {
-  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted'>;
+  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'withClaims'>;
   charges: Charging;
   grants: {
     load(code: string): Promise<Grant | undefined>;
@@ -112,7 +112,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     const cause = sha256(request.code);
     const [admitted, found] = await Promise.all([clients.admit(caller.client), grants.load(request.code)]);
     const grant = requireOwnCode(found, request.code, admitted);
-    const client = await clients.permitted(admitted, grantedScope(grant));
+    const client = await clients.withClaims(admitted, grantedScope(grant));
 
     const fault = codeFault(grant, request, { client, now: clock.now() });
     if (fault) {

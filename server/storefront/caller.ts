@@ -92,13 +92,14 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoySecret));
     const signature = { integrationId, timestamp, value: signingHeaders['x-svc-signature'] };
     // A secret is checked even if the integration is unknown, so that the time does not reveal which integrations exist.
-    const version = isSignedWith(secret, signature, raw)
-      ? integration?.secretVersion
-      : integration && (await findOldVersionThatSigned(integration, signature, raw));
+    const hasSigned = isSignedWith(secret, signature, raw);
+    const presentVersion = hasSigned ? integration?.secretVersion : undefined;
+    const version =
+      presentVersion ?? (integration && (await findOldVersionThatSigned(integration, signature, raw)));
     if (version === undefined || !integration) {
-      const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
+      const mixUp = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
       const hint =
-        kind ?? (integration?.mode === 'test' ? explainMismatch(secret, signature, raw) : undefined);
+        mixUp ?? (integration?.mode === 'test' ? explainMismatch(secret, signature, raw) : undefined);
       throw new ApiError('invalid_signature', hint ? { description: `Invalid signature: ${hint}` } : {});
     }
     if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds) {

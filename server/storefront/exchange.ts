@@ -103,6 +103,7 @@ export function createStorefrontExchange({
     const { integration, client } = caller;
     const shop = request.shop_domain.toLowerCase();
     if (!integration.shops.includes(shop)) throw shopNotFound(request.shop_domain, integration);
+    // Each storefront charge has a level. Its type allows none, because charges of other kinds have none.
     const { enrollmentId, claims, verificationLevel = 'basic' } = await buyAccess(request, caller, context);
     const customer = { clientId: client._id, shop, customerId: request.customer_id };
     await rememberCustomer(enrollmentId, customerHash(idKey, customer));

@@ -1,13 +1,11 @@
 import type { IntegrationStatus } from '../../contracts/admin/integrations.ts';
-import type { Total } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type AuditedRecord, recordIndexes } from '../platform/database/records.ts';
 import type { SealedField } from '../platform/keys/sealed-values.ts';
 
 /** An integration lets shops exchange the codes of one storefront client. The shops sign their requests with one secret. */
-export interface Integration {
-  _id: string;
+export interface Integration extends AuditedRecord {
   partnerId: string;
   clientId: string;
   /** The mode of the integration's client. */
@@ -24,10 +22,6 @@ export interface Integration {
   /** The previous secret, which is accepted until it expires. */
   oldSecret?: OldIntegrationSecret;
   rotatedAt?: Date;
-  createdAt: Date;
-  revision: number;
-  audit: AuditEntry[];
-  auditAt?: Date;
 }
 
 export interface OldIntegrationSecret {
@@ -40,8 +34,7 @@ export interface OldIntegrationSecret {
 
 export const integrationCollection = 'integrations';
 export const indexes: IndexDeclaration[] = [
-  { collection: integrationCollection, key: { createdAt: -1, _id: -1 } },
-  { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
+  ...recordIndexes(integrationCollection),
   { collection: integrationCollection, key: { last4: 1 }, sparse: true },
   { collection: integrationCollection, key: { 'oldSecret.last4': 1 }, sparse: true },
   { collection: integrationCollection, key: { 'oldSecret.expiresAt': 1 }, sparse: true },
@@ -49,37 +42,8 @@ export const indexes: IndexDeclaration[] = [
   { collection: integrationCollection, key: { clientId: 1, createdAt: -1, _id: -1 } },
 ];
 
+/** `counted`: the integration counts its changes in `revision`. */
 const sealed = (field: string): SealedField => ({ collection: integrationCollection, field, counted: true });
 export const sealedSecret = sealed('sealedSecret');
 export const sealedOldSecret = sealed('oldSecret.sealedSecret');
 export const sealedFields: SealedField[] = [sealedSecret, sealedOldSecret];
-
-/** The values that fields must have. A field that is undefined is not checked. */
-type Filter = { [Field in keyof Integration]?: Integration[Field] | undefined };
-
-/** A store of integrations. Each change of a record is written together with its audit entry. */
-export interface IntegrationStore {
-  insert(
-    integration: Omit<Integration, 'revision' | 'audit' | 'auditAt'>,
-    entry: AuditEntry,
-  ): Promise<Integration>;
-  find(id: string): Promise<Integration | undefined>;
-  findAll(ids: readonly string[]): Promise<(Integration | undefined)[]>;
-  /** Returns integrations, the newest first. */
-  list(filter: Filter, page: { limit: number; after?: string | undefined }): Promise<Integration[]>;
-  count(filter: Filter): Promise<Total>;
-  /** Changes an integration, unless `decide` returns undefined. @throws ApiError `not_found` */
-  change(
-    id: string,
-    decide: (current: Integration) =>
-      | {
-          set: {
-            [Field in keyof Omit<Integration, '_id' | 'createdAt' | 'revision' | 'audit' | 'auditAt'>]?:
-              | Integration[Field]
-              | undefined;
-          };
-          entry: AuditEntry;
-        }
-      | undefined,
-  ): Promise<Integration>;
-}

@@ -10,13 +10,14 @@ import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import { changedList } from '../platform/admin-api/changed-list.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
+import type { RecordStore } from '../platform/database/records.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
-import type { Integration, IntegrationStore, OldIntegrationSecret } from './integration-store.ts';
+import type { Integration, OldIntegrationSecret } from './integration-store.ts';
 
 interface Dependencies {
-  store: IntegrationStore;
+  store: RecordStore<Integration>;
   sealing: Pick<Sealing, 'seal'>;
   clock: { now(): number };
   findClient: (
@@ -76,12 +77,6 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
     });
   }
 
-  async function show(id: string): Promise<Integration> {
-    const integration = await store.find(id);
-    if (!integration) throw new ApiError('not_found', { description: `No storefront integration ${id}` });
-    return integration;
-  }
-
   return {
     async create({ partnerId, clientId, shops }: CreateIntegration, actor: Actor): Promise<FreshIntegration> {
       const { mode } = await requireStorefrontClient(partnerId, clientId);
@@ -95,7 +90,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
       return { integration, integrationSecret };
     },
 
-    show,
+    show: store.get,
 
     list: ({ partnerId, clientId, mode, status, ...page }: ListIntegrations): Promise<Integration[]> =>
       store.list({ partnerId, clientId, mode, status }, page),
@@ -129,13 +124,18 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         if (status === 'disabled')
           throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
         const now = clock.now();
-        const oldSecret = keepOldSeconds > 0 ? oldSecretOf(current, now, keepOldSeconds) : undefined;
         const next = { secretVersion: secretVersion + 1 };
-        const after = keepOldSeconds > 0 ? { ...next, keepOldSeconds } : next;
-        return {
-          set: { ...next, ...stored, oldSecret, lastUsedAt: undefined, rotatedAt: new Date(now) },
-          entry: auditEntryOf(actor, id, { before: { secretVersion, last4 }, after }),
-        };
+        // The new secret was never used.
+        const set = { ...next, ...stored, lastUsedAt: undefined, rotatedAt: new Date(now) };
+        const before = { secretVersion, last4 };
+        if (keepOldSeconds === 0)
+          return {
+            set: { ...set, oldSecret: undefined },
+            entry: auditEntryOf(actor, id, { before, after: next }),
+          };
+        const oldSecret = oldSecretOf(current, now, keepOldSeconds);
+        const after = { ...next, keepOldSeconds };
+        return { set: { ...set, oldSecret }, entry: auditEntryOf(actor, id, { before, after }) };
       });
       return { integration, integrationSecret };
     },

@@ -17,7 +17,7 @@ interface Dependencies {
     caller: Caller,
     context: RequestContext,
   ) => Promise<StorefrontResponse>;
-  pace: Deadline;
+  deadline: Deadline;
 }
 
 function parseBody(type: string | undefined, raw: Buffer): unknown {
@@ -28,7 +28,7 @@ function parseBody(type: string | undefined, raw: Buffer): unknown {
 }
 
 /** Returns the routes under `/api/integrations/storefront`. The signature of the raw body is checked before the body is parsed. */
-export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies): FastifyPluginAsyncZod {
+export function storefrontRoutes({ authenticate, exchange, deadline }: Dependencies): FastifyPluginAsyncZod {
   const callers = createRequestCallers<Caller>();
 
   async function requireSignature(request: FastifyRequest): Promise<void> {
@@ -40,7 +40,7 @@ export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies)
   }
 
   return async (scope) => {
-    answerInTime(scope, pace);
+    answerInTime(scope, deadline);
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       '*',

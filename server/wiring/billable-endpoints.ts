@@ -37,12 +37,12 @@ interface Dependencies {
   clock: Clock;
   /** The issuer of tokens, which is the base URL. */
   issuer: string;
-  pace: Deadline;
+  deadline: Deadline;
 }
 
 /** Makes the endpoints of OAuth, storefront and checkbox. Each gets the user from verification and a charge from billing. */
 export function createBillableEndpoints(dependencies: Dependencies) {
-  const { charges, partners, verification, integrations, keyring, sealing, limit, clock, pace } =
+  const { charges, partners, verification, integrations, keyring, sealing, limit, clock, deadline } =
     dependencies;
   const { directory, clientSecrets } = partners;
   const { client: findClient, keyStatus } = directory;
@@ -70,7 +70,7 @@ export function createBillableEndpoints(dependencies: Dependencies) {
       clock,
     }),
     revoke: createRevocation({ clients, tokens, revoke }),
-    pace,
+    deadline,
   });
 
   const storefront = storefrontRoutes({
@@ -90,7 +90,7 @@ export function createBillableEndpoints(dependencies: Dependencies) {
       idKey: keyring.id,
       clock,
     }),
-    pace,
+    deadline,
   });
 
   const admitUnbilled = createUnbilledLimit(limit);
@@ -109,7 +109,7 @@ export function createBillableEndpoints(dependencies: Dependencies) {
       admitUnbilled,
       clock,
     }),
-    pace,
+    deadline,
   });
 
   return { oauth: { routes: oauth }, storefront: { routes: storefront }, checkbox: { routes: checkbox } };

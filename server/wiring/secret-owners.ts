@@ -16,11 +16,13 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
 }
 
-/** A reason why a secret does not work now. If `isPermanent` is true, it can never work again. */
+/** A reason why a secret does not work now; undefined if the reason does not exist. */
 type Fault = { text: string; isPermanent: boolean } | undefined;
 
+/** Returns the fault if it exists. The secret works again when an operator has mended it. */
 const temporaryFault = (exists: boolean, text: string): Fault =>
   exists ? { text, isPermanent: false } : undefined;
+/** Returns the fault if it exists. The secret then never works again. */
 const permanentFault = (exists: boolean, text: string): Fault =>
   exists ? { text, isPermanent: true } : undefined;
 
@@ -32,18 +34,19 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   const { partners, keys, clients } = stores.partners;
   const { integrations } = stores.storefront;
 
-  const sealedWith = (field: SealedField, hash: string) =>
+  /** Returns the id of the record whose encrypted secret in `field` has this hash. */
+  const findHolder = (field: SealedField, hash: string) =>
     findSealed(db, field, { sealing, matches: (value) => sameText(sha256(value), hash) });
 
-  /** Describes a secret of a partner. `inactive` is the text of the first fault. */
+  /** Describes a secret of a partner. `inactive` is why it does not work now, `ended` whether it never will. */
   async function ofPartner(
     owner: { _id: string; partnerId: string; mode: FoundSecret['mode'] },
     { expiresAt, faults }: { expiresAt?: Date | undefined; faults: readonly Fault[] },
   ): Promise<FoundSecret> {
     const partner = await partners.find(owner.partnerId);
     const isActive = partner?.status === 'active';
-    const all = [...faults, temporaryFault(!isActive, `the partner is ${partner?.status ?? 'unknown'}`)];
-    const found = all.filter((fault) => fault !== undefined);
+    const partnerFault = temporaryFault(!isActive, `the partner is ${partner?.status ?? 'unknown'}`);
+    const found = [...faults, partnerFault].filter((fault) => fault !== undefined);
     return {
       id: owner._id,
       partnerId: owner.partnerId,
@@ -55,11 +58,11 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     };
   }
 
-  const rotatedFault = (old: { expiresAt: Date } | undefined): Fault =>
-    permanentFault(
-      old !== undefined && old.expiresAt.getTime() <= clock.now(),
-      'the secret was rotated, and has expired',
-    );
+  const isPast = (time: Date | undefined) => time !== undefined && time.getTime() <= clock.now();
+
+  /** @param expiresAt when an old secret expires; undefined for the present secret, which does not expire */
+  const expiredFault = (expiresAt: Date | undefined): Fault =>
+    permanentFault(isPast(expiresAt), 'the secret was rotated, and has expired');
 
   async function ofClient(hash: string): Promise<FoundSecret | undefined> {
     const client = await clients.findBySecretHash(hash);
@@ -69,7 +72,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     return ofPartner(client, {
       expiresAt,
       faults: [
-        rotatedFault(expiresAt && { expiresAt }),
+        expiredFault(expiresAt),
         temporaryFault(client.status !== 'active', 'the client is disabled'),
         temporaryFault(key?.status !== 'active', 'the API key of the client is revoked'),
       ],
@@ -80,24 +83,23 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     const operator = await stores.admin.operators.findByHash(hash);
     if (!operator) return undefined;
     const { _id: id, status, expiresAt } = operator;
-    const isExpired = expiresAt !== undefined && expiresAt.getTime() <= clock.now();
     const fault =
       permanentFault(status !== 'active', 'the operator is revoked') ??
-      permanentFault(isExpired, 'the token has expired');
+      permanentFault(isPast(expiresAt), 'the token has expired');
     const noPartner = { partnerId: null, partnerName: null, mode: null };
     return { id, ...noPartner, inactive: fault?.text, ended: fault !== undefined, expiresAt };
   }
 
   async function ofIntegration(hash: string): Promise<FoundSecret | undefined> {
-    const present = await sealedWith(sealedSecret, hash);
-    const id = present ?? (await sealedWith(sealedOldSecret, hash));
+    const holderOfPresent = await findHolder(sealedSecret, hash);
+    const id = holderOfPresent ?? (await findHolder(sealedOldSecret, hash));
     const integration = id === undefined ? undefined : await integrations.find(id);
     if (!integration) return undefined;
-    const old = present === undefined ? integration.oldSecret : undefined;
+    const expiresAt = holderOfPresent === undefined ? integration.oldSecret?.expiresAt : undefined;
     return ofPartner(integration, {
-      expiresAt: old?.expiresAt,
+      expiresAt,
       faults: [
-        rotatedFault(old),
+        expiredFault(expiresAt),
         permanentFault(integration.status !== 'active', 'the integration is disabled'),
       ],
     });
@@ -105,18 +107,17 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
 
   async function ofKey(hash: string): Promise<FoundSecret | undefined> {
     const [key] = await keys.findByHashes([hash]);
-    const old = key?.oldSecrets?.find((secret) => secret.hash === hash);
-    return (
-      key && ofPartner(key, { expiresAt: old?.expiresAt, faults: [rotatedFault(old), revokedFault(key)] })
-    );
+    const expiresAt = key?.oldSecrets?.find((secret) => secret.hash === hash)?.expiresAt;
+    return key && ofPartner(key, { expiresAt, faults: [expiredFault(expiresAt), revokedFault(key)] });
   }
 
   async function ofEndpoint(hash: string): Promise<FoundSecret | undefined> {
-    const present = await sealedWith(sealedSigningSecret, hash);
-    const id = present ?? (await sealedWith(sealedPreparedSecret, hash));
+    const holderOfPresent = await findHolder(sealedSigningSecret, hash);
+    const id = holderOfPresent ?? (await findHolder(sealedPreparedSecret, hash));
     const key = id === undefined ? undefined : await keys.find(id);
-    const prepared = temporaryFault(present === undefined, 'it is prepared, and signs nothing yet');
-    return key && ofPartner(key, { faults: [prepared, revokedFault(key)] });
+    const isPrepared = holderOfPresent === undefined;
+    const preparedFault = temporaryFault(isPrepared, 'it is prepared, and signs nothing yet');
+    return key && ofPartner(key, { faults: [preparedFault, revokedFault(key)] });
   }
 
   /** @returns undefined if no record has the secret */

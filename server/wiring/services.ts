@@ -194,7 +194,7 @@ export function createServices(foundation: Foundation) {
 
   const endpoints = createBillableEndpoints({
     charges,
-    revokedAt: billingStores.revocations.at,
+    revokedAt: billingStores.revocations.revokedAt,
     partners,
     verification,
     integrations,
@@ -204,7 +204,7 @@ export function createServices(foundation: Foundation) {
     used,
     clock,
     issuer: config.baseUrl,
-    pace,
+    deadline: pace,
   });
 
   const warnings = createWarnings({

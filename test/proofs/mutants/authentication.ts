@@ -87,10 +87,7 @@ export const authentication = [
     'server/wiring/secret-owners.ts',
     ['admin/secrets'],
     [
-      [
-        'old !== undefined && old.expiresAt.getTime() <= clock.now()',
-        'old !== undefined && old.expiresAt.getTime() < 0',
-      ],
+      ['time !== undefined && time.getTime() <= clock.now()', 'time !== undefined && time.getTime() < 0'],
       ["permanentFault(status === 'revoked',", "permanentFault(status !== 'revoked',"],
     ],
   ),
@@ -128,7 +125,7 @@ export const authentication = [
     'server/storefront/caller.ts',
     ['storefront/exchange', 'contract/section-5'],
     [
-      ['isSignedWith(secret, signature, raw)\n      ?', 'true\n      ?'],
+      ['const hasSigned = isSignedWith(secret, signature, raw)', 'const hasSigned = true'],
       [
         'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds',
         'clock.now() / 1000 - Number(timestamp) > timestampSkewSeconds',
