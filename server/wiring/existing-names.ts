@@ -18,17 +18,17 @@ export async function existingNames(
   { partners, storefront, verification }: Stores,
   { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,
 ): Promise<ReadonlyMap<string, NameOwner>> {
-  const [clients, keys, shops, sessions] = await Promise.all([
+  const [clients, keys, integrations, sessions] = await Promise.all([
     findNames(clientIds, partners.clients.findAll),
     findNames(keyHashes, partners.keys.findByHashes),
     findNames(integrationIds, storefront.integrations.findAll),
     findNames(sessionIds, verification.sessions.existing),
   ]);
-  const named = [...clients, ...shops, ...sessions].flatMap((owned) =>
-    owned ? ([[owned._id, { partnerId: owned.partnerId }]] as const) : [],
+  const byId = [...clients, ...integrations, ...sessions].flatMap((record) =>
+    record ? ([[record._id, { partnerId: record.partnerId }]] as const) : [],
   );
-  const bearers = keys.flatMap((key) =>
+  const byHash = keys.flatMap((key) =>
     key ? ([[key.hash, { partnerId: key.partnerId, keyId: key._id }]] as const) : [],
   );
-  return new Map<string, NameOwner>([...named, ...bearers]);
+  return new Map<string, NameOwner>([...byId, ...byHash]);
 }

@@ -3,12 +3,13 @@ import { createDial, createResolve, type Route } from '../webhooks/egress/connec
 import { checkWebhookUrl, isPublicAddress } from '../webhooks/egress/destination.ts';
 
 interface Settings {
+  /** Replaces the name resolution or the rule for addresses, in tests. */
   route?: Partial<Route>;
   /** The certificate authority to trust instead of those of the system. */
   ca?: string;
   /** How long everything may take, in milliseconds: name resolution, connection, TLS, headers and body. */
   timeoutMs?: number;
-  /** The most bytes of a body. */
+  /** The response fails if its body is larger than this. */
   mostBodyBytes?: number;
 }
 
@@ -63,7 +64,7 @@ export function createPublicGet(settings: Settings = {}) {
         // undici recognises its newer handler interface by this method.
         onRequestStart: () => undefined,
         onResponseStart(_controller, status, headers) {
-          if (status < 200) return;
+          if (status < 200) return; // an interim response, such as 103
           type = typeOf(headers);
           const fault = headFault(status, headers, { accept, mostBodyBytes });
           if (fault) fail(new Error(fault));
@@ -87,10 +88,11 @@ export function createPublicGet(settings: Settings = {}) {
     if (urlFault !== undefined) throw new Error(urlFault);
     const url = new URL(address);
     const dial = createDial(publicRoute, ca === undefined ? {} : { ca });
+    // The timeouts of undici are off, because one timer limits the whole request.
     const client = new Client(url.origin, { connect: dial.connect, headersTimeout: 0, bodyTimeout: 0 });
     let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_done, fail) => {
-      timer = setTimeout(fail, timeoutMs, new Error('no answer within the time allowed'));
+    const tooLate = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error('no answer within the time allowed')), timeoutMs);
     });
     try {
       return await Promise.race([sendRequest(client, { url, accept }), tooLate]);

@@ -2,15 +2,18 @@ import type { ApiKey } from '../partners/key-store.ts';
 import type { LastUses } from '../platform/keys/last-uses.ts';
 import type { Integration } from '../storefront/integration-store.ts';
 
-/** Makes the functions that note when a secret was last used. The time is stored next to the secret. */
+/**
+ * Makes the functions that note when a secret was last used. The time is stored next to the secret. The filter names the secret
+ * itself, so that the time is not stored for another secret if the secret was rotated meanwhile.
+ */
 export function createSecretUses({ note }: Pick<LastUses, 'note'>) {
   return {
     /** Notes that the secret with this hash has identified an API key. */
-    apiKey({ _id, hash: present, lastUsedAt, oldSecrets }: ApiKey, hash: string): void {
+    apiKey({ _id, hash: presentHash, lastUsedAt, oldSecrets }: ApiKey, hash: string): void {
       const old = oldSecrets?.find((secret) => secret.hash === hash);
       note({
         collection: 'apiKeys',
-        ...(hash === present
+        ...(hash === presentHash
           ? { filter: { _id, hash }, field: 'lastUsedAt', lastUsedAt }
           : {
               filter: { _id, 'oldSecrets.hash': hash },

@@ -54,14 +54,15 @@ function tracedPost(post: Post, tracing: Tracing): Post {
     );
 }
 
+/** The settings of webhooks that tests and fault runs set. `wrap` replaces parts, such as the function that sends a POST. */
 type Replaced = Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'> | undefined;
 
-/** Returns the replaced parts of webhooks, with a span around each attempt if tracing is on. */
+/** Returns the settings. If tracing is on, the function that sends a POST adds a span to each attempt. */
 export function tracedWebhooks(replaced: Replaced, tracing: Tracing | undefined): Replaced {
   if (!tracing) return replaced;
-  const wrap = replaced?.wrap ?? ((parts: Parts) => parts);
+  const { wrap = (parts: Parts) => parts, ...others } = replaced ?? {};
   return {
-    ...replaced,
+    ...others,
     wrap: (parts) => {
       const wrapped = wrap(parts);
       return { ...wrapped, post: tracedPost(wrapped.post, tracing) };

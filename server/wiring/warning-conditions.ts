@@ -3,7 +3,7 @@ import { ownerOfWallet, walletIdOf } from '../billing/ledger-page.ts';
 import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
 import { daysLeftOf } from '../wallets/wallet-list.ts';
-import type { WalletSummary } from '../wallets/wallet-summary-store.ts';
+import { type WalletSummary, wasFunded } from '../wallets/wallet-summary-store.ts';
 import type { Condition } from '../warnings/warning.ts';
 import type { WarningSource } from '../warnings/watch.ts';
 import { evaluateHour, type HourFault } from '../webhooks/operators/hour-of-attempts.ts';
@@ -14,14 +14,18 @@ const [hour, day] = [3_600_000, 86_400_000];
 export const defaultLowDays = 7;
 /** The most endpoints with failed attempts that one check reads. */
 const mostEndpointsPerCheck = 200;
-/** A warning is raised about an old secret that expires within this time and was used within this time, in milliseconds. */
+/** A warning is raised about an old secret that expires within this time, in milliseconds. */
 export const expiringWithinMs = day;
+/** It is raised only if the secret was used within this time, because a partner that uses the new one has nothing to do. */
+const stillUsedWithinMs = day;
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 const minuteOf = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-function isLow({ balance, endsAt, seq }: WalletSummary, threshold: LowBalance, now: number): boolean {
-  if (seq === 0 || threshold === 'off') return false;
+/** Whether a partner must be warned of its balance. A wallet that was never funded is not in use yet. */
+function isLow(wallet: WalletSummary, threshold: LowBalance, now: number): boolean {
+  if (!wasFunded(wallet) || threshold === 'off') return false;
+  const { balance, endsAt } = wallet;
   if ('cents' in threshold) return balance < threshold.cents;
   return endsAt !== undefined && endsAt.getTime() < now + threshold.days * day;
 }
@@ -38,18 +42,17 @@ function lowBalanceCondition(summary: WalletSummary): Condition {
   };
 }
 
-function failingEndpointCondition({ _id: about, partnerId, mode }: ApiKey, fault: HourFault): Condition {
-  const since = fault.since ? ` since ${minuteOf(fault.since)}` : '';
-  const result = fault.since ? 'Nothing was delivered' : 'Less than half of the attempts were delivered';
-  return {
-    kind: 'endpoint_failing',
-    partnerId,
-    mode,
-    about,
-    text: `${result} to the webhook URL of ${about}${since}. The last answers: ${fault.answers.join(', ')}`,
-    // A fault with `since` has lasted for an hour already.
-    afterMs: fault.since ? 0 : hour,
-  };
+function failingEndpointCondition(key: ApiKey, { since: deadSince, answers }: HourFault): Condition {
+  const { _id: about, partnerId, mode } = key;
+  const endpoint = { kind: 'endpoint_failing', partnerId, mode, about } as const;
+  const lastAnswers = `The last answers: ${answers.join(', ')}`;
+  if (deadSince) {
+    const text = `Nothing was delivered to the webhook URL of ${about} since ${minuteOf(deadSince)}. ${lastAnswers}`;
+    // The endpoint has failed for an hour already.
+    return { ...endpoint, text, afterMs: 0 };
+  }
+  const text = `Less than half of the attempts were delivered to the webhook URL of ${about}. ${lastAnswers}`;
+  return { ...endpoint, text, afterMs: hour };
 }
 
 /** Makes the functions that find the problems of partners that warnings are about. They read the stores of several features. */
@@ -65,19 +68,24 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
     return conditions.filter(({ partnerId }) => active.has(partnerId));
   }
 
+  /** Finds low balances of live wallets. Test wallets are left out, because they hold no real money. */
   async function findLowBalances(): Promise<Condition[]> {
     const now = clock.now();
     const partnersWithThreshold: Partner[] = await partners.withLowBalance();
     const thresholds = new Map(
       partnersWithThreshold.map(({ _id, warnings }) => [walletIdOf(_id, 'live'), warnings?.lowBalance]),
     );
-    const [ending, others] = await Promise.all([
+    const [lowByDefault, withThreshold] = await Promise.all([
       summaries.endingBefore(['live'], new Date(now + defaultLowDays * day)),
       summaries.findAll([...thresholds.keys()]),
     ]);
+    const isLowByThreshold = (wallet: WalletSummary) => {
+      const threshold = thresholds.get(wallet._id);
+      return threshold !== undefined && isLow(wallet, threshold, now);
+    };
     const low = [
-      ...ending.filter(({ _id }) => !thresholds.has(_id)),
-      ...others.filter((one) => isLow(one, thresholds.get(one._id) ?? 'off', now)),
+      ...lowByDefault.filter(({ _id }) => !thresholds.has(_id)),
+      ...withThreshold.filter(isLowByThreshold),
     ];
     return onlyOfActivePartners(low.map(lowBalanceCondition));
   }
@@ -112,7 +120,7 @@ export function createWarningSources(stores: Stores, clock: { now(): number }): 
   async function findExpiringSecrets(): Promise<Condition[]> {
     const now = clock.now();
     const [from, to] = [new Date(now), new Date(now + expiringWithinMs)];
-    const usedSince = new Date(now - expiringWithinMs);
+    const usedSince = new Date(now - stillUsedWithinMs);
     const found = await stores.warnings.expiringSecrets.findExpiring({ from, to, usedSince });
     return onlyOfActivePartners(
       found.map(({ owner, partnerId, mode, last4, expiresAt }) => ({

@@ -33,7 +33,7 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
     partnerId,
     mode,
   }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
-    const [partner, wanting, opted] = await Promise.all([
+    const [partner, addressesOfMembers, keysWithNotices] = await Promise.all([
       partners.find(partnerId),
       config.portal ? stores.portal.members.warningEmails(partnerId) : [],
       keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeysPerPartner }),
@@ -41,8 +41,9 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
     return {
       name: partner?.name ?? partnerId,
       // Warnings about test mode are not sent by e-mail.
-      emails: mode === 'live' ? [...new Set([...(partner?.warnings?.emails ?? []), ...wanting])] : [],
-      keyIds: opted.map(({ _id }) => _id),
+      emails:
+        mode === 'live' ? [...new Set([...(partner?.warnings?.emails ?? []), ...addressesOfMembers])] : [],
+      keyIds: keysWithNotices.map(({ _id }) => _id),
     };
   }
 

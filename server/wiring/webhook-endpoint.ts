@@ -12,18 +12,20 @@ interface KeysAndClients {
 
 /**
  * Returns the API key whose webhook URL receives an event. It is the key that owns the session. If that key is revoked, it is the
- * present key of the client (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made.
+ * present key of the client (docs/choices.md). `skip` is set if the key has no URL, so that no delivery is made. For an inactive
+ * key, a delivery is made, and its attempt is skipped with that reason.
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },
   { apiKey, client }: KeysAndClients,
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
-  const mustMove = owner?.status === 'revoked' && clientId !== undefined;
-  const currentKeyId = mustMove ? (await client(clientId, { fresh: true }))?.client.keyId : undefined;
+  const isLost = owner?.status === 'revoked' && clientId !== undefined;
+  const currentKeyId = isLost ? (await client(clientId, { fresh: true }))?.client.keyId : undefined;
   const key = currentKeyId === undefined ? owner : await apiKey(currentKeyId);
   const recipient = { keyId: key?._id ?? keyId };
-  return key?.status === 'active' && !key.webhook ? { ...recipient, skip: 'no_url' } : recipient;
+  const hasNoUrl = key?.status === 'active' && !key.webhook;
+  return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;
 }
 
 interface KeysAndPartners {
