@@ -20,7 +20,8 @@ function addressesOf({ roles, ...config }: Config): Partial<Record<'api' | 'admi
 export async function usableAddresses(config: Config): Promise<ReturnType<typeof addressesOf>> {
   const addresses = addressesOf(config);
   const { health, ...others } = addresses;
-  const given = health && !config.health?.byDefault ? [health] : [];
-  await Promise.all([...Object.values(others), ...given].map(requireFree));
+  // Another process of this machine may have the default health port. The server then starts without a health listener.
+  const configuredHealth = health && !config.health?.byDefault ? [health] : [];
+  await Promise.all([...Object.values(others), ...configuredHealth].map(requireFree));
   return addresses;
 }

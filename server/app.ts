@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie';
 import type { FastifyPluginAsync } from 'fastify';
 import { discoveryRoutes } from './oauth/routes.ts';
 import type { Config } from './platform/config/config.ts';
-import { ApiError } from './platform/errors.ts';
+import { ApiError, unavailableRetryAfter } from './platform/errors.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
 import { healthRoutes } from './platform/http/health.ts';
 import { boundInFlight } from './platform/http/in-flight.ts';
@@ -40,7 +40,9 @@ function refuseIfClosed(app: HttpServer, closed: () => string | undefined): void
   app.addHook('onRequest', (request, _reply, done) => {
     const description = alwaysOpen.has(request.routeOptions.url) ? undefined : closed();
     if (description === undefined) return done();
-    done(new ApiError('service_unavailable', { retryAfter: 5, logged: true, description }));
+    // `logged`: the process has logged once why it is closed, so the refused requests are not logged.
+    const extras = { retryAfter: unavailableRetryAfter, logged: true, description };
+    done(new ApiError('service_unavailable', extras));
   });
 }
 

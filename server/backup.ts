@@ -63,6 +63,7 @@ async function withEngine<T>(dataDir: string, work: (engine: EmbeddedDatabase) =
   }
 }
 
+/** The manifest of a backup says that the database has the schema of this build, so it must have it. */
 async function checkSchema({ uri }: EmbeddedDatabase): Promise<void> {
   const { client, db } = await connect({ uri, embedded: true, appName: 'svc-gateway-backup' });
   await requireSchema(db, schema).finally(() => client.close());
@@ -134,6 +135,7 @@ export async function restore(config: Config, from: string) {
       throw new Error(`${present} is not that of the backup: move it away first`);
   }
   const masterKeys = config.masterKeys ?? [source, dataDir].flatMap(generatedMasterKeys);
+  /** Undefined if the data directory existed before. */
   const createdDirectory = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = mkdtempSync(join(dataDir, 'restoring-'));
   try {
@@ -147,6 +149,7 @@ export async function restore(config: Config, from: string) {
     rmSync(draft, { recursive: true });
     return { takenAt, ...ended };
   } catch (error) {
+    // Nothing remains of a failed restore.
     rmSync(createdDirectory ?? draft, { recursive: true });
     throw error;
   }

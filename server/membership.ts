@@ -4,7 +4,7 @@ import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config/config.ts';
 import { addressTowards } from './platform/config/own-address.ts';
 import type { Database } from './platform/database/connect.ts';
-import type { Address } from './platform/http/listen.ts';
+import { type Address, hostInUrl } from './platform/http/listen.ts';
 import type { HttpServer } from './platform/http/server.ts';
 import { joinEvery, type Processes } from './platform/jobs/processes.ts';
 import { createSweeper } from './platform/jobs/sweeper.ts';
@@ -24,6 +24,7 @@ interface Dependencies {
   serve: (app: Promise<HttpServer>, address: Address) => Promise<string>;
 }
 
+/** Addresses that mean every interface of a machine. */
 const everywhere = ['0.0.0.0', '::'];
 
 /** Makes the part of this process in hand-overs: its private listener, its heartbeat, and its view of the other processes. */
@@ -33,8 +34,9 @@ export function createMembership(dependencies: Dependencies) {
   let address: string | undefined;
 
   async function refreshMembership(): Promise<void> {
-    const takes = !isStopping() && outdated() === undefined && clock.trusted();
-    if (address !== undefined && takes) await processes.join(address);
+    // A process without a trusted clock refuses postings, so it must not ask for them.
+    const canTakePostings = !isStopping() && outdated() === undefined && clock.trusted();
+    if (address !== undefined && canTakePostings) await processes.join(address);
     await billing.handOver?.refresh();
   }
   const sweeper = createSweeper([{ name: 'peers', sweep: refreshMembership }], logger, joinEvery);
@@ -49,12 +51,13 @@ export function createMembership(dependencies: Dependencies) {
   async function listen(): Promise<void> {
     const { peer, roles } = config;
     if (!billing.handOver || !peer || !roles.has('api')) return;
-    const configured = peer.host !== undefined && !everywhere.includes(peer.host) ? peer.host : undefined;
-    const host = configured ?? (await ownAddress());
+    // Other processes need one address of this machine, also if the listener is open on every interface.
+    const isOneAddress = (host: string) => !everywhere.includes(host);
+    const reachableHost = peer.host && isOneAddress(peer.host) ? peer.host : await ownAddress();
     const variables = { host: 'SVC_PEER_ADDRESS', port: 'SVC_PEER_ADDRESS' };
     const app = createPeerApp(billing.handOver.routes, { logger, isStopping, closed: outdated });
-    const url = new URL(await serve(app, { host: peer.host ?? host, port: peer.port, variables }));
-    address = `${host.includes(':') ? `[${host}]` : host}:${url.port}`;
+    const url = new URL(await serve(app, { host: peer.host ?? reachableHost, port: peer.port, variables }));
+    address = `${hostInUrl(reachableHost)}:${url.port}`;
     logger.info({ address }, 'other processes hand over to this one at its private address');
   }
 
@@ -71,6 +74,7 @@ export function createMembership(dependencies: Dependencies) {
     /** Asks other processes to hand over nothing more to this process. Postings that still arrive are taken. */
     async leave(): Promise<void> {
       await sweeper.stop();
+      // If this fails, the other processes forget this one when its last heartbeat is old.
       await processes.resign().catch(() => undefined);
     },
   };

@@ -17,7 +17,7 @@ import { outdatedBy, requireSchema, type Schema } from './platform/database/sche
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
 import { createWriteProbe } from './platform/database/write-probe.ts';
-import { type Address, listenFault } from './platform/http/listen.ts';
+import { type Address, hostInUrl, listenFault } from './platform/http/listen.ts';
 import { createReadiness } from './platform/http/readiness.ts';
 import type { HttpServer } from './platform/http/server.ts';
 import { randomSecret } from './platform/ids.ts';
@@ -85,7 +85,7 @@ async function listen(app: HttpServer, address: Address): Promise<string> {
     throw listenFault(error, address);
   });
   const { port: actual } = app.server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+  return `http://${hostInUrl(host)}:${actual}`;
 }
 
 /** Closes a listener after its requests have ended. Connections that take too long are closed. */
@@ -164,7 +164,18 @@ export async function startServer(
     },
   };
   const sweeper = createSweeper([...services.sweeps, expiry], logger);
-  let fault: string | undefined;
+  let isStopRequested = false;
+  const isStopping = () => isStopRequested;
+  let startStep: string | undefined = 'the process is starting';
+  const starting = () => startStep;
+  /** Why this build must not use the database any more. */
+  let outdatedReason: string | undefined;
+  const outdated = () => outdatedReason;
+  /** Returns the text for refused requests; undefined if requests are served. */
+  const closed = () => {
+    if (outdatedReason !== undefined) return 'The build of this process is too old for the database';
+    return startStep === undefined ? undefined : 'This process is starting';
+  };
   const pulse: ReturnType<typeof createSweeper> = createSweeper(
     [
       { name: 'readiness', sweep: async () => void (await readiness.check()) },
@@ -176,15 +187,6 @@ export async function startServer(
     heartbeatEvery,
   );
   const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], logger, keyringReadEvery);
-  let stopping = false;
-  const isStopping = () => stopping;
-  const outdated = () => fault;
-  let step: string | undefined = 'the process is starting';
-  const starting = () => step;
-  const closed = () => {
-    if (outdated() !== undefined) return 'The build of this process is too old for the database';
-    return starting() && 'This process is starting';
-  };
   const tryWrite = createWriteProbe(processes.beat, { successLastsMs: replacements.pace?.writesTestedEvery });
   const { billing, capacity } = services;
   const { isStuck } = capacity;
@@ -194,10 +196,12 @@ export async function startServer(
 
   /** Ends the work of this process, but not the process, if other processes have finished an upgrade of the database. */
   async function leaveToNewerBuilds(): Promise<void> {
-    if (fault !== undefined) return;
-    fault = await outdatedBy(maintenance.db, schema.version);
-    if (fault === undefined) return;
-    logger.fatal(`this process takes no more work, because its build is too old for the database: ${fault}`);
+    if (outdatedReason !== undefined) return;
+    outdatedReason = await outdatedBy(maintenance.db, schema.version);
+    if (outdatedReason === undefined) return;
+    logger.fatal(
+      `this process takes no more work, because its build is too old for the database: ${outdatedReason}`,
+    );
     await Promise.all([sweeper.stop(), services.webhooks.stop()]);
     await services.billing.drain();
     await services.wallets.drain();
@@ -221,14 +225,13 @@ export async function startServer(
     return listen(server, address);
   }
 
-  /** Opens the health listener. Another process may have taken the default port, which is no fault. */
+  /** Opens the health listener. If another process of this machine has the default port, this one runs without it. */
   async function serveHealth(address: Address): Promise<void> {
-    const refused = (error: unknown) => {
+    await serve(createHealthApp(services, context), address).catch((error: unknown) => {
       if (!config.health?.byDefault) throw error;
       const { port } = address;
       logger.warn({ port }, 'no listener for metrics: the port is taken, and SVC_HEALTH_PORT names another');
-    };
-    await serve(createHealthApp(services, context), address).catch(refused);
+    });
   }
 
   clock.start();
@@ -239,7 +242,7 @@ export async function startServer(
   // A unique index makes charges exactly-once, so nothing but keys is written before it exists.
   await awaitIndexes(maintenance.db, indexes, {
     note(next) {
-      step = next;
+      startStep = next;
     },
     pause: () => sleep(indexRetryMs),
     logger,
@@ -247,7 +250,7 @@ export async function startServer(
   await pulse.sweep();
   await membership.join();
   await services.webhooks.start();
-  step = undefined;
+  startStep = undefined;
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   pulse.start();
   keyReader.start();
@@ -262,11 +265,12 @@ export async function startServer(
       for (const part of [pulse, keyReader, membership, sweeper]) await part.sweep();
     },
     async stop() {
-      stopping = true;
+      isStopRequested = true;
       await Promise.all([sleep(config.drainDelay), membership.leave()]);
       forgetAdminAddress?.();
       await Promise.all(listeners.map(closeListener));
       await Promise.all([sweeper.stop(), pulse.stop(), keyReader.stop()]);
+      // If this fails, the list of processes drops this one when its last heartbeat is old.
       await processes.leave().catch(() => undefined);
       await services.webhooks.stop();
       await services.billing.drain();

@@ -26,29 +26,33 @@ const audit = 'Next: start the server, then run `svcadmin wallets audit`.';
 
 const number = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-async function copy(command: 'backup' | 'restore', directory: string): Promise<void> {
-  const [{ readConfig }, { backup, restore }] = await Promise.all([
-    import('./platform/config/config.ts'),
-    import('./backup.ts'),
-  ]);
-  const config = readConfig(process.env);
-  if (command === 'backup') {
-    const { target, files } = await backup(config, directory);
-    return say(`Copied ${files} files to ${target}. It holds the master key: keep it secret.`);
-  }
-  const { takenAt, sessions, codes } = await restore(config, directory);
+/** Modules are loaded only by the command that needs them. */
+async function readConfiguration() {
+  const { readConfig } = await import('./platform/config/config.ts');
+  return readConfig(process.env);
+}
+
+async function backUp(directory: string): Promise<void> {
+  const { backup } = await import('./backup.ts');
+  const { target, files } = await backup(await readConfiguration(), directory);
+  say(`Copied ${files} files to ${target}. It holds the master key: keep it secret.`);
+}
+
+async function restoreFrom(directory: string): Promise<void> {
+  const { restore } = await import('./backup.ts');
+  const { takenAt, sessions, codes } = await restore(await readConfiguration(), directory);
   say(
     `Restored the state of ${takenAt}; ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`,
   );
 }
 
-async function closeRestoredDatabase(): Promise<void> {
-  const { readConfig } = await import('./platform/config/config.ts');
-  const { mongodbUri: uri, masterKeys: given, dataDir } = readConfig(process.env);
+/** Ends the sessions and codes of a database that was restored with the tools of MongoDB. `restore` does this by itself. */
+async function endRestoredSessions(): Promise<void> {
+  const { mongodbUri: uri, masterKeys: configuredKeys, dataDir } = await readConfiguration();
   if (!uri) throw new Error('set MONGODB_URI; `svc-gateway restore` does this for the embedded database');
   const { closeRestored } = await import('./restored.ts');
   const { generatedMasterKeys } = await import('./platform/config/local-secrets.ts');
-  const masterKeys = given ?? generatedMasterKeys(dataDir);
+  const masterKeys = configuredKeys ?? generatedMasterKeys(dataDir);
   const { sessions, codes } = await closeRestored({
     uri,
     embedded: false,
@@ -58,31 +62,33 @@ async function closeRestoredDatabase(): Promise<void> {
   say(`Ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`);
 }
 
-async function run([command, ...rest]: readonly string[]): Promise<void> {
-  const [directory] = rest;
-  if ((command === 'backup' || command === 'restore') && directory !== undefined && rest.length === 1)
-    return copy(command, directory);
-  switch (rest.length === 0 ? command : 'unknown') {
-    case undefined:
-    case 'start':
-      await import('./main.ts');
-      return;
-    case 'check': {
-      const { check } = await import('./check.ts');
-      process.exitCode = (await check(process.env)) ? 0 : 1;
-      return;
-    }
-    case 'restored':
-      return closeRestoredDatabase();
-    case '--version':
-      process.stdout.write(`${version}\n`);
-      return;
-    case '--help':
-      process.stdout.write(usage);
-      return;
-    default:
-      process.stderr.write(usage);
-      process.exitCode = badUsage;
+async function checkProcess(): Promise<void> {
+  const { check } = await import('./check.ts');
+  process.exitCode = (await check(process.env)) ? 0 : 1;
+}
+
+const commands = new Map<string, () => unknown>([
+  ['start', () => import('./main.ts')],
+  ['check', checkProcess],
+  ['restored', endRestoredSessions],
+  ['--version', () => say(version)],
+  ['--help', () => process.stdout.write(usage)],
+]);
+const commandsOnDirectory = new Map<string, (directory: string) => unknown>([
+  ['backup', backUp],
+  ['restore', restoreFrom],
+]);
+
+async function run([command = 'start', directory, ...surplus]: readonly string[]): Promise<void> {
+  const act = commands.get(command);
+  const actOnDirectory = commandsOnDirectory.get(command);
+  if (act && directory === undefined) {
+    await act();
+  } else if (actOnDirectory && directory !== undefined && surplus.length === 0) {
+    await actOnDirectory(directory);
+  } else {
+    process.stderr.write(usage);
+    process.exitCode = badUsage;
   }
 }
 

@@ -10,7 +10,7 @@ export const pageVersion = 1;
 /** The most entries in one page. */
 export const largestPage = 128;
 
-/** The reason of an entry that is not a charge. */
+/** Why an entry that is not a charge was written, and by whom. */
 export interface Memo {
   reference?: string;
   reason?: string;
@@ -111,7 +111,7 @@ export function grantSealOf(grant: Grant): string {
   return createHmac('sha256', grant.salt).update(JSON.stringify(grant)).digest('base64url');
 }
 
-/** Returns the values that a page's digest covers, in a fixed order. */
+/** Returns the values that a page's digest covers. Their order is fixed, because another order would have another digest. */
 function contentOf(page: Omit<LedgerPage, 'digest'>): unknown[] {
   const { _id, walletId, n, version, attempt, at, entries, state, previous } = page;
   const { balance, seq, minute, hour, caps } = state;

@@ -41,6 +41,7 @@ export type InsertResult =
   /** The database has refused the page: for now, or always because of a fault of this build. */
   | Error;
 
+/** The reply of the server to an insert. A page without a write error was inserted. */
 interface InsertReply {
   writeErrors?: { index: number; code: number; keyPattern?: Document }[];
 }

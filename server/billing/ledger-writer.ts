@@ -19,7 +19,7 @@ type Outcome =
   | { outcome: 'used' }
   | Refusal;
 
-/** The result of a posting. `used` means that a durable entry with this id exists already. */
+/** The result of a posting for its caller. `used`: no crash can undo `entry`, which has this id already. */
 export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
 export interface Options {
@@ -55,7 +55,7 @@ interface Settings {
 
 type Drafted = Draft<Ticket> & { head: Head };
 
-/** How long to wait for a page of another process that reads do not show yet, in milliseconds. Random, so that retries differ. */
+/** How long to wait for a page that reads do not show yet, in milliseconds. Random, so that processes do not retry together. */
 const catchUpDelayMs = () => 2 + Math.random() * 3;
 const retryAfterMs = 10;
 

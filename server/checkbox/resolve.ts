@@ -89,7 +89,8 @@ const conflict = (description?: string) =>
  * @throws ApiError `idempotency_conflict` for another body, a revoked access, or a request of more than 24 hours ago
  */
 function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
-  if (access && access.fingerprint !== fingerprint) throw conflict();
+  const isOtherRequest = access !== undefined && access.fingerprint !== fingerprint;
+  if (isOtherRequest) throw conflict();
   if (access && !revoked && access.expiresAt.getTime() > now) return access;
   throw conflict(
     'This Idempotency-Key was used before, and an answer is kept for 24 hours at most; send a new one',
@@ -110,7 +111,7 @@ function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) 
     sessionId: enrolled.firstSession,
     enrollmentId: enrolled.id,
     sub: enrolled.sub,
-    returning: true,
+    returning: true, // an enrolled user is a returning one
     scope: Object.keys(snapshot.claims).join(' '),
     rehearse: enrolled.rehearse,
     lifetimeSeconds: storedAnswerLifetimeSeconds,

@@ -108,6 +108,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     credentials: Credentials,
     context: RequestContext,
   ): Promise<TokenResponse> => {
+    // The client comes from a cache. `admit` and `withClaims` read it again before they refuse it.
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
     const [admitted, found] = await Promise.all([clients.admit(caller.client), grants.load(request.code)]);

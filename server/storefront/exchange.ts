@@ -32,11 +32,14 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: Integrat
   throw new ApiError('code_not_found', description === undefined ? {} : { description });
 }
 
+/** The most shops that an error names. */
+const mostNamedShops = 10;
+
 /** Returns the error for an unknown shop. For a test integration, it names the sent and the registered values. */
 function shopNotFound(sent: string, { mode, shops }: Caller['integration']): ApiError {
   if (mode !== 'test') return new ApiError('shop_not_found');
   const form = /[:/]/.test(sent) ? '; a shop_domain is a host name, without https:// and without a path' : '';
-  const registered = `this integration has ${shops.slice(0, 10).join(', ')}`;
+  const registered = `this integration has ${shops.slice(0, mostNamedShops).join(', ')}`;
   return new ApiError('shop_not_found', {
     description: `${errorTable.shop_not_found.text}: ${showSent(sent)}${form}; ${registered}`,
   });

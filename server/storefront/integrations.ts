@@ -43,6 +43,7 @@ function oldSecretOf(
     throw new ApiError('conflict', { description });
   }
   const expiresAt = new Date(now + keepOldSeconds * 1000);
+  // `last4` is empty if an older build made the secret.
   return { sealedSecret, secretVersion, last4, expiresAt, ...(lastUsedAt ? { lastUsedAt } : {}) };
 }
 

@@ -215,15 +215,15 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
       .output(LimitsView)
       .mutation(async ({ input: { perMinute, perHour, ...wallet }, ctx }) => {
         const { walletId, state } = await walletOf(wallet);
-        const after = {
+        const changed = {
           ...(perMinute === undefined ? {} : { perMinute }),
           ...(perHour === undefined ? {} : { perHour }),
         };
         const target = { id: walletId, at: clock.now() };
         await manualEntries.setCaps(
           walletId,
-          after,
-          auditEntry(ctx.actor, target, { before: state.caps, after }),
+          changed,
+          auditEntry(ctx.actor, target, { before: state.caps, after: changed }),
         );
         return viewLimits(wallet, await walletOf(wallet), clock.now());
       }),

@@ -105,7 +105,8 @@ export function viewLimits(
 
 export function viewStatement({ partnerId, mode }: WalletReference, statement: Statement): StatementView {
   const { opening, closing, entries, untilSeq } = statement;
-  const more = entries.length > 0 && (entries.at(-1)?.seq ?? 0) < untilSeq;
+  const lastSeq = entries.at(-1)?.seq;
+  const more = lastSeq !== undefined && lastSeq < untilSeq;
   return {
     partnerId,
     mode,

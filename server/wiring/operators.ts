@@ -96,7 +96,12 @@ export function createOperators(foundation: Foundation, parts: Parts) {
 
   const portal = config.portal
     ? createPortal({
-        ...{ stores: stores.portal, clock, keyring, baseUrl: config.baseUrl, limit, logger },
+        stores: stores.portal,
+        clock,
+        keyring,
+        baseUrl: config.baseUrl,
+        limit,
+        logger,
         members: members.members,
         router,
         recordCall: admin.auditLog.recordCall,

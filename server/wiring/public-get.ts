@@ -78,6 +78,7 @@ export function createPublicGet(settings: Settings = {}) {
         onResponseError: (_controller, error) => fail(error),
       };
       const headers = { accept: accept.join(', ') };
+      // `reset` closes the connection after the response, because there is one request for each connection.
       client.dispatch({ method: 'GET', path: url.pathname + url.search, headers, reset: true }, handler);
     });
   }

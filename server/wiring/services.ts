@@ -17,6 +17,7 @@ import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
+import type { CodeOfSession } from '../verification/session/session-store.ts';
 import { testIdentityWalletSettings } from '../verification/sources/identity-wallet/source.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
@@ -39,8 +40,9 @@ import { createWarnings } from './warnings.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /**
- * The most requests that a process has in flight, by caller. 256 requests are about what it answers in 200 ms. Unauthenticated
- * requests need only one batched read to identify the caller. Returning users may wait for their identity provider.
+ * The most requests that a process has in flight, by kind of caller. A process answers about 256 requests in 200 ms.
+ * `unauthenticated` may be more, because they need only one batched read to identify the caller. `returning_user` may be more,
+ * because they may wait for their identity provider.
  */
 const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, returning_user: 512 };
 
@@ -65,7 +67,10 @@ export function createServices(foundation: Foundation) {
   });
 
   const status = createStatusFeature({
-    ...{ stores: stores.status, clock, databaseFault, logger },
+    stores: stores.status,
+    clock,
+    databaseFault,
+    logger,
     servesApi: config.roles.has('api'),
   });
 
@@ -115,6 +120,8 @@ export function createServices(foundation: Foundation) {
     },
   });
   const { charges } = billing;
+  const chargeOfCode = ({ codeHash, partnerId, mode }: CodeOfSession) =>
+    charges.past({ partnerId, mode, cause: codeHash });
 
   const partners = createPartnersFeature({
     stores: stores.partners,
@@ -177,9 +184,8 @@ export function createServices(foundation: Foundation) {
     customerHash: (customer) => customerHash(keyring.id, customer),
     findLogo: stores.partners.logos.find,
     partnerNames,
-    isCodeUsed: async ({ codeHash, ...payer }) =>
-      (await charges.past({ ...payer, cause: codeHash })) !== undefined,
-    chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
+    isCodeUsed: async (code) => (await chargeOfCode(code)) !== undefined,
+    chargeOf: chargeOfCode,
     chargedCodes: createChargedCodes({ charges, ledger: billingStores.ledger }),
     endAccesses: createEndAccesses({ charges, endAccesses: billing.endAccesses }),
     sharedOf: createSharedOf({ charges, grantsOf: stores.billing.grants.ofPerson }),
@@ -208,7 +214,11 @@ export function createServices(foundation: Foundation) {
   });
 
   const warnings = createWarnings({
-    ...{ stores, config, publish: webhooks.publish, clock, logger },
+    stores,
+    config,
+    publish: webhooks.publish,
+    clock,
+    logger,
     settings: partners.warningSettings,
   });
 
@@ -231,8 +241,18 @@ export function createServices(foundation: Foundation) {
   });
 
   const operators = createOperators(foundation, {
-    ...{ stores, pace, limit, partnerNames, metrics },
-    ...{ partners, wallets, verification, integrations, warnings, members, webhooks },
+    stores,
+    pace,
+    limit,
+    partnerNames,
+    metrics,
+    partners,
+    wallets,
+    verification,
+    integrations,
+    warnings,
+    members,
+    webhooks,
   });
 
   return {

@@ -5,7 +5,7 @@ import { shardKeys, unsharded } from './shard-keys.ts';
 
 type Db = Database['db'];
 
-/** Reports collections that are on several shards but should be on one. It is used if the cluster's configuration cannot be read. */
+/** Reports collections that are on several shards but should be on one. Used if this user may not read the configuration. */
 async function reportSpreadCollections(
   db: Db,
   count: typeof countShards,

@@ -20,7 +20,9 @@ export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
       partners.keys.findAll(distinct(refusals.map(({ keyId }) => keyId))),
     ]);
     const modes = new Map(
-      [...clients, ...integrations, ...keys].flatMap((one) => (one ? [[one._id, one.mode] as const] : [])),
+      [...clients, ...integrations, ...keys].flatMap((record) =>
+        record ? [[record._id, record.mode] as const] : [],
+      ),
     );
     const wallets = new Map<string, Unpaid>();
     for (const { partnerId, clientId = '', integrationId = '', keyId = '', count, lastAt } of refusals) {

@@ -8,6 +8,9 @@ export interface Address {
   variables: { host: string; port: string };
 }
 
+/** Returns a host as it stands in a URL, where an IPv6 address is in brackets. */
+export const hostInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
 /** A failed start. The message tells the operator in one sentence what to do. */
 export class StartFault extends Error {}
 

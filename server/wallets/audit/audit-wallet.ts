@@ -90,6 +90,7 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
         lastPage: last?.n ?? head.n,
         entries,
         balance: head.state.balance,
+        // A finding without a page is about the checkpoint. It comes first.
         findings: findings.sort((a, b) => (a.page ?? -1) - (b.page ?? -1)),
       };
     },

@@ -35,7 +35,7 @@ export const running = [
   ...inFile(
     'server/start.ts',
     ['platform/index-builds'],
-    [["return starting() && 'This process is starting';", 'return undefined;']],
+    [["return startStep === undefined ? undefined : 'This process is starting';", 'return undefined;']],
   ),
   ...inFile(
     'server/platform/database/indexes.ts',
