@@ -178,6 +178,7 @@ export function createCompletion(dependencies: Dependencies) {
       if (code) return successRedirect(back, code);
     }
     const reason = reasonAt(session, step);
+    // A session that is over sends nobody to the partner any more.
     if (reason && step !== 'over') return errorRedirect(back, reason);
     throw new ApiError('conflict', { description: 'This verification is already finished' });
   }

@@ -39,6 +39,7 @@ const normalized = (token: string) => token.toLowerCase().replace(/[\s-]/g, '');
 
 export const linkHashOf = (token: string): string => sha256(normalized(token));
 
+/** Splits the token of a link, as a phone has opened it or a user has typed it. */
 export function presentedLink(token: string): Presented {
   const text = normalized(token);
   const id = text.length === idLength + secretLength ? idFrom(text.slice(0, idLength)) : undefined;

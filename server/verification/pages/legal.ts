@@ -12,7 +12,7 @@ interface Notice {
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** The help address as a link: to a mailbox or to a page. */
+/** The help address as a link: to a mailbox, or to a page, which is shown without `https://` and final slash. */
 export function helpOf({ helpAddress }: Imprint): Notice | undefined {
   if (helpAddress === undefined) return undefined;
   if (!helpAddress.includes('://')) return { href: `mailto:${helpAddress}`, text: helpAddress };

@@ -15,11 +15,14 @@ export function logoRoutes(findLogo: (id: string) => Promise<Buffer | undefined>
         const { id } = /^(?<id>[0-9a-f]{32})\.png$/.exec(params.file)?.groups ?? {};
         const png = id === undefined ? undefined : await findLogo(id);
         if (!png) throw new ApiError('route_not_found');
-        return reply
-          .header('cache-control', cacheControl)
-          .header('content-security-policy', "default-src 'none'; sandbox")
-          .type('image/png')
-          .send(png);
+        return (
+          reply
+            .header('cache-control', cacheControl)
+            // A logo that is opened as a page of its own can load and run nothing.
+            .header('content-security-policy', "default-src 'none'; sandbox")
+            .type('image/png')
+            .send(png)
+        );
       },
     );
   };

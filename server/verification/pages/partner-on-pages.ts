@@ -31,6 +31,7 @@ export function partnerOnPages(settings: PartnerSettings, { language, imprint, a
     // Replaces the notices that every page has by the same ones and the partner's privacy notice.
     ...(partnerNotice ? legalOf(imprint, m, partnerNotice) : {}),
     partner: isolated(name, m),
+    // Shown in place of a logo. `Array.from` does not cut a character that has two code units.
     initial: Array.from(name)[0]?.toUpperCase() ?? '',
     logo: logo ? addresses.logo(logo) : undefined,
     brandStyle: brandColor ? addresses.brandStyle(brandColor) : undefined,

@@ -114,6 +114,7 @@ export const isWithdrawn = (
 /** The most enrollments that a query for one person reads. */
 const mostPerPerson = 1_000;
 
+/** A change with an audit entry stores it in the enrollment. `auditAt` marks it for the copy to the audit log. */
 const auditDue = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
 const pushAudit = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
 

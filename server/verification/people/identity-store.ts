@@ -34,6 +34,7 @@ export const identityOf = ({
   ...(purgeAt ? { purgeAt } : {}),
 });
 
+/** Identities are in the collection of users, so that one command can insert both. */
 const collectionOf = (db: Db) => db.collection<Identity | User>('users');
 
 /** Removes the identity of a user. Idempotent. */

@@ -21,6 +21,7 @@ export const invalidationIndex = (collection: string): IndexDeclaration => ({
   sparse: true,
 });
 
+/** The driver's types cannot check the fields of a type parameter, so filters and updates are cast. */
 export function invalidationsOf<R extends SnapshotOwner>(records: Collection<R>): Invalidations<R> {
   return {
     async due(before, limit) {

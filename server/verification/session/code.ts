@@ -24,6 +24,7 @@ export function codeOf(key: Uint8Array, sessionId: string): string {
   );
 }
 
+/** Splits a code that a caller has sent. */
 export function presentedCode(code: string): Presented {
   const id = bytesOfSecret('code', code)?.subarray(0, partBytes);
   return { hash: sha256(code), sessionId: id && idOfBytes('session', id) };

@@ -164,7 +164,10 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     },
   });
 
-  /** The database reports only how many of a batch matched. If some did not, the nonces tell which. */
+  /**
+   * Applies transitions. The database reports only how many of a batch matched. If some did not, the sessions are read:
+   * a transition was applied if its nonce is in the timeline, and else was refused, with or without an error.
+   */
   const move = createGroupCommit<Move, Session | undefined>({
     async run(moves) {
       const { allMatched, refused } = await updateEach(sessions, moves.map(toStatement));

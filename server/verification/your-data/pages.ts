@@ -41,6 +41,7 @@ export type Ending =
 
 /** The pages at `/verify/you`. */
 export function createYourDataPages({ plain, imprint }: Dependencies) {
+  /** Markup of a time, which templates and texts must not escape again. */
   const time = (language: Language, at: Date, words = dayInWords) =>
     `<time datetime="${at.toISOString()}">${words(language, at)}</time>`;
 
@@ -53,6 +54,7 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     return String(value);
   }
 
+  /** The template data of a partner. Lists at most `mostListed` readings of each client, and says how many it leaves out. */
   function partnerOf({ name, clients, ...rest }: PartnerShare, language: Language) {
     const { shared: t } = yourDataMessages[language];
     const dayOf = (date: Date) => time(language, date);

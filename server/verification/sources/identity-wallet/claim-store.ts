@@ -23,6 +23,7 @@ export function createClaimStore(db: Db) {
           _id,
           timeline: { $size: timeline.length },
           expiresAt: { $gt: new Date(now) },
+          // Matches a request without a claim too.
           'carried.wallet.claimedUntil': { $not: { $gt: now } },
         },
         { $set: { 'carried.wallet': { ...pendingIn(carried), claimedUntil } } },
