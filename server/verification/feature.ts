@@ -228,7 +228,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       identityWallets: createIdentityWalletAnswers({
         verifiers: verifierOf,
         sessions,
-        claims: stores.claims,
+        requestLocks: stores.requestLocks,
         sessionAccess,
         authentication,
         clock,

@@ -179,8 +179,8 @@ function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): Fa
 }
 
 /**
- * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}`, for the phone
- * `p/{link}` and `phone/{id}`, for identity wallets `wallet/{source}/{token}`, `test-wallet`, for users `you`, and `assets/…`.
+ * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}` and `assets/…`. For the
+ * phone: `p/{link}` and `phone/{id}`. For identity wallets: `wallet/{source}/{token}` and `test-wallet`. For users: `you`.
  * Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {

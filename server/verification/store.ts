@@ -13,12 +13,15 @@ import {
 } from './people/enrollment-store.ts';
 import { createUserStore, type UserStore, indexes as userIndexes } from './people/user-store.ts';
 import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session/session-store.ts';
-import { type ClaimStore, createClaimStore } from './sources/identity-wallet/claim-store.ts';
+import {
+  createRequestLockStore,
+  type RequestLockStore,
+} from './sources/identity-wallet/request-lock-store.ts';
 
 /** The stores of this feature. */
 export interface VerificationStores {
   sessions: SessionStore;
-  claims: ClaimStore;
+  requestLocks: RequestLockStore;
   users: UserStore;
   enrollments: EnrollmentStore;
   passkeys: PasskeyStore;
@@ -35,7 +38,7 @@ export const indexes: IndexDeclaration[] = [
 export function createVerificationStores(db: Db, read = createJointReads(db)): VerificationStores {
   return {
     sessions: createSessionStore(db, read),
-    claims: createClaimStore(db),
+    requestLocks: createRequestLockStore(db),
     users: createUserStore(db),
     enrollments: createEnrollmentStore(db),
     passkeys: createPasskeyStore(db),

@@ -35,7 +35,7 @@ import { gracePeriodMs as forgottenWithin } from '../../server/verification/peop
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
 import { secondLookAfterMs } from '../../server/verification/people/snapshot-invalidation.ts';
 import { keepFinished, keepUnfinished } from '../../server/verification/session/session-update-store.ts';
-import { claimMs } from '../../server/verification/sources/identity-wallet/claim-store.ts';
+import { requestLockMs } from '../../server/verification/sources/identity-wallet/request-lock-store.ts';
 import { successSpanMs } from '../../server/verification/sources/overview.ts';
 import { signInLifetimeMs } from '../../server/verification/your-data/sign-in.ts';
 import { warningRetentionMs } from '../../server/warnings/warning.ts';
@@ -364,7 +364,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     minute,
     ['An outage of less than TIME may not be recorded'],
   ],
-  ['a process claims the response of a wallet', claimMs, ['A claim ends after TIME']],
+  ['a process claims the response of a wallet', requestLockMs, ['A claim ends after TIME']],
 ];
 
 /** Durations that are no limits of this service. */

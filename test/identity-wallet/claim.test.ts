@@ -1,7 +1,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Session } from '../../server/verification/session/session.ts';
-import { claimMs, createClaimStore } from '../../server/verification/sources/identity-wallet/claim-store.ts';
+import {
+  createRequestLockStore,
+  requestLockMs,
+} from '../../server/verification/sources/identity-wallet/request-lock-store.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { askIdentityWallet, postFields } from './asking.ts';
@@ -56,7 +59,7 @@ describe('a request whose answer is being verified', () => {
     const asked = await ask();
     const session = await service.db.collection<Session>('sessions').findOne({ _id: asked.sessionId });
     if (!session) throw new Error('no session');
-    expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(true);
+    expect(await createRequestLockStore(service.db).lock(session, clock.now())).toBe(true);
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
@@ -78,13 +81,13 @@ describe('a request whose answer is being verified', () => {
 
   it('accepts another answer after 20 s, so that a crashed process does not block the session', async () => {
     const { link, pages, session } = await claimRequest();
-    clock.advance(claimMs - 1);
+    clock.advance(requestLockMs - 1);
     expect((await otherIdentityWallet.open(link)).status).toBe(409);
     clock.advance(1);
     const { status, back } = await otherIdentityWallet.open(link);
     expect(status).toBe(200);
     expect((await pages.open(back)).returned).toHaveProperty('code');
-    expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(false);
+    expect(await createRequestLockStore(service.db).lock(session, clock.now())).toBe(false);
   });
 
   it('can be cancelled by the user, and the session fails as abandoned', async () => {
@@ -96,12 +99,12 @@ describe('a request whose answer is being verified', () => {
 
   it('cannot be claimed again in a session that has changed or expired since it was read', async () => {
     const { session } = await claimRequest();
-    const claims = createClaimStore(service.db);
-    clock.advance(claimMs);
+    const requestLocks = createRequestLockStore(service.db);
+    clock.advance(requestLockMs);
     const earlier = { ...session, timeline: session.timeline.slice(1) };
-    expect(await claims.claim(earlier, clock.now())).toBe(false);
-    expect(await claims.claim(session, session.expiresAt.getTime())).toBe(false);
-    expect(await claims.claim(session, clock.now())).toBe(true);
+    expect(await requestLocks.lock(earlier, clock.now())).toBe(false);
+    expect(await requestLocks.lock(session, session.expiresAt.getTime())).toBe(false);
+    expect(await requestLocks.lock(session, clock.now())).toBe(true);
   });
 });
 

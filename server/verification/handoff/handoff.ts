@@ -5,7 +5,7 @@ import { type AuthenticatedUser, authenticatedFields, type Transition } from '..
 import type { DeviceName } from './devices.ts';
 import { linkHashOf, linkOf, secretLength } from './link.ts';
 
-/** Milliseconds that a link and its code work. */
+/** How long a link and its code work, in milliseconds. */
 export const handoffLifetimeMs = 120_000;
 const maxWrongCodes = 3;
 /** Limits guessing: 10 offers with 3 codes each are 30 guesses among a million codes. */

@@ -3,9 +3,9 @@ import type { Presented } from '../session/code.ts';
 
 /** Crockford's base32: no letters that look like digits or like each other. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Characters of the secret: 50 bits. They are enough, because a link works for two minutes and needs a code too. */
+/** The secret has 10 characters, which are 50 bits. They are enough: a link works for two minutes and needs a code too. */
 export const secretLength = 10;
-/** Characters of the session's id: 128 bits. */
+/** The session's id has 26 characters, which hold its 128 bits. */
 const idLength = 26;
 const idBytes = 16;
 

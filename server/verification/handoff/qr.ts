@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 
-/** Modules of white around the code that scanners need. */
+/** The width of the white border that scanners need, in modules (the squares of the code). */
 const quietZoneModules = 4;
 
 /** A QR code as one path of an SVG of `size` × `size` units: a rectangle for each run of dark modules. */

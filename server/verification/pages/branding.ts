@@ -6,7 +6,7 @@ const black: Color = [0, 0, 0];
 /** Backgrounds of the accent colour; the same as `--card` in theme.css. */
 const cards = { light: white, dark: [22, 30, 27] } as const satisfies Record<string, Color>;
 const darkInk: Color = [8, 16, 13];
-/** WCAG 1.4.3, AA for text of any size. */
+/** The contrast that text of any size must have (WCAG 1.4.3, level AA). */
 export const readable = 4.5;
 
 export function parseColor(text: string): Color {

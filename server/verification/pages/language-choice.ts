@@ -22,8 +22,8 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
 }
 
 /**
- * Returns the relative address of the same page in another language, without the language code at its end. The query is kept
- * only if the page depends on it.
+ * Returns the relative address of the same page in another language. The code of the language has to be appended. The
+ * query is kept only if the page depends on it.
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
   const { path, parameters } = split(url);

@@ -32,7 +32,7 @@ function firstSupported(tags: readonly string[]): Language | undefined {
   return tags.map(languageOfTag).find((language) => language !== undefined);
 }
 
-/** The longest part of a list of languages that is read, in characters. */
+/** How many characters of a list of languages are read. */
 const longestList = 512;
 
 /** The first supported language of `ui_locales` (OpenID Connect Core 3.1.2.1). */

@@ -34,7 +34,7 @@ export interface PageContext {
   /** The secret in the browser's cookie. */
   secret: string;
   language: Language;
-  /** Relative; the address of the page in another language, without its code. */
+  /** The relative address of this page in another language. The code of the language has to be appended. */
   choiceAddress: string;
   /** Which of the session's devices the page is for. */
   device: Device;

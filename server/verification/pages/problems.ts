@@ -74,7 +74,7 @@ function nameOf({ code }: ApiError, { device, session, isYourData }: ProblemCont
 function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemContext): Problem['outcome'] {
   // These pages share nothing with a partner.
   if (isYourData) return undefined;
-  // The session belongs to another browser or device, so only this one can be spoken for.
+  // The session belongs to another browser or device. The page can only say that nothing was shared from this one.
   if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
   if (session?.authenticatedAt) return 'signedIn';

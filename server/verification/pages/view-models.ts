@@ -83,7 +83,7 @@ function methodInWords(method: Method, { methods: m }: Messages): { label: strin
   };
 }
 
-/** Outlines of 24 by 24: a person, a house with columns, a phone. */
+/** Paths of icons of 24 by 24 units: a person, a house with columns, a phone. */
 const methodIcons: Record<Method['kind'], string> = {
   people: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21a8 8 0 0 1 16 0',
   provider: 'M3 9l9-5 9 5M4 20h16M6 10v8M10 10v8M14 10v8M18 10v8',
@@ -131,7 +131,7 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Reque
   };
 }
 
-/** A value that changes with the session, for the script or a reload. */
+/** The version of the session. The page's script compares it with `/state`, and reloads the page after a change. */
 const watching = ({ session }: View) => ({ version: session.timeline.length });
 
 const phoneNotice = (

@@ -14,7 +14,7 @@ export interface Passkey extends Omit<PasskeyKey, 'publicKey'> {
   publicKey: string;
   createdAt: Date;
   lastUsedAt?: Date;
-  /** Of the challenges that this passkey has answered, the newest: when it was issued, in ms since 1970. */
+  /** The time of issue of the newest challenge that this passkey has answered, in ms since 1970. */
   answeredAt: number;
   /** The browser that this passkey signed in to the user's data. `hash` is the SHA-256 of the browser's secret. */
   signIn?: { hash: string; until: Date };

@@ -100,7 +100,7 @@ export function createPasskeys(dependencies: Dependencies) {
       if (!use || isOfOtherUser) throw refusal(ceremony, 'refused');
       if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
       if (!found) throw refusal(ceremony, 'unknown');
-      // A session accepts the answer to its challenge once by itself; a sign-in relies on the stored use.
+      // The answer changes the session, which invalidates its challenge. A sign-in has no session, so the use is stored.
       const once = ceremony === 'sign_in';
       const answered = { issuedAt, use, at: new Date(clock.now()), once };
       const storeUse = () => store.noteUse(passkey, answered);

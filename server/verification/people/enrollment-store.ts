@@ -122,8 +122,8 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
   const enrollments = db.collection<Enrollment>(collection);
 
   /**
-   * Adds the consented claims to the enrollment, or inserts it. An enrollment whose consent was withdrawn since does not
-   * match, so the database tries to insert a second one.
+   * Adds the consented claims to the enrollment, or inserts it. An enrollment whose consent was withdrawn at
+   * `consentedAt` or later does not match, so the database tries to insert a second one.
    * @throws a duplicate key error then, or if another request inserts the enrollment at the same time
    */
   async function upsert(

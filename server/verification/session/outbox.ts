@@ -50,7 +50,7 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
   }
 
   /**
-   * Finishes these sessions. They share a batch, which fails as a whole, so the failed ones are tried again one by one:
+   * Finishes these sessions. They share batches, and a batch fails as a whole. So failed ones are tried again one by one:
    * a session whose events cannot be published does not delay the others.
    * @returns whether all are published
    */

@@ -37,7 +37,7 @@ export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'
   after?: Session | undefined;
 }
 
-/** The condition for a state. No index serves it. `open` and `expired` are no stored status, so they follow from others. */
+/** The condition for a state. No index serves it. `open`, `failed` and `expired` are no status, and follow from other fields. */
 function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
   const unfinished = { status: { $ne: 'complete' as const }, failure: { $exists: false } };
   switch (status) {

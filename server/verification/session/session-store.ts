@@ -148,7 +148,7 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     return { _id: { $in: ids }, [field]: { $in: all.map(({ hash }) => hash) } };
   }
 
-  /** Whether a code or link is that of a session. The query for a batch compares ids and hashes only as two lists. */
+  /** Whether a code or link is that of a session. A query for a batch matches any of its ids with any of its hashes. */
   const isOf = ({ hash, sessionId }: Presented, { _id }: Pick<Session, '_id'>, storedHash = '') =>
     sessionId === _id && sameText(storedHash, hash);
 
@@ -165,8 +165,8 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
   });
 
   /**
-   * Applies transitions. The database reports only how many of a batch matched. If some did not, the sessions are read:
-   * a transition was applied if its nonce is in the timeline, and else was refused, with or without an error.
+   * Applies transitions. The database reports only how many of a batch matched. If some did not, the sessions are read.
+   * A transition was applied if its nonce is in the timeline.
    */
   const move = createGroupCommit<Move, Session | undefined>({
     async run(moves) {

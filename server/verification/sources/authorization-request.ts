@@ -12,7 +12,7 @@ export interface AuthorizationRequest {
   state: string;
   /** Binds the provider's ID token to this request. */
   nonce: string;
-  /** Of PKCE (RFC 7636 4.1). */
+  /** The code verifier of PKCE (RFC 7636 4.1). */
   codeVerifier: string;
 }
 

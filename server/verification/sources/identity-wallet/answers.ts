@@ -19,15 +19,15 @@ import { isChoosing } from '../../session/methods.ts';
 import type { Session } from '../../session/session.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
-import type { ClaimStore } from './claim-store.ts';
 import { type Outcome, outcomeTransition } from './outcome.ts';
 import { type Presented, pendingIn } from './pending.ts';
+import type { RequestLockStore } from './request-lock-store.ts';
 import { authenticatedBy } from './source.ts';
 
 interface Dependencies {
   verifiers: ReadonlyMap<string, Verifier>;
   sessions: Pick<SessionStore, 'find'>;
-  claims: ClaimStore;
+  requestLocks: RequestLockStore;
   sessionAccess: SessionAccess;
   authentication: Authentication;
   /** `trusted`: whether the clock may judge the validity of attestations. */
@@ -71,7 +71,7 @@ const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
 
 /** Handles the responses of identity wallets, and the browsers that return after them. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
-  const { verifiers, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
+  const { verifiers, sessions, requestLocks, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
@@ -126,15 +126,15 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
 
   /**
    * Verifies a response, and stores the outcome in the session. Of several responses at the same time, only the one that
-   * claims the request is verified.
-   * @returns undefined if another response has claimed the request; `moved`: undefined if the session has changed
+   * locks the request is verified.
+   * @returns undefined if another response has locked the request; `moved`: undefined if the session has changed
    * @throws ApiError `invalid_request` if the response does not belong to this request
    */
   async function accept(open: OpenRequest, answer: IdentityWalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
     const { session, verifier, handle } = open;
     const response = await verifier.read(handle, answer);
-    if (!(await claims.claim(session, clock.now()))) return undefined;
+    if (!(await requestLocks.lock(session, clock.now()))) return undefined;
     const outcome = await verify(open, answer.channel, response);
     const { number, device } = handle;
     const code = randomBytes(32).toString('base64url');

@@ -29,7 +29,7 @@ export interface Pending {
   presented?: Presented | undefined;
   /** The code that an identity wallet got after it responded with an error. */
   declined?: ReturnCode | undefined;
-  /** While a response is verified: when its claim of the request ends, in ms since 1970. */
+  /** While a response is verified: when its lock of the request ends, in ms since 1970. */
   claimedUntil?: number | undefined;
 }
 
