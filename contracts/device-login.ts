@@ -14,14 +14,14 @@ export const DeviceAuthorization = z.strictObject({
   device_code: z.string(),
   user_code: z.string(),
   verification_uri: z.string(),
-  /** Seconds. */
+  /** How long both codes are valid, in seconds. */
   expires_in: z.int(),
-  /** Seconds between two polls. */
+  /** The least time between two polls, in seconds. */
   interval: z.int(),
 });
 export type DeviceAuthorization = z.infer<typeof DeviceAuthorization>;
 
-/** RFC 8628 3.4. */
+/** The request with which the command line polls for its token (RFC 8628 3.4). */
 export const DeviceTokenRequest = z.object({
   grant_type: z.string().min(1).max(128),
   device_code: z.string().min(1).max(256),
@@ -31,7 +31,7 @@ export const DeviceTokenRequest = z.object({
 export const DeviceToken = z.strictObject({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
-  /** Seconds. */
+  /** How long the token is valid, in seconds. */
   expires_in: z.int(),
   scope: MemberRole,
 });

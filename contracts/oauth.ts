@@ -8,7 +8,7 @@ const text = (max: number) => z.string().min(1).max(max);
 /** The only grant type of the token endpoint. */
 export const grantType = 'authorization_code';
 
-/** Interface 2.2. */
+/** The body of a token request (interface 2.2). */
 export const TokenRequest = z
   .object({
     grant_type: z
@@ -20,7 +20,7 @@ export const TokenRequest = z
     client_id: text(128),
     client_secret: text(256),
     redirect_uri: text(2048).describe('Byte for byte the one of the start, trailing slash included'),
-    /** RFC 7636 4.1. */
+    /** The PKCE verifier (RFC 7636 4.1). */
     code_verifier: z
       .string()
       .regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'code_verifier must be 43 to 128 unreserved characters' })
@@ -36,7 +36,7 @@ export const TokenRequestWithBasic = TokenRequest.omit(credentials).meta({ id: '
 /** How long an access token is valid, in seconds (interface section 8). */
 export const accessTokenLifetimeSeconds = 3600;
 
-/** Interface 2.3. */
+/** The response to a token request (interface 2.3). */
 export const TokenResponse = z
   .strictObject({
     access_token: z.string().describe('JWT of RFC 9068'),
@@ -47,12 +47,12 @@ export const TokenResponse = z
   .meta({ id: 'TokenResponse' });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
-/** Interface 7.4 and 7.5. */
+/** The error codes of the OAuth endpoints (interface 7.4 and 7.5), taken from the table of errors. */
 export const OAuthErrorCode = z
   .enum([...new Set(Object.values(errorTable).flatMap(({ oauth }) => oauth ?? []))] as [string, ...string[]])
   .meta({ id: 'OAuthErrorCode', description: 'For programs: see the table of errors' });
 
-/** Interface 2.4. */
+/** The body of an error of the OAuth endpoints (interface 2.4). */
 export const OAuthError = z
   .strictObject({
     error: OAuthErrorCode,
@@ -61,7 +61,7 @@ export const OAuthError = z
   .meta({ id: 'OAuthError' });
 export type OAuthError = z.infer<typeof OAuthError>;
 
-/** Interface 2.5. */
+/** The response of the userinfo endpoint (interface 2.5). */
 export const UserinfoResponse = z
   .strictObject({
     sub: z.string().describe('Stable pseudonym of the user for this partner'),
@@ -72,7 +72,7 @@ export const UserinfoResponse = z
   .meta({ id: 'UserinfoResponse' });
 export type UserinfoResponse = z.infer<typeof UserinfoResponse>;
 
-/** Interface 2.6. */
+/** The body of a revocation request (interface 2.6). */
 export const RevokeRequest = z
   .object({
     token: text(8192),
@@ -84,7 +84,7 @@ export const RevokeRequest = z
 export type RevokeRequest = z.infer<typeof RevokeRequest>;
 export const RevokeRequestWithBasic = RevokeRequest.omit(credentials).meta({ id: 'RevokeRequestWithBasic' });
 
-/** RFC 8414 metadata. */
+/** The metadata of the authorization server (RFC 8414). */
 export const AuthorizationServerMetadata = z.object({
   issuer: z.url(),
   authorization_endpoint: z.url(),

@@ -20,7 +20,7 @@ export const SigningHeaders = z.object({
 });
 export type SigningHeaders = z.infer<typeof SigningHeaders>;
 
-/** Interface 2.8. */
+/** The body of a storefront exchange (interface 2.8). */
 export const StorefrontRequest = z
   .object({
     code: z.string().min(1).max(256).describe('The verification code, svc_code_…'),
@@ -35,7 +35,7 @@ export type StorefrontRequest = z.infer<typeof StorefrontRequest>;
 export const VerificationLevel = z.enum(['basic', 'document', 'biometric']);
 export type VerificationLevel = z.infer<typeof VerificationLevel>;
 
-/** Interface 2.9. */
+/** The response of a storefront exchange (interface 2.9). */
 export const StorefrontResponse = z
   .strictObject({
     verified: z.literal(true),

@@ -10,7 +10,7 @@ export type Device = 'computer' | 'phone';
 
 /** A PKCE challenge by the method S256: a SHA-256 in base64url, 43 characters (RFC 7636 4.2). */
 const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
-/** RFC 6749 3.3. */
+/** The characters that a `scope` may contain (RFC 6749 3.3). */
 const scopeCharacters = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const noControlCharacter = /^\P{Cc}+$/u;
 
@@ -44,7 +44,7 @@ export const StartQuery = z.object({
     .literal('code', { error: 'response_type must be code' })
     .optional()
     .describe('OAuth libraries add it'),
-  /** OAuth 2.0 Multiple Response Type Encoding Practices 2.1. */
+  /** How the redirect returns its parameters (OAuth 2.0 Multiple Response Type Encoding Practices 2.1). */
   response_mode: z
     .literal('query', { error: 'response_mode must be query' })
     .optional()
@@ -61,7 +61,7 @@ export const StartQuery = z.object({
 });
 export type StartQuery = z.infer<typeof StartQuery>;
 
-/** Interface 3.1. */
+/** The status of a session (interface 3.1). A failed or expired session keeps the last status that it reached. */
 export const SessionStatus = z.enum(['pending', 'authenticated', 'verified', 'complete']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
@@ -78,7 +78,7 @@ export type FailureReason = z.infer<typeof FailureReason>;
 export const Rehearsal = z.enum(['client-inactive', 'low-balance', 'minute-cap', 'hour-cap', 'unavailable']);
 export type Rehearsal = z.infer<typeof Rehearsal>;
 
-/** Interface 2.7. */
+/** The response of the session query (interface 2.7). */
 export const SessionResponse = z
   .strictObject({
     success: z.literal(true),

@@ -41,7 +41,7 @@ export const PlannedPartner = z.strictObject({
   redirectUris: CreateClient.shape.redirectUris,
   claims: CreateClient.shape.claims,
   webhookUrl: SetEndpoint.shape.url.optional(),
-  /** Cents. */
+  /** The first funding of the test wallet, in cents. */
   amount: FundWallet.shape.amount,
 });
 
@@ -60,6 +60,6 @@ export const SearchPartners = z.strictObject({
 });
 export type SearchPartners = z.infer<typeof SearchPartners>;
 
-/** A found partner, with the matches of the search. */
+/** A found partner. `found` says where the search text was found, such as `name` or `redirect URI … of cli_…`. */
 export const FoundPartner = z.strictObject({ ...PartnerView.shape, found: z.array(z.string()) });
 export type FoundPartner = z.infer<typeof FoundPartner>;

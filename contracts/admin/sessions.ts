@@ -29,7 +29,7 @@ export const SessionView = z.strictObject({
   redirectUri: z.string(),
   sub: z.string().nullable(),
   enrollmentId: z.string().nullable(),
-  /** Null until the user has authenticated. */
+  /** Whether the user had enrolled with this client before. Null until the user has authenticated. */
   returning: z.boolean().nullable(),
   code: z
     .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 
-/** A process of the service that reported lately. */
+/** A process of the service that has sent a heartbeat in the last 45 s. */
 export const ProcessView = z.strictObject({
   id: z.string(),
   host: z.string(),
@@ -15,7 +15,7 @@ export const ProcessView = z.strictObject({
 });
 export type ProcessView = z.infer<typeof ProcessView>;
 
-/** Deliveries not yet finished. */
+/** The number of deliveries that are not finished yet, and when the oldest of them is or was due. */
 const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });
 
 /** Since when and why the database is away. `last` has the figures of the last successful read; null if there was none. */

@@ -264,7 +264,7 @@ export type ListWallets = z.infer<typeof ListWallets>;
 
 /** A wallet in a list, with its spending. */
 export const WalletListing = z.strictObject({
-  /** `ptr_…:live` */
+  /** The partner and the mode, such as `ptr_…:live`. */
   id: z.string(),
   partnerId: z.string(),
   partnerName: z.string().nullable(),

@@ -33,7 +33,7 @@ export interface Operation {
   errors: readonly RefusedAnswer[];
   /** The description of all other statuses. Needed for an endpoint without a 2xx response, because the linter requires one. */
   otherwise?: string;
-  /** Interface 7.1. */
+  /** The format of error bodies at this endpoint (interface 7.1). */
   errorFormat: 'oauth' | 'general';
   /** Set if refusals have exactly the texts of `errors` (interface 7.2). */
   exactTexts?: true;

@@ -57,9 +57,9 @@ export class ConnectionError extends SvcError {}
 export interface AnswerDetails extends ErrorDetails {
   /** HTTP status. */
   status: number;
-  /** `X-Request-Id`: name it when you ask support. */
+  /** The `X-Request-Id` of the answer. Support finds the request by it. */
   requestId: string | undefined;
-  /** Seconds of `Retry-After`. */
+  /** The time to wait before another try, from `Retry-After`. */
   retryAfterSeconds: number | undefined;
 }
 
@@ -96,7 +96,7 @@ export class ServiceError extends ApiError {}
 
 /** The code was exchanged before; `code` is `invalid_grant`. It was charged once, and cannot be exchanged again. */
 export class CodeUsedError extends InvalidRequestError {
-  /** `txn_…`. */
+  /** The id of the charge, `txn_…`. */
   readonly chargeId: string;
   /**
    * Whether an earlier attempt of this call got no usable answer. Then that attempt most likely made the charge, and its token is
