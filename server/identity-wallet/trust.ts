@@ -64,9 +64,10 @@ export function createTrust(dependencies: Dependencies) {
 
   function read(): void {
     const found = stampOf(origin.files);
-    if (found === stamp) return;
-    current = origin.read(clock.now());
-    stamp = found;
+    if (found !== stamp) {
+      current = origin.read(clock.now());
+      stamp = found;
+    }
     fault = undefined;
   }
 

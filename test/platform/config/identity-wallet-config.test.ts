@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildCertificate, toPem } from '../../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate, createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
-import { createTrust } from '../../../server/identity-wallet/trust.ts';
+import { checkEveryMs, createTrust } from '../../../server/identity-wallet/trust.ts';
 import { readConfig } from '../../../server/platform/config/config.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
@@ -148,5 +148,25 @@ describe('a file of trust anchors', () => {
     expect(trust.fault(now)).toBeUndefined();
     expect(lines).toHaveLength(3);
     expect(trust.fault(now + 900 * 86_400_000)).toBe('no trust anchor is a valid certificate authority');
+  });
+
+  it('are usable again when a file that was missing for a while is back unchanged', () => {
+    const file = join(directory, 'away.pem');
+    writeFileSync(file, anchor);
+    let uptime = 0;
+    const trust = createTrust({
+      given: file,
+      docType: 'eu.europa.ec.av.1',
+      clock: { now: () => now },
+      source: 'age-app',
+      logger: { error: () => {}, info: () => {} },
+      uptime: () => uptime,
+    });
+    renameSync(file, `${file}.away`);
+    uptime += checkEveryMs;
+    expect(trust.fault(now)).toBe('ENOENT');
+    renameSync(`${file}.away`, file);
+    uptime += checkEveryMs;
+    expect(trust.fault(now)).toBeUndefined();
   });
 });
