@@ -76,24 +76,27 @@ function keptFields(input: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Calls that write a ledger page. The page carries the entry, which is copied after the response. */
+/** Calls that write a ledger page. The page contains their entry, which is copied to the log after the response. */
 const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
-/** Calls that never leave an entry in a record, so its absence does not mean that nothing changed. */
+/** Calls that change something, but never leave an entry in a record. All others have changed nothing if they left no entry. */
 const withoutRecord =
   /^(deliveries|jobs|keyring)\.|^schema\.finish$|^members\.signIn$|^webhooks\.(test|trigger)$/;
 
-/** The outcome of a call that left no entry in a record. */
+/** Returns the outcome of a call that left no entry in a record. */
 function outcomeOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
   if (result.outcome === 'refused') return result;
   return withoutRecord.test(action) ? {} : { outcome: 'unchanged' };
 }
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
-  /** Runs one drain at a time. Mutations that end while a drain runs share the next drain. */
-  const drain = createGroupCommit<true, null>({
-    async run(calls) {
+  /**
+   * Copies the waiting entries. Runs one drain at a time. Calls that arrive while a drain runs share the next drain.
+   * A drain has no input and no result, so `true` stands for both.
+   */
+  const drain = createGroupCommit<true, true>({
+    async run(callers) {
       for (const source of sources) await store.drain(source);
-      return calls.map(() => null);
+      return callers;
     },
   });
 
@@ -125,7 +128,9 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     },
 
     async recordCall(actor, input, result) {
-      if (result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action)) return;
+      // A repeated call writes no ledger page, so it gets an entry here.
+      const isInLedger = result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action);
+      if (isInLedger) return;
       const call = {
         ...actor,
         id: actor.requestId,
@@ -173,7 +178,7 @@ export const viewEntry = (entry: StoredEntry): AuditLogEntry => ({
 const readableBy = <Filter>({ id, role }: AdminContext['operator'], filter: Filter) =>
   scopeOf(role, 'auditLog.list') === 'own' ? { ...filter, seenBy: id } : filter;
 
-/** Masks the address in an entry of another operator, if this operator may see only their own. */
+/** Masks the network address in the entries of other operators, for roles with the scope `own`. */
 const seenByOperator = ({ id, role }: AdminContext['operator'], entry: AuditLogEntry): AuditLogEntry =>
   scopeOf(role, 'auditLog.list') === 'own' && entry.operatorId !== id ? { ...entry, address: masked } : entry;
 

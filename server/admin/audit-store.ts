@@ -14,7 +14,9 @@ import { ApiError } from '../platform/errors.ts';
 export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
 
 export type NewEntry = Omit<AuditEntry, 'target'> & {
+  /** The id of the record that the call is about; null if its input names none. */
   target: string | null;
+  /** The input of a call that left no entry with values before and after; the reason and the counts of a read. */
   input?: Record<string, unknown>;
   /** Absent if the call changed something. */
   outcome?: 'unchanged' | 'refused' | 'read';
@@ -26,9 +28,10 @@ interface Outbox {
   _id: string;
   /** The partner that the record belongs to. */
   partnerId?: string;
-  /** The filter of a bulk job. */
+  /** The filter of a bulk job. It may name the partner whose deliveries the job is about. */
   filter?: { partnerId?: string };
   audit: AuditEntry[];
+  /** The time of the oldest entry in `audit`. Absent if there is none, so that an index finds the others. */
   auditAt?: Date;
 }
 
@@ -53,7 +56,7 @@ function partnerOf({ partnerId, target, after }: Pick<NewEntry, 'partnerId' | 't
   return named === undefined ? {} : { partnerId: named };
 }
 
-/** Returns the query of entries about a record. For a partner or a wallet, they include refunds. */
+/** Returns the query of entries about a record. The target of a refund is a charge, so refunds of a wallet are found by `after`. */
 function about(target: string): Document {
   if (!target.startsWith('ptr_')) return { target };
   const [partnerId = '', mode] = target.split(':');

@@ -44,15 +44,20 @@ const fromMemory: ReadonlySet<string> = new Set([
 /** The time for which a valid token is remembered, in milliseconds. The time covers a work shift. */
 const rememberedMs = 12 * 3_600_000;
 
+/** The operator who signs in with SVC_ADMIN_TOKEN. No record is kept of this one. */
 export const firstOperator: Identity = {
   id: 'opr_first',
   name: 'SVC_ADMIN_TOKEN',
   role: 'owner',
   expiresAt: null,
 };
-/** The most wrong tokens that a subscriber may send in a minute. More get a 429. A valid token always passes. */
+/**
+ * The most wrong tokens in a minute from one subscriber, which is an IPv4 address or an IPv6 /64. More get a 429.
+ * A valid token always passes.
+ */
 const wrongTokensPerMinute = 10;
 
+/** Returns the error for a wrong token. If the token is another credential, such as an API key, the error says so. */
 function unknownOperator(token = ''): ApiError {
   const description = wrongKind('The bearer token', token, 'operatorToken');
   return new ApiError('operator_unknown', {
@@ -94,7 +99,8 @@ export function createAuthentication({
   const firstHash = firstToken === undefined ? undefined : sha256(firstToken);
   const countFailure = createFailureCount(clock);
 
-  function touch(id: string, lastUsedAt: Date | undefined): void {
+  /** Stores when an operator called last. It is stored at most once a minute, so that most calls write nothing. */
+  function noteUse(id: string, lastUsedAt: Date | undefined): void {
     const now = clock.now();
     if (lastUsedAt && now - lastUsedAt.getTime() < minute) return;
     store.touch(id, new Date(now)).catch((err: unknown) => log.warn({ err, id }, 'last use was not noted'));
@@ -115,14 +121,14 @@ export function createAuthentication({
    * @throws ApiError `service_unavailable` if the process does not remember the token
    */
   async function findOrRecall(hash: string): Promise<Operator | undefined> {
-    const known = remembered.get(hash);
-    if (known && databaseFault()) return known;
     try {
+      // If the fault is known already, a read would only wait for its timeout.
       if (!databaseFault()) return await find(hash);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      if (known) return known;
     }
+    const recalled = remembered.get(hash);
+    if (recalled) return recalled;
     throw new ApiError('service_unavailable', {
       retryAfter: 5,
       description:
@@ -133,13 +139,14 @@ export function createAuthentication({
   async function identify(token: string, path: string): Promise<Identity | undefined> {
     const hash = sha256(token);
     if (firstHash !== undefined && sameText(hash, firstHash)) return firstOperator;
+    // A token with a wrong form or checksum is refused without a look-up.
     if (!isWellFormedSecret('operatorToken', token)) return undefined;
     const operator = fromMemory.has(path) ? await findOrRecall(hash) : await find(hash);
     if (operator?.status !== 'active') return undefined;
     const { _id: id, name, role, expiresAt } = operator;
     // The sender has the token, so its expiry may be disclosed to them.
     if (expiresAt && expiresAt.getTime() <= clock.now()) throw expired(expiresAt);
-    if (!databaseFault()) touch(id, operator.lastUsedAt);
+    if (!databaseFault()) noteUse(id, operator.lastUsedAt);
     return { id, name, role, expiresAt: expiresAt?.toISOString() ?? null };
   }
 

@@ -46,12 +46,13 @@ export function createBacklogStore(db: Db) {
 
   async function countLate(before: Date, paused: readonly string[]): Promise<number> {
     const late = { status: 'pending', nextAttemptAt: { $lt: before } };
+    // There are no other lanes. With both named, the index by key, lane and time can count.
+    const anyLane = { lane: { $in: ['first', 'retry'] } };
     const [all, waiting] = await Promise.all([
       count('deliveries', late),
-      paused.length > 0
-        ? count('deliveries', { ...late, keyId: { $in: paused }, lane: { $in: ['first', 'retry'] } })
-        : 0,
+      paused.length > 0 ? count('deliveries', { ...late, keyId: { $in: paused }, ...anyLane }) : 0,
     ]);
+    // The two counts are of different moments, so the second may be larger.
     return Math.max(0, all - waiting);
   }
 
@@ -92,8 +93,10 @@ export function createBacklogStore(db: Db) {
   }
 
   async function readJobs(at: Date): Promise<Backlog['jobs']> {
+    // A locked job is running. A job that will not run again has no `nextRunAt`.
     const due = { ...allJobs, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const [waiting, late, failed, oldest] = await Promise.all([
+      // `$gt` with the beginning of time means that the field has a value, and can use the field's index.
       count('jobs', { ...allJobs, nextRunAt: { $gt: new Date(0) } }),
       count('jobs', due),
       count('jobs', { lastFinishedAt: { $gt: new Date(0) }, failReason: { $type: 'string' } }),

@@ -15,7 +15,10 @@ import type { KeyDocument } from '../platform/keys/keyring.ts';
 import type { SealedCounts } from '../platform/keys/sealed-values.ts';
 import { sealedUnder } from '../platform/keys/sealing.ts';
 
-/** Returns whether a key is in use now. `all` holds the keys of every use, the oldest first. */
+/**
+ * Returns the state of a key. Of the active keys of a use, the newest is `current`; the others verify or open what they made.
+ * @param all the keys of every use, the oldest first
+ */
 function keyState(key: KeyDocument, all: readonly KeyDocument[], now: number): ServiceKeyView['state'] {
   if (key.activeAt.getTime() > now) return 'pending';
   const active = all.filter((other) => other.use === key.use && other.activeAt.getTime() <= now);
@@ -31,15 +34,19 @@ function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): Se
     activeAt: key.activeAt.toISOString(),
     retirableAt: retirableFrom(key, all, now)?.toISOString() ?? null,
     masterKey: sealedUnder(key.sealed),
+    // Only a master key seals values that can be counted.
     values: null,
   };
 }
 
-/** Lists the master keys of this process and those that sealed values name. `missing` ones are not known to this process. */
+/**
+ * Lists the master keys of this process and those that sealed values name. `missing` ones are not known to this process.
+ * @param known the master keys of this process, the one that seals new values first
+ */
 function viewMasterKeys(known: readonly string[], counts: SealedCounts): ServiceKeyView[] {
   const stateOf = (id: string): ServiceKeyView['state'] => {
-    if (id === known[0]) return 'current';
-    return known.includes(id) ? 'old' : 'missing';
+    if (!known.includes(id)) return 'missing';
+    return id === known[0] ? 'current' : 'old';
   };
   const names = [...new Set([...known, ...counts.keys()])];
   return names.map((id) => ({
@@ -70,6 +77,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       .output(ServiceKeyView)
       .mutation(async ({ input: { use, lead = defaultLeadSeconds[use] } }) => {
         const newKey = await rotation.rotate(use, lead * 1000);
+        // This key is the newest of its use, so older keys do not change its state.
         return viewKey(newKey, [newKey], clock.now());
       }),
     retire: procedure
@@ -79,6 +87,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
         const { key, replacedBy } = compromised
           ? await rotation.retireCompromised(id)
           : { key: await rotation.retire(id), replacedBy: null };
+        // The state `retired` replaces the one that depends on the other keys.
         return { ...viewKey(key, [key], clock.now()), state: 'retired', replacedBy };
       }),
     reseal: procedure

@@ -147,6 +147,7 @@ export function createMetrics({
       else this.set(age);
     },
   });
+  // A new gauge has the value 0, as if the process had looked for jobs just now.
   schedulerTick.remove();
 
   return {
@@ -154,7 +155,9 @@ export function createMetrics({
 
     answered({ route, status, error, description = '' }) {
       if (route === tokenRoute) tokenResults.inc({ code: error ?? (status < 400 ? 'ok' : 'other') });
-      const [, bucket] = /^Spend limit exceeded: (minute|hour) bucket/.exec(description) ?? [];
+      // All limits have the error code `rate_limited`. Only the description tells which spend cap was reached.
+      const { bucket } =
+        /^Spend limit exceeded: (?<bucket>minute|hour) bucket/.exec(description)?.groups ?? {};
       if (bucket) capRefusals.inc({ bucket });
     },
 

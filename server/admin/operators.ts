@@ -88,10 +88,11 @@ const viewOperator = (operator: Operator): OperatorView => ({
   createdAt: operator.createdAt.toISOString(),
 });
 
+/** Returns what each role may do with a procedure: `yes`, `no`, or the scope to which the role is restricted. */
 function viewPermission(path: string): PermissionView {
   const permissionOf = (role: Role) => {
-    const scope = scopeOf(role, path);
-    return scope === 'any' ? 'yes' : (scope ?? 'no');
+    const scope = scopeOf(role, path) ?? 'no';
+    return scope === 'any' ? 'yes' : scope;
   };
   return {
     procedure: path,
@@ -109,6 +110,7 @@ export function createOperatorProcedures(operators: Operators) {
       .query(({ ctx }) => ({ ...ctx.operator, expiresAt: ctx.operator.expiresAt ?? null })),
     roles: procedure.output(z.array(PermissionView)).query(() =>
       Object.keys(permissions)
+        // Other permissions are of pages, such as `/ops`.
         .filter((path) => !path.startsWith('/'))
         .map(viewPermission),
     ),

@@ -21,10 +21,13 @@ export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} U
 /** Writes a time as `2026-07-01 09:00:00`, in UTC. */
 export const timeOf = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
 
-export const time = (iso: string | null): string => (iso === null ? '–' : `${timeOf(new Date(iso))} UTC`);
+/** Stands for a value that does not exist. */
+const none = '–';
+
+export const time = (iso: string | null): string => (iso === null ? none : `${timeOf(new Date(iso))} UTC`);
 export const percent = (share: number | null): string =>
-  share === null ? '–' : `${Math.round(share * 1000) / 10} %`;
-export const text = (value: string | number | null): RecordCell => ({ text: value ?? '–' });
+  share === null ? none : `${Math.round(share * 1000) / 10} %`;
+export const text = (value: string | number | null): RecordCell => ({ text: value ?? none });
 export const texts = (...values: readonly (string | number | null)[]): RecordCell[] => values.map(text);
 /** Makes a link to the page of a record. In the first column, a short text replaces the id, which is too long for a phone. */
 export const link = (kind: string, id: string, shown = id): RecordCell => ({

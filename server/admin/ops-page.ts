@@ -39,6 +39,7 @@ export const opsAnchors: readonly string[] = Object.values(commands);
 type Cell =
   | { text: string | number; note?: string; to?: string }
   | { command: string; href: string | undefined };
+/** Makes a cell with a command, which links to its guide. `rest` has the arguments of the command. */
 type Help = (command: keyof typeof commands, rest?: string) => Cell;
 
 interface Table {
@@ -78,7 +79,7 @@ const clockTask = (help: Help) => ({
   command: help('doctor'),
 });
 
-/** Lists the open problems, each with the command that helps. */
+/** Lists the open problems, each with the command that helps. Failing endpoints and caps of test mode affect no user. */
 function openTasks(overview: Overview, help: Help) {
   const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
   const tasks: { text: string; command: Cell }[] = [];
@@ -248,6 +249,7 @@ export function renderOpsPage(
     command: `svcadmin ${command}${rest && ` ${rest}`}`,
     href: guides && `${guides}/cli#${commands[command]}`,
   });
+  // The section without a mode is shown only if it has tables, so it needs no text for none.
   const empty = 'Nothing to show';
   return eta.render('./ops', {
     style,

@@ -20,6 +20,7 @@ const mostRemembered = 200;
 /** Error codes that mean that the record does not exist or that its id is malformed. */
 const unknownCodes: ReadonlySet<string> = new Set(['not_found', 'bad_input']);
 
+/** Whether a call failed because of the id. If tRPC itself refuses the input, the error has its code and no ApiError. */
 const isUnknown = (error: unknown): boolean => {
   const { cause, code } = error as { cause?: unknown; code?: string };
   return code === 'BAD_REQUEST' || (cause instanceof ApiError && unknownCodes.has(cause.code));
@@ -34,7 +35,7 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
   return async ({ kind, id }: { kind: string; id: string }): Promise<Remembered<RecordPage>> => {
     const makePage = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
     if (!makePage) throw new ApiError('not_found', { description: `No page for ${kind}` });
-    /** Returns undefined if the record does not exist. */
+    /** Returns undefined if the record does not exist. An error would count as a fault of the database. */
     const read = async () => {
       try {
         return await makePage(api, id);

@@ -61,6 +61,7 @@ function createAdmission(authenticate: Authenticate) {
     const page = (request.routeOptions.url ?? '').replace(/^\/ops\/.*/, '/ops');
     const call = { address, path: page };
     const { role } = await authenticate(asBearer(headers.authorization), call).catch(askToSignIn);
+    // A page has no input, by which some permissions are restricted.
     if (!mayCall(role, page, undefined)) throw new ApiError('not_permitted');
   };
 }
@@ -130,8 +131,10 @@ export function opsRoutes({
     renderErrors(scope, asGeneral);
     await scope.register(metricsRoute({ authenticate, contentType: metrics.contentType, render }));
     scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
+      // The page's link `?still` stops the reloading.
       const reloading = !Object.hasOwn(request.query as object, 'still');
       const { last, away } = await readOverview();
+      // The clock is compared with the database's, so while the database is away, the page names only that problem.
       const clockTrusted = away !== undefined || clock.trusted();
       const page = renderOpsPage(last?.value, { reloading, guides, away, clockTrusted });
       if (reloading) void reply.header('refresh', String(opsRefreshSeconds));

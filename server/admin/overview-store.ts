@@ -63,8 +63,8 @@ const lastAnswer = { $ifNull: [{ $toString: '$last.status' }, { $ifNull: ['$last
 /** The expression for the last error of a delivery, in words if there are any. */
 const lastError = { $ifNull: ['$last.detail', lastAnswer] };
 
-type Unnamed<T> = Omit<T, 'partner'>;
-type Part<K extends keyof Overview> = Overview[K] extends (infer Row)[] ? Unnamed<Row>[] : never;
+/** The rows of a part of the overview as they are read, before the names of partners are added. */
+type Part<K extends keyof Overview> = Overview[K] extends (infer Row)[] ? Omit<Row, 'partner'>[] : never;
 
 const ownerOf = (walletId: string) => {
   const [partnerId = '', mode] = walletId.split(':');
@@ -92,6 +92,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         { $match: { status: 'failed', createdAt: { $gt: new Date(at.getTime() - day) } } },
         { $sort: { createdAt: -1, _id: -1 } },
         { $limit: mostRead },
+        // Samples do not count. They are left out after the limit, which bounds how many documents are read.
         { $match: { trigger: { $ne: 'test' } } },
         {
           $group: {
@@ -166,6 +167,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
     return requests.aggregate<Part<'recentErrors'>[number]>(stages, { hint: byFailure }).toArray();
   };
 
+  /** Reads the wallets that are nearly empty. A wallet without entries (`seq` 0) was never funded, so it does not count. */
   async function readLowWallets(): Promise<Part<'lowWallets'>> {
     const found = await wallets
       .find({ mode: 'live', balance: { $lt: lowBalanceCents }, seq: { $gt: 0 } })
@@ -190,6 +192,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
     );
   }
 
+  /** Reads the open warnings. A problem without `raisedAt` has not lasted long enough to be a warning. */
   const readWarnings = (): Promise<Part<'warnings'>> =>
     db
       .collection<Part<'warnings'>[number]>('warnings')
@@ -199,8 +202,8 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       .project<Part<'warnings'>[number]>({ _id: 0, partnerId: 1, mode: 1, kind: 1, text: 1, since: 1 })
       .toArray();
 
-  /** Returns a function that adds the partner's name to a row. */
-  async function namesOf(rows: readonly { partnerId?: string | undefined }[]) {
+  /** Reads the names of the partners in these rows. Returns a function that adds the partner's name to a row. */
+  async function createNaming(rows: readonly { partnerId?: string | undefined }[]) {
     const ids = [...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))];
     const found = await db
       .collection<{ _id: string; name: string }>('partners')
@@ -226,12 +229,13 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         readCappedWallets(at),
         readWarnings(),
       ]);
-      const withName = await namesOf([...failing, ...next, ...errors, ...low, ...capped, ...warnings]);
+      const withName = await createNaming([...failing, ...next, ...errors, ...low, ...capped, ...warnings]);
       return {
         ...waiting,
         lateByMode,
         failingEndpoints: failing.map(withName),
         nextAttempts: next.map(withName),
+        // A request that names no known client has no partner.
         recentErrors: errors.map(({ partnerId, ...row }) =>
           partnerId ? withName({ ...row, partnerId }) : row,
         ),

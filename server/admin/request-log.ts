@@ -13,7 +13,7 @@ import {
   type Names,
   namesIn,
   ownerOf,
-  sentIn,
+  possiblyMistyped,
   storedNames,
 } from './request-names.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
@@ -45,6 +45,7 @@ const keptBits = { ipv4: 24, ipv6: 48 };
 /** Records the requests of a listener for `svcadmin request ID`, and counts them for the metrics. */
 export function createRequestLog({ store, metrics, clock, log, flushEvery, existing }: Dependencies) {
   let waiting: Noted[] = [];
+  /** How many more requests of each kind the next flush takes. Others are dropped. */
   let room = { failures: mostFailures, successes: mostSuccesses };
 
   async function flush(): Promise<void> {
@@ -66,6 +67,7 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
     );
   }
 
+  /** Adds a request to the next flush, which the first request after a flush schedules. */
   function note(request: FastifyRequest, reply: FastifyReply): void {
     const kind = reply.statusCode >= 400 ? 'failures' : 'successes';
     if (room[kind] === 0) return;
@@ -82,6 +84,7 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
     const retryAfter = Number(reply.getHeader('retry-after'));
     return {
       _id: request.id,
+      // The hook runs after the response, but a request is listed by the time of its arrival.
       at: new Date(now - reply.elapsedTime),
       method: request.method,
       route: routeOf(request),
@@ -89,7 +92,7 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
       durationMs: Math.round(reply.elapsedTime),
       ...(error && { error: error.code, description: maskSecrets(error.message) }),
       ...storedNames(names),
-      ...(error && sentIn(request)),
+      ...(error && possiblyMistyped(request)),
       ...(retryAfter > 0 && { retryAfter }),
       address: networkOf(request.ip, keptBits),
       purgeAt: new Date(now + requestRetentionMs),

@@ -78,7 +78,7 @@ export function storedNames({ clientId, sessionId, integrationId }: Names) {
 }
 
 /** Returns the redirect URI and the shop of a refused request, which a partner may have mistyped. Secrets are masked. */
-export function sentIn({ body, query }: FastifyRequest): { redirectUri?: string; shop?: string } {
+export function possiblyMistyped({ body, query }: FastifyRequest): { redirectUri?: string; shop?: string } {
   const redirectUri = textIn(body, 'redirect_uri') ?? textIn(query, 'redirect_uri');
   const shop = textIn(body, 'shop_domain');
   return {

@@ -176,8 +176,9 @@ export function createRequestStore(db: Db) {
         .toArray(),
 
     /**
-     * Counts refused exchanges by partner and reason, the most frequent first. `countedSince` is later than `since` if the
-     * limit of counted requests was reached.
+     * Counts refused exchanges by partner and reason, the most frequent first. Spend caps and rate limits have one error code, so
+     * the description (`limit` of a row) tells them apart. `countedSince` is later than `since` if there are more requests than
+     * one count reads.
      */
     async refused({
       partnerId,

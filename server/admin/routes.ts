@@ -51,6 +51,7 @@ export function adminRoutes({
         void reply.header(tokenExpiryHeader, expiresAt);
       return operator;
     } catch (thrown) {
+      // Errors before the procedure are not seen by its error handling (`translated`), so they are converted here.
       const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
       if (!(error instanceof ApiError)) throw error;
       noteFailure(request, error);
@@ -62,6 +63,7 @@ export function adminRoutes({
   const trpcOptions: FastifyTRPCPluginOptions<AnyRouter>['trpcOptions'] = {
     router,
     allowBatching: false,
+    // Batches are not allowed, so there is only one call.
     createContext: async ({ req, res, info }): Promise<AdminContext> => ({
       operator: await identify(req, res, info.calls[0]?.path ?? ''),
       requestId: req.id,
@@ -73,6 +75,7 @@ export function adminRoutes({
   };
 
   return async (scope) => {
+    // The plugin makes the route itself and has no option for the limit.
     scope.addHook('onRoute', (route) => {
       route.bodyLimit = largestBody;
     });

@@ -8,7 +8,7 @@ import { firstOperator } from './authentication.ts';
 /** A secret that a record has. */
 export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
   /** Why the secret does not work now; undefined if it works. */
-  inactive: string | undefined;
+  inactiveReason: string | undefined;
   /** Whether the secret can never work again. */
   ended: boolean;
   expiresAt?: Date | undefined;
@@ -40,7 +40,7 @@ export function createSecretProcedures({ find, firstToken }: Dependencies) {
     partnerId: null,
     partnerName: null,
     mode: null,
-    inactive: undefined,
+    inactiveReason: undefined,
     ended: false,
   };
   const isFirst = ({ kind, hash }: FindSecret) =>
@@ -57,7 +57,7 @@ export function createSecretProcedures({ find, firstToken }: Dependencies) {
             description:
               'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
           });
-        const { ended, inactive, expiresAt, ...owner } = found;
+        const { ended, inactiveReason, expiresAt, ...owner } = found;
         const [path, command] = remedies[input.kind];
         const next =
           found === firstSecret
@@ -66,9 +66,10 @@ export function createSecretProcedures({ find, firstToken }: Dependencies) {
         return {
           kind: input.kind,
           ...owner,
-          active: inactive === undefined,
-          inactive: inactive ?? null,
+          active: inactiveReason === undefined,
+          inactive: inactiveReason ?? null,
           expiresAt: expiresAt?.toISOString() ?? null,
+          // A secret that can never work again needs no remedy.
           next: ended ? null : next,
         };
       }),

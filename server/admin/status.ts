@@ -6,11 +6,12 @@ import { createRememberedRead } from '../platform/database/remembered-read.ts';
 import type { Processes, ProcessRecord } from '../platform/jobs/processes.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 
+/** Returns a process as operators see it. The names of its master keys are only for the rotation of keys. */
 const viewProcess = ({
   _id,
   startedAt,
   lastSeenAt,
-  masterKeys: _names,
+  masterKeys: _leftOut,
   ...rest
 }: ProcessRecord): ProcessView => ({
   id: _id,
@@ -51,15 +52,23 @@ export function createStatusProcedure(dependencies: Dependencies) {
 
   return procedure.output(StatusView).query(async () => {
     const { last, away } = await remembered();
-    const known = last && { at: last.at.toISOString(), ...last.value };
-    return {
+    const common = {
       ...about,
       time: new Date(clock.now()).toISOString(),
-      database: away ? ('down' as const) : ('up' as const),
-      away: away ? { reason: away.reason, since: away.since.toISOString(), last: known ?? null } : null,
       clockTrusted: clock.trusted(),
-      processes: (away ? undefined : last?.value.processes) ?? null,
-      queue: (away ? undefined : last?.value.queue) ?? null,
+    };
+    if (!away) {
+      const { processes = null, queue = null } = last?.value ?? {};
+      return { ...common, database: 'up' as const, away: null, processes, queue };
+    }
+    // Figures of an earlier read are in a member of their own, with their time, so that they are not taken for present ones.
+    const earlier = last ? { at: last.at.toISOString(), ...last.value } : null;
+    return {
+      ...common,
+      database: 'down' as const,
+      away: { reason: away.reason, since: away.since.toISOString(), last: earlier },
+      processes: null,
+      queue: null,
     };
   });
 }

@@ -38,7 +38,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   const findHolder = (field: SealedField, hash: string) =>
     findSealed(db, field, { sealing, matches: (value) => sameText(sha256(value), hash) });
 
-  /** Describes a secret of a partner. `inactive` is why it does not work now, `ended` whether it never will. */
+  /** Describes a secret of a partner. `inactiveReason` is why it does not work now, `ended` whether it never will. */
   async function ofPartner(
     owner: { _id: string; partnerId: string; mode: FoundSecret['mode'] },
     { expiresAt, faults }: { expiresAt?: Date | undefined; faults: readonly Fault[] },
@@ -52,7 +52,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
       partnerId: owner.partnerId,
       partnerName: partner?.name ?? null,
       mode: owner.mode,
-      inactive: found[0]?.text,
+      inactiveReason: found[0]?.text,
       ended: found.some((fault) => fault.isPermanent),
       expiresAt,
     };
@@ -87,7 +87,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
       permanentFault(status !== 'active', 'the operator is revoked') ??
       permanentFault(isPast(expiresAt), 'the token has expired');
     const noPartner = { partnerId: null, partnerName: null, mode: null };
-    return { id, ...noPartner, inactive: fault?.text, ended: fault !== undefined, expiresAt };
+    return { id, ...noPartner, inactiveReason: fault?.text, ended: fault !== undefined, expiresAt };
   }
 
   async function ofIntegration(hash: string): Promise<FoundSecret | undefined> {

@@ -54,7 +54,7 @@ export const roles = [
     [
       ['fromMemory.has(path) ? await findOrRecall(hash) : await find(hash)', 'await recall(hash)'],
       ['else remembered.delete(hash);', ''],
-      ['if (known && databaseFault()) return known;', ''],
+      ['if (recalled) return recalled;', ''],
     ],
   ),
   ...inFile(
