@@ -10,7 +10,7 @@ import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
+import { type AuditStore, isOfPartners, type NewEntry, type StoredEntry } from './audit-store.ts';
 
 interface Dependencies {
   store: AuditStore;
@@ -178,9 +178,17 @@ export const viewEntry = (entry: StoredEntry): AuditLogEntry => ({
 const readableBy = <Filter>({ id, role }: AdminContext['operator'], filter: Filter) =>
   scopeOf(role, 'auditLog.list') === 'own' ? { ...filter, seenBy: id } : filter;
 
-/** Masks the network address in the entries of other operators, for roles with the scope `own`. */
-const seenByOperator = ({ id, role }: AdminContext['operator'], entry: AuditLogEntry): AuditLogEntry =>
-  scopeOf(role, 'auditLog.list') === 'own' && entry.operatorId !== id ? { ...entry, address: masked } : entry;
+/**
+ * Returns those of the entries that an operator may read, by the same rule. With the scope `own`, the network addresses of other
+ * operators are masked.
+ */
+export function viewEntries({ id, role }: AdminContext['operator'], entries: StoredEntry[]): AuditLogEntry[] {
+  if (scopeOf(role, 'auditLog.list') !== 'own') return entries.map(viewEntry);
+  return entries
+    .filter((entry) => entry.operatorId === id || isOfPartners(entry))
+    .map((entry) => (entry.operatorId === id ? entry : { ...entry, address: masked }))
+    .map(viewEntry);
+}
 
 const noLookup =
   'The role ops does not allow entries about one user: they name the enrollments of the user; support or an owner may do it';
@@ -210,7 +218,7 @@ export function createAuditLogProcedures(
       .output(z.array(AuditLogEntry))
       .query(async ({ input, ctx: { operator } }) => {
         const found = await store.list(await filterFor(operator, input));
-        return found.map((entry) => seenByOperator(operator, viewEntry(entry)));
+        return viewEntries(operator, found);
       }),
     count: procedure
       .input(ListAuditLog.omit(pageFields))

@@ -80,6 +80,9 @@ export interface AuditFilter extends Omit<Unpaged<ListAuditLog>, 'user'> {
 
 /** The condition of entries about records of partners and their wallets, without reads and without users. */
 const ofPartners = { target: /^(ptr|cli|key|int|txn)_/, outcome: { $ne: 'read' } } as const;
+/** Whether an entry meets this condition. */
+export const isOfPartners = ({ target, outcome }: StoredEntry): boolean =>
+  ofPartners.target.test(target ?? '') && outcome !== 'read';
 
 /** Returns the database query of a filter. */
 const conditionsOf = ({

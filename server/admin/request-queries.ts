@@ -15,7 +15,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
 import { withoutQuery } from '../platform/telemetry/masked-address.ts';
-import { viewEntry } from './audit-log.ts';
+import { viewEntries } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
@@ -67,10 +67,11 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
       .input(RequestReference)
       .output(RequestHistory)
       .query(async ({ input: { requestId }, ctx }) => {
-        const [found, changes] = await Promise.all([
+        const [found, entries] = await Promise.all([
           requests.find(requestId, new Date(clock.now())),
           audit.ofRequest(requestId),
         ]);
+        const changes = viewEntries(ctx.operator, entries);
         if (!found && changes.length === 0) {
           throw new ApiError('not_found', {
             description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load`,
@@ -79,7 +80,7 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
         return {
           id: requestId,
           request: found ? viewRequest(ctx.operator.role, found) : null,
-          changes: changes.map(viewEntry),
+          changes,
         };
       }),
 

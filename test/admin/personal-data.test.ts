@@ -214,6 +214,21 @@ it('auditLog.list shows support only its own reads of users, and shows ops the r
   expect(JSON.stringify(all)).not.toContain(known.sub);
 });
 
+it('requests.show shows support its own reads of users, and not those of other operators', async () => {
+  await server.admin.users.show.query({ user: known.userId });
+  await operators.support.admin.users.show.query({ user: known.userId });
+  const requestOf = async (actor: string) => {
+    const [read] = await server.admin.auditLog.list.query({ action: 'users.show', actor, limit: 1 });
+    return { requestId: read?.requestId ?? '' };
+  };
+  const { requests } = operators.support.admin;
+  const own = await requests.show.query(await requestOf(operators.support.id));
+  expect(own.changes).toMatchObject([{ action: 'users.show', target: known.userId }]);
+  const foreign = await requestOf('opr_first');
+  expect(await refusal(requests.show.query(foreign))).toBe('not_found');
+  expect((await operators.ops.admin.requests.show.query(foreign)).changes).toHaveLength(1);
+});
+
 it('auditLog.list finds reads of a user and of the enrollments by subject, user id or enrollment id', async () => {
   await operators.support.admin.users.show.query({ user: known.sub });
   await operators.support.admin.enrollments.show.query({ enrollmentId: known.enrollmentId });
