@@ -68,6 +68,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
     if (partnerId && (await isFound(admin.partners.show.query({ partnerId })))) return partnerId;
     const { id } = await admin.partners.create.mutate({ name: shop.name });
     await admin.partners.activate.mutate({ partnerId: id });
+    // The rest of the account belongs to a partner that no longer exists, for example in a database that was deleted.
     account = {};
     saveChanges({ partnerId: id });
     return id;
@@ -76,6 +77,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
   async function ensureKey(partnerId: string): Promise<string> {
     const { keyId, apiKey } = account;
     if (keyId && apiKey) return keyId;
+    // A secret cannot be read again. If only the key's id is left, a rotation makes a new secret.
     const key = keyId
       ? await admin.keys.rotate.mutate({ keyId })
       : await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -104,6 +106,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
 
   async function ensureWebhook(keyId: string): Promise<void> {
     if (account.webhookUrl === webhookUrl && account.signingSecret) return;
+    // The receiver has another port if that of the last run is taken. Setting a URL also makes a new signing secret.
     const { signingSecret } = await admin.webhooks.set.mutate({ keyId, url: webhookUrl });
     saveChanges({ webhookUrl, signingSecret });
   }
@@ -132,12 +135,13 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
       await ensureClient(partnerId, keyId);
       await ensureWebhook(keyId);
       await ensureFunds(partnerId);
+      // The steps above have set every field that the type requires.
       return account as Account;
     },
 
     signingSecret: () => account.signingSecret,
 
-    /** Returns the balance of the partner's wallet in cents, from the admin API. */
+    /** Returns the balance of the partner's wallet in cents, from the admin API. Call it after `ensure`. */
     async balance(): Promise<number> {
       const { partnerId = '' } = account;
       return (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance;

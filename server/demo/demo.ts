@@ -27,7 +27,10 @@ export interface Demo {
   close(): Promise<void>;
 }
 
-/** Returns the port of the receiver in the last run; 0, which means any free port, if there was no run. */
+/**
+ * Returns the port of the receiver in the last run, so that the webhook URL can stay the same. Without a last run, returns 0,
+ * which means any free port.
+ */
 function lastReceiverPort(file: string): number {
   try {
     const { webhookUrl } = JSON.parse(readFileSync(file, 'utf8')) as { webhookUrl?: string };
@@ -46,6 +49,7 @@ export async function startDemo(settings: Settings): Promise<Demo> {
   const { port, baseUrl, admin, dataDir, logger } = settings;
   const app = fastify({ loggerInstance: logger, forceCloseConnections: 'idle' });
   const file = join(dataDir, 'demo.json');
+  // The account needs the receiver's port. The receiver reads the account's secret later, when an event arrives.
   const receiver = await startReceiver(lastReceiverPort(file), () => account.signingSecret());
   const url = `http://localhost:${port}`;
   const account = createAccount({
@@ -67,8 +71,9 @@ export async function startDemo(settings: Settings): Promise<Demo> {
     await receiver.close();
     throw error;
   }
-  const { port: actual } = app.server.address() as AddressInfo;
-  if (actual !== port) throw new Error('the demo needs a fixed port');
+  const { port: actualPort } = app.server.address() as AddressInfo;
+  // Port 0 means any free port, but the redirect URI above already names the port.
+  if (actualPort !== port) throw new Error('the demo needs a fixed port');
 
   return {
     url,

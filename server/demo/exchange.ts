@@ -19,11 +19,12 @@ async function call(curl: string, url: string, init: RequestInit = {}): Promise<
   return { curl, status: response.status, body };
 }
 
-const formCurl = (url: string, fields: Record<string, string>, secret: string) =>
+/** Returns the command that posts a form. It has a variable in place of the client secret. */
+const formCurl = (url: string, fields: Record<string, string>) =>
   [
     `curl -s ${url}`,
     ...Object.entries(fields).map(([name, value]) =>
-      value === secret
+      name === 'client_secret'
         ? `  --data-urlencode client_secret="$CLIENT_SECRET"`
         : `  --data-urlencode ${quoted(`${name}=${value}`)}`,
     ),
@@ -31,12 +32,13 @@ const formCurl = (url: string, fields: Record<string, string>, secret: string) =
 
 /** Makes the calls of a partner's server (interface, section 4) to the service at `baseUrl`. */
 export function createPublicApi(baseUrl: string) {
-  async function postForm(path: string, fields: Record<string, string>, secret: string): Promise<Call> {
+  async function postForm(path: string, fields: Record<string, string>): Promise<Call> {
     const url = `${baseUrl}${path}`;
     const init = { method: 'POST', body: new URLSearchParams(fields) };
-    return call(formCurl(url, fields, secret), url, init);
+    return call(formCurl(url, fields), url, init);
   }
 
+  /** Calls with a bearer token. The command has the name of a variable in place of the token. */
   function get(path: string, { variable, secret }: { variable: string; secret: string }): Promise<Call> {
     const url = `${baseUrl}${path}`;
     const curl = `curl -s ${url} \\\n  -H "Authorization: Bearer $${variable}"`;
@@ -62,27 +64,19 @@ export function createPublicApi(baseUrl: string) {
     },
 
     exchange: ({ clientId, clientSecret, redirectUri }: Account, code: string, codeVerifier: string) =>
-      postForm(
-        '/api/oauth/token',
-        {
-          grant_type: 'authorization_code',
-          code,
-          client_id: clientId,
-          client_secret: clientSecret,
-          redirect_uri: redirectUri,
-          code_verifier: codeVerifier,
-        },
-        clientSecret,
-      ),
+      postForm('/api/oauth/token', {
+        grant_type: 'authorization_code',
+        code,
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uri: redirectUri,
+        code_verifier: codeVerifier,
+      }),
 
     userinfo: (token: string) => get('/api/oauth/userinfo', { variable: 'ACCESS_TOKEN', secret: token }),
 
     revoke: ({ clientId, clientSecret }: Account, token: string) =>
-      postForm(
-        '/api/oauth/revoke',
-        { token, client_id: clientId, client_secret: clientSecret },
-        clientSecret,
-      ),
+      postForm('/api/oauth/revoke', { token, client_id: clientId, client_secret: clientSecret }),
 
     querySession: ({ apiKey }: Account, sessionId: string) =>
       get(`/api/verify/hvf-session/${sessionId}`, { variable: 'API_KEY', secret: apiKey }),

@@ -92,6 +92,7 @@ export function createPages(baseUrl: string) {
       verification: Verification,
       { events, account }: { events: readonly Received[]; account: Account },
     ): string {
+      // Before the redirect is handled, nothing has been charged.
       const { balanceBefore, balanceAfter = balanceBefore } = verification;
       return eta.render('./result', {
         verification,

@@ -2,18 +2,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An event that the partner's server has received. */
+/** An event that the partner's server has received with a right `X-SVC-Signature` (interface 5.5). */
 export interface Received {
   at: Date;
   event: string;
   body: Record<string, unknown>;
-  /** Whether `X-SVC-Signature` matches the raw body (interface 5.5). */
-  verified: boolean;
 }
 
 const mostKeptEvents = 100;
 const mostBodyBytes = 256 * 1024;
 
+/** Whether a header is the signature of the raw body. */
 function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boolean {
   if (secret === undefined || typeof header !== 'string') return false;
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
@@ -38,15 +37,17 @@ export async function startReceiver(port: number, signingSecret: () => string | 
     });
     request.on('end', () => {
       const raw = Buffer.concat(chunks);
-      const verified = isSigned(raw, request.headers['x-svc-signature'], signingSecret());
-      // Only signed events are read, and a repeated event is ignored.
-      if (verified) {
-        const body = JSON.parse(raw.toString()) as Record<string, unknown>;
-        const id = String(body['event_id']);
-        if (!events.has(id)) events.set(id, { at: new Date(), event: String(body['event']), body, verified });
-        for (const oldest of [...events.keys()].slice(0, -mostKeptEvents)) events.delete(oldest);
+      if (!isSigned(raw, request.headers['x-svc-signature'], signingSecret())) {
+        response.writeHead(401).end();
+        return;
       }
-      response.writeHead(verified ? 204 : 401).end();
+      const body = JSON.parse(raw.toString()) as Record<string, unknown>;
+      const id = String(body['event_id']);
+      // An event can arrive more than once, for example after a timeout.
+      if (!events.has(id)) events.set(id, { at: new Date(), event: String(body['event']), body });
+      const oldest = [...events.keys()].slice(0, -mostKeptEvents);
+      for (const each of oldest) events.delete(each);
+      response.writeHead(204).end();
     });
   });
   const listen = (wantedPort: number) =>

@@ -21,6 +21,7 @@ interface Dependencies {
 const verificationCookie = 'svc_demo_visit';
 const SourceForm = z.object({ source: z.enum(identityWallets.map(({ name }) => name)).optional() }).nullish();
 
+/** A form leads to the service by a redirect, so browsers require that `form-action` allows the service too. */
 function contentSecurityPolicy(baseUrl: string): string {
   return [
     "default-src 'none'",
@@ -76,7 +77,9 @@ export function demoRoutes({
 
   return async (app) => {
     await app.register(helmet, {
+      // The hook below sets a policy of our own.
       contentSecurityPolicy: false,
+      // The site is on http://localhost only.
       strictTransportSecurity: false,
       // With `no-referrer`, browsers would send the forms of this site with `Origin: null`.
       referrerPolicy: { policy: 'same-origin' },
@@ -132,6 +135,7 @@ export function demoRoutes({
       return html(reply, pages.renderResult(verification, { events, account: await account.ensure() }));
     });
 
+    // A script asks for the number of events, and reloads the result when it changes.
     app.get('/result/state', async (request, reply) =>
       reply.type('text/plain').send(String(verifications.eventsOf(verificationOf(request)).length)),
     );

@@ -34,6 +34,7 @@ interface Dependencies {
 
 const scope = 'age_18_plus country';
 const mostKeptVerifications = 50;
+/** Returns 32 random characters. */
 const randomText = () => randomBytes(24).toString('base64url');
 
 const textOf = (call: Call | undefined, name: string) => {
@@ -70,6 +71,7 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
     async begin(source: string | null): Promise<Verification> {
       const owner = await account.ensure();
       await account.setSource(source);
+      // A PKCE verifier has at least 43 characters (RFC 7636 4.1).
       const codeVerifier = randomText() + randomText();
       const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
       const state = randomText();
@@ -84,8 +86,8 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
         balanceBefore,
       };
       verifications.set(verification.id, verification);
-      for (const oldest of [...verifications.keys()].slice(0, -mostKeptVerifications))
-        verifications.delete(oldest);
+      const ofOldest = [...verifications.keys()].slice(0, -mostKeptVerifications);
+      for (const id of ofOldest) verifications.delete(id);
       return verification;
     },
 
@@ -93,6 +95,7 @@ export function createVerifications({ account, api, receiver, issuer }: Dependen
     async finish(verification: Verification, redirectParameters: Record<string, string>): Promise<boolean> {
       const { state, iss, code } = redirectParameters;
       if (state !== verification.state || iss !== issuer) return false;
+      // The page was reloaded. The code has been exchanged already.
       if (verification.redirectParameters) return true;
       verification.redirectParameters = redirectParameters;
       if (code) await exchange(verification, await account.ensure(), code);
