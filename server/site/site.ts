@@ -56,17 +56,15 @@ function requireDirectory(): string {
 export const readShell = (name: string, baseUrl: string): string =>
   fillPlaceholders(readFileSync(join(requireDirectory(), `${name}.html`), 'utf8'), baseUrl);
 
+/** Archives are sent as they are. All other files are text with placeholders. */
 function readFile(file: string, baseUrl: string): SiteFile {
   const isText = extname(file) !== '.tgz';
   const content = isText
     ? Buffer.from(fillPlaceholders(readFileSync(file, 'utf8'), baseUrl))
     : readFileSync(file);
   const type = types[extname(file)] ?? 'application/octet-stream';
-  return {
-    type,
-    etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,
-    content,
-  };
+  const digest = createHash('sha256').update(content).digest('base64url');
+  return { type, etag: `"${digest}"`, content };
 }
 
 /** Lists the files of the site by path, without `.html`. A file is read at its first request, so that the server starts faster. */
@@ -89,9 +87,11 @@ function listSite(baseUrl: string): Map<string, () => SiteFile> {
 const acceptsGzip = (acceptEncoding: string): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(acceptEncoding);
 
-/** Sends a file: 304 if the client has it already, compressed if the client accepts gzip. */
+/** Sends a file: 304 if the client has it already, compressed if the client accepts gzip. Archives are compressed already. */
 async function sendFile(file: SiteFile, { headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  // The first page depends on `Accept`, see `siteRoutes`.
   void reply.headers({ ...siteHeaders, etag: file.etag, vary: 'accept, accept-encoding' });
+  // A proxy that compresses a response marks its tag as weak by `W/`.
   const knownTags = headers['if-none-match']?.split(/,\s*/).map((tag) => tag.replace(/^W\//, ''));
   if (knownTags?.includes(file.etag)) return reply.status(304).send();
   void reply.type(file.type);
@@ -112,6 +112,7 @@ type AnyBelow = { Params: { '*': string } };
 export function siteRoutes(baseUrl: string): FastifyPluginAsync {
   return async (app) => {
     const files = listSite(baseUrl);
+    // The OpenAPI document does not list these routes.
     const schema = { hide: true } as object;
     const send = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
       const file = files.get(path)?.();
@@ -123,6 +124,7 @@ export function siteRoutes(baseUrl: string): FastifyPluginAsync {
       request.headers.accept?.includes('text/html') ? send('')(request, reply) : reply.callNotFound(),
     );
     app.get('/llms.txt', { schema }, send('llms.txt'));
+    // Redirects are relative, because the base URL may have a path that a proxy removes.
     app.get('/docs', { schema }, async (_request, reply) => reply.redirect('docs/', 308));
     app.get<AnyBelow>('/docs/*', { schema }, async (request, reply) =>
       send(`docs/${request.params['*']}`)(request, reply),
