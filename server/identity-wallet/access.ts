@@ -19,13 +19,13 @@ export function accessOf(
   const [leaf] = certificates;
   if (!leaf) throw new Error('no access certificate');
   const { hostname } = new URL(baseUrl);
-  const hash = createHash('sha256').update(leaf.x509.raw).digest('base64url');
-  if (
-    given.clientId === 'x509_san_dns' &&
-    leaf.x509.checkHost(hostname, { subject: 'never' }) === undefined
-  ) {
-    throw new Error(`the access certificate is not for ${hostname}`);
+  const key = createPrivateKey(given.key);
+  if (given.clientId === 'x509_hash') {
+    const hash = createHash('sha256').update(leaf.x509.raw).digest('base64url');
+    return { clientId: `x509_hash:${hash}`, key, certificates };
   }
-  const clientId = given.clientId === 'x509_hash' ? `x509_hash:${hash}` : `x509_san_dns:${hostname}`;
-  return { clientId, key: createPrivateKey(given.key), certificates };
+  // Only subject alternative names count, not the common name of the subject.
+  const isForHost = leaf.x509.checkHost(hostname, { subject: 'never' }) !== undefined;
+  if (!isForHost) throw new Error(`the access certificate is not for ${hostname}`);
+  return { clientId: `x509_san_dns:${hostname}`, key, certificates };
 }

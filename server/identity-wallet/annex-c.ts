@@ -17,30 +17,34 @@ interface Dependencies {
   settings: IdentityWalletSettings;
   access: RelyingPartyAccess | undefined;
   handles: Handles;
+  /** The origin of the pages that ask, by which the browser identifies them to the identity wallet. */
   origin: string;
 }
 
+/** The first member of the two arrays of annex C, `encryptionInfo` and the encrypted response. */
 const label = 'dcapi';
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
-/** Returns the nonce and the key for an answer, encoded. The transcript contains exactly this text. */
+/** Returns `encryptionInfo`: a nonce, and the key to encrypt the answer for. The holder signs this text as it was sent. */
 function encryptionInfoOf(nonce: Uint8Array, key: KeyObject): string {
   return base64url(encode([label, { nonce, recipientPublicKey: coseKeyOf(key) }]));
 }
 
 const Answer = z.object({ response: z.string().regex(/^[A-Za-z0-9_-]+$/) });
 
-/** Reads the `EncryptedResponse` from the JSON that the browser gave to the page. */
+/** Reads the encrypted response from the JSON that the browser gave to the page. @throws ApiError `invalid_request` */
 function sealedIn(body: string) {
   try {
-    const { response } = Answer.parse(parseJson(body));
-    const [given, content, ...more] = asArray(decodeCbor(Buffer.from(response, 'base64url')), 'response');
-    demand(given === label && more.length === 0, 'malformed', 'response');
+    const answer = Answer.safeParse(parseJson(body));
+    if (!answer.success) throw unreadable('it has no response in base64url');
+    const response = Buffer.from(answer.data.response, 'base64url');
+    const [name, content, ...more] = asArray(decodeCbor(response), 'response');
+    demand(name === label && more.length === 0, 'malformed', 'response');
     const fields = asMap(content, 'response');
     return { enc: asBytes(fields.get('enc'), 'enc'), ciphertext: asBytes(fields.get('cipherText'), 'text') };
   } catch (error) {
-    const isOurs = error instanceof PresentationRefused || error instanceof SyntaxError;
-    throw unreadable(isOurs ? `response: ${error.message}` : 'it has no response in base64url');
+    const isFormWrong = error instanceof PresentationRefused || error instanceof SyntaxError;
+    throw isFormWrong ? unreadable(`response: ${error.message}`) : error;
   }
 }
 
@@ -55,6 +59,7 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
     certificates: access.certificates.map(({ x509 }) => new Uint8Array(x509.raw)),
   };
 
+  /** Returns what the holder signs so that an answer is valid for this request only. */
   const handoverOf = (handle: Handle): Handover => ({
     kind: 'iso-dc-api',
     origin,
@@ -68,14 +73,16 @@ export function createAnnexC({ settings, access, handles, origin }: Dependencies
   return {
     handoverOf,
 
-    /** Returns a request for the preferred elements, because it cannot have alternatives. Undefined if the source has no mdoc. */
+    /**
+     * Returns the request; undefined if the source asks for no mdoc. A device request has no alternatives.
+     * So it names the elements of the first option, which is the preferred one.
+     */
     request(handle: Handle, session: AskedSession): DigitalRequest | undefined {
       const query = queryOf(session);
       if (!query) return undefined;
       const [docType = ''] = query.types;
-      const elements = (query.options[0] ?? []).map(
-        ([namespace, element]) => [namespace ?? '', element ?? ''] as const,
-      );
+      const preferred = query.options[0] ?? [];
+      const elements = preferred.map(([namespace, element]) => [namespace ?? '', element ?? ''] as const);
       const deviceRequest = deviceRequestOf({ docType, elements }, transcriptOf(handoverOf(handle)), reader);
       const data = { deviceRequest: base64url(deviceRequest), encryptionInfo: infoOf(handle) };
       return { protocol: annexC, data };

@@ -6,8 +6,9 @@ export { encode };
 
 export type CborMap = Map<unknown, unknown>;
 
-/** The accepted tags: text dates, large numbers, COSE_Sign1, embedded CBOR, CWT, full dates. Other tags are refused. */
-const tags = Tagged.preserve(0, 2, 18, 24, 61, 1004);
+/** The accepted tags. Other tags are refused. */
+export const cborTag = { textDate: 0, largeNumber: 2, coseSign1: 18, embedded: 24, cwt: 61, fullDate: 1004 };
+const tags = Tagged.preserve(...Object.values(cborTag));
 
 /** Decodes one item. Maps become `Map`. Indefinite lengths and repeated keys are refused. @throws PresentationRefused */
 export function decodeCbor(bytes: Uint8Array): unknown {
@@ -45,16 +46,20 @@ export function asBytes(value: unknown, what: string): Uint8Array {
 
 /** Returns the bytes inside embedded CBOR (RFC 8949 3.4.5.1). */
 export function embedded(value: unknown, what: string): Uint8Array {
-  demand(value instanceof Tagged && value.tag === 24, 'malformed', what);
+  demand(value instanceof Tagged && value.tag === cborTag.embedded, 'malformed', what);
   return asBytes(value.value, what);
 }
 
 /** Encodes bytes as embedded CBOR. Digests and signatures are made over the result. */
-export const embed = (bytes: Uint8Array): Uint8Array => encode(new Tagged(24, bytes));
+export const embed = (bytes: Uint8Array): Uint8Array => encode(new Tagged(cborTag.embedded, bytes));
 
-/** Returns a text date (tag 0) in milliseconds since the epoch. */
+/** Encodes an array of at most 23 parts that are encoded already. Its first byte has the type and the number of parts. */
+export const joinAsArray = (...parts: Uint8Array[]): Uint8Array =>
+  Buffer.concat([Uint8Array.of(0x80 + parts.length), ...parts]);
+
+/** Returns a text date in milliseconds since the epoch. */
 export function dateOf(value: unknown, what: string): number {
-  demand(value instanceof Tagged && value.tag === 0, 'malformed', what);
+  demand(value instanceof Tagged && value.tag === cborTag.textDate, 'malformed', what);
   const text = asText(value.value, what);
   demand(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text), 'malformed', what);
   const time = Date.parse(text);
@@ -62,10 +67,17 @@ export function dateOf(value: unknown, what: string): number {
   return time;
 }
 
-/** Returns the public key of a COSE_Key on P-256 (RFC 9053 7.1). */
+/** Labels of a COSE_Key, and their values for a key on P-256 (RFC 9052 7, RFC 9053 7.1). */
+const keyLabel = { type: 1, curve: -1, x: -2, y: -3 };
+const ellipticCurve = 2;
+const p256 = 1;
+
+/** Returns the public key of a COSE_Key on P-256. @throws PresentationRefused */
 export function publicKeyOf(coseKey: CborMap): KeyObject {
-  const [x, y] = [asBytes(coseKey.get(-2), 'device key'), asBytes(coseKey.get(-3), 'device key')];
-  demand(coseKey.get(1) === 2 && coseKey.get(-1) === 1, 'malformed', 'device key: not on P-256');
+  const x = asBytes(coseKey.get(keyLabel.x), 'device key');
+  const y = asBytes(coseKey.get(keyLabel.y), 'device key');
+  const isP256 = coseKey.get(keyLabel.type) === ellipticCurve && coseKey.get(keyLabel.curve) === p256;
+  demand(isP256, 'malformed', 'device key: not on P-256');
   const coordinate = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
   try {
     return createPublicKey({
@@ -77,15 +89,15 @@ export function publicKeyOf(coseKey: CborMap): KeyObject {
   }
 }
 
-/** Returns the COSE_Key of a key on P-256 (RFC 9053 7.1). */
+/** Returns the COSE_Key of a key on P-256. */
 export function coseKeyOf(key: KeyObject): Map<number, unknown> {
   const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
   const coordinate = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
   return new Map<number, unknown>([
-    [1, 2],
-    [-1, 1],
-    [-2, coordinate(x)],
-    [-3, coordinate(y)],
+    [keyLabel.type, ellipticCurve],
+    [keyLabel.curve, p256],
+    [keyLabel.x, coordinate(x)],
+    [keyLabel.y, coordinate(y)],
   ]);
 }
 
@@ -99,27 +111,31 @@ export interface Sign1 {
   signature: Uint8Array;
 }
 
-/** ECDSA algorithms (RFC 9053 2.1), also by their fully specified identifiers (RFC 9864). */
-const curves = new Map([
-  [-7, { curve: 'prime256v1', hash: 'sha256', length: 64 }],
-  [-9, { curve: 'prime256v1', hash: 'sha256', length: 64 }],
-  [-35, { curve: 'secp384r1', hash: 'sha384', length: 96 }],
-  [-51, { curve: 'secp384r1', hash: 'sha384', length: 96 }],
-  [-36, { curve: 'secp521r1', hash: 'sha512', length: 132 }],
-  [-52, { curve: 'secp521r1', hash: 'sha512', length: 132 }],
+const es256 = { curve: 'prime256v1', hash: 'sha256', signatureBytes: 64 };
+const es384 = { curve: 'secp384r1', hash: 'sha384', signatureBytes: 96 };
+const es512 = { curve: 'secp521r1', hash: 'sha512', signatureBytes: 132 };
+/** ECDSA by algorithm identifier: each has the one of RFC 9053 2.1, and the fully specified one of RFC 9864. */
+const schemes = new Map([
+  [-7, es256],
+  [-9, es256],
+  [-35, es384],
+  [-51, es384],
+  [-36, es512],
+  [-52, es512],
 ]);
-/** The algorithms that the EU's profiles allow. */
+/** The identifiers of ES256, the only algorithm that the EU's profiles allow. */
 export const onP256: readonly number[] = [-7, -9];
 /** The algorithms that ISO/IEC 18013-5 allows, without the Brainpool curves. */
-export const onAnyCurve: readonly number[] = [...curves.keys()];
+export const onAnyCurve: readonly number[] = [...schemes.keys()];
 
+/** Labels of header parameters (RFC 9052 3.1, RFC 9360 2). */
 const headers = { algorithm: 1, critical: 2, certificates: 33 };
 
+/** Parses a COSE_Sign1, with or without its tag. @throws PresentationRefused */
 export function parseSign1(value: unknown, what: string): Sign1 {
-  const [protectedBytes, unprotectedHeaders, payload, signature, ...more] = asArray(
-    value instanceof Tagged && value.tag === 18 ? value.value : value,
-    what,
-  );
+  const isTagged = value instanceof Tagged && value.tag === cborTag.coseSign1;
+  const parts = asArray(isTagged ? value.value : value, what);
+  const [protectedBytes, unprotectedHeaders, payload, signature, ...more] = parts;
   demand(more.length === 0, 'malformed', what);
   const bytes = asBytes(protectedBytes, what);
   return {
@@ -131,7 +147,10 @@ export function parseSign1(value: unknown, what: string): Sign1 {
   };
 }
 
-/** Returns the certificates of `x5chain` (RFC 9360 2). The first is the signer's. */
+/**
+ * Returns the certificates of `x5chain`, the signer's first (RFC 9360 2). The header may be protected or not, because the
+ * certificates are verified by their own signatures. A single certificate is not in a list.
+ */
 export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1): Uint8Array[] {
   const chain = unprotectedHeaders.get(headers.certificates) ?? protectedHeaders.get(headers.certificates);
   return (Array.isArray(chain) ? chain : [chain]).map((certificate) => asBytes(certificate, 'x5chain'));
@@ -140,7 +159,7 @@ export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1):
 interface Check {
   key: KeyObject;
   payload: Uint8Array;
-  /** The accepted algorithms. The default is ES256. */
+  /** The accepted algorithms, by identifier. The default is ES256. */
   algorithms?: readonly number[] | undefined;
   /** The refusal for a wrong signature. */
   refusal: RefusalReason;
@@ -150,17 +169,17 @@ interface Check {
 export function checkSign1(sign1: Sign1, { key, payload, refusal, algorithms = onP256 }: Check): void {
   const { protectedBytes, protectedHeaders, signature } = sign1;
   const algorithm = Number(protectedHeaders.get(headers.algorithm));
-  const scheme = algorithms.includes(algorithm) ? curves.get(algorithm) : undefined;
+  const scheme = algorithms.includes(algorithm) ? schemes.get(algorithm) : undefined;
   demand(scheme, refusal, algorithms === onP256 ? 'the algorithm is not ES256' : 'unknown algorithm');
   demand(!protectedHeaders.has(headers.critical), refusal, 'unknown critical header');
-  const { curve, hash, length } = scheme;
+  const { curve, hash, signatureBytes } = scheme;
   demand(
     key.asymmetricKeyDetails?.namedCurve === curve,
     refusal,
     `the key is not on ${curve === 'prime256v1' ? 'P-256' : curve}`,
   );
-  const signed = encode(['Signature1', protectedBytes, new Uint8Array(), payload]);
-  const isValid =
-    signature.length === length && verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
-  demand(isValid, refusal);
+  const noExternalData = new Uint8Array();
+  const signed = encode(['Signature1', protectedBytes, noExternalData, payload]);
+  demand(signature.length === signatureBytes, refusal);
+  demand(verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature), refusal);
 }

@@ -38,14 +38,14 @@ export interface Certificate {
 }
 
 /** ECDSA and RSA with SHA-256, SHA-384 or SHA-512 (RFC 5758, RFC 4055). */
-const signatureAlgorithms = [
-  '1.2.840.10045.4.3.2',
-  '1.2.840.10045.4.3.3',
-  '1.2.840.10045.4.3.4',
-  '1.2.840.113549.1.1.11',
-  '1.2.840.113549.1.1.12',
-  '1.2.840.113549.1.1.13',
-];
+const signatureAlgorithms = {
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  ecdsaWithSha384: '1.2.840.10045.4.3.3',
+  ecdsaWithSha512: '1.2.840.10045.4.3.4',
+  rsaWithSha256: '1.2.840.113549.1.1.11',
+  rsaWithSha384: '1.2.840.113549.1.1.12',
+  rsaWithSha512: '1.2.840.113549.1.1.13',
+};
 /** The extensions that this code checks. */
 const knownExtensions: readonly string[] = [
   id_ce_basicConstraints,
@@ -55,13 +55,14 @@ const knownExtensions: readonly string[] = [
 ];
 /** Bits of the first byte of a key usage (RFC 5280 4.2.1.3). */
 const usageBits = { digitalSignature: 0x80, contentCommitment: 0x40, keyCertSign: 0x04 };
+/** The names of key usages in RFC 5280, for refusals. */
 const usageNames = { signs: 'digitalSignature', commits: 'contentCommitment' } as const;
 
 /** Parses a certificate. @throws Error if `der` is not a certificate, or uses an algorithm that is not accepted */
 export function parseCertificate(der: Uint8Array): Certificate {
   const x509 = new X509Certificate(der);
   const { tbsCertificate: tbs, signatureAlgorithm } = AsnConvert.parse(x509.raw, CertificateStructure);
-  if (!signatureAlgorithms.includes(signatureAlgorithm.algorithm)) {
+  if (!Object.values(signatureAlgorithms).includes(signatureAlgorithm.algorithm)) {
     throw new Error(`signature algorithm ${signatureAlgorithm.algorithm}`);
   }
   const extensions = [...(tbs.extensions ?? [])];
@@ -152,20 +153,20 @@ function parsePath(path: readonly Uint8Array[]): Certificate[] {
   }
 }
 
-/** Returns the trust anchor that issued a certificate. */
+/** Returns the trust anchor that issued a certificate. It may have a fault, which `checkAuthorities` then names. */
 function anchorOf(subject: Certificate, { anchors, now }: Trust): Certificate {
   const issuers = anchors.filter((anchor) => issues(anchor, subject));
-  // An authority that was renewed with the same key has two certificates for a while.
+  // An authority that was renewed with the same key has two certificates for a while. Prefer one without a fault.
   const anchor = issuers.find((issuer) => !authorityFault(issuer, now)) ?? issuers[0];
   if (!anchor) throw new PresentationRefused('unknown issuer');
   return anchor;
 }
 
-/** Checks the authorities above a signer. Each must have issued the certificate before it. */
+/** Checks the authorities above a signer, the nearest first. Each must have issued the certificate before it. */
 function checkAuthorities(signer: Certificate, authorities: readonly Certificate[], now: number): void {
   let subject = signer;
-  for (const [index, authority] of authorities.entries()) {
-    const isTooLong = authority.pathLength !== undefined && authority.pathLength < index;
+  for (const [authoritiesBelow, authority] of authorities.entries()) {
+    const isTooLong = authority.pathLength !== undefined && authority.pathLength < authoritiesBelow;
     const fault = authorityFault(authority, now) ?? (isTooLong ? 'path too long' : undefined);
     if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
     if (!issues(authority, subject)) throw new PresentationRefused('unknown issuer', 'broken path');

@@ -4,7 +4,7 @@ import { keyed } from '../platform/ids.ts';
 /** Derives a private key on P-256 from `key` and `cause`. All processes derive the same key. */
 export function deriveKeyPair(key: Uint8Array, cause: readonly (string | number)[]): KeyObject {
   const curve = createECDH('prime256v1');
-  // A scalar that is zero or too large (probability 2⁻³²) is invalid. Then the next round is tried.
+  // A scalar that is zero or too large (probability 2⁻³²) is no private key. Then the next round is tried.
   for (let round = 0; ; round += 1) {
     const scalar = keyed(key, ['key pair', ...cause, round]);
     try {
@@ -12,6 +12,7 @@ export function deriveKeyPair(key: Uint8Array, cause: readonly (string | number)
     } catch {
       continue;
     }
+    // An uncompressed point is one byte for its form, then x and y with 32 bytes each.
     const point = curve.getPublicKey();
     const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((part) => part.toString('base64url'));
     const jwk = { kty: 'EC', crv: 'P-256', x: x ?? '', y: y ?? '', d: scalar.toString('base64url') };

@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { Tagged } from 'cborg';
-import { embed, encode } from './cbor.ts';
+import { cborTag, embed, encode, joinAsArray } from './cbor.ts';
 
 /** The relying party that sends a request, with its private key on P-256. */
 export interface Reader {
@@ -19,9 +19,6 @@ export interface AskedDocument {
 const headers = { algorithm: 1, certificates: 33 };
 const es256 = -7;
 
-/** Encodes an array of parts that are encoded already. */
-const arrayOf = (...parts: Uint8Array[]) => Buffer.concat([Uint8Array.of(0x80 + parts.length), ...parts]);
-
 /** Encodes the items request. Every element is marked as retained, because derived claims are stored (8.3.2.1.2.1). */
 function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
   const nameSpaces: Record<string, Record<string, true>> = {};
@@ -31,12 +28,14 @@ function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
   return encode({ docType, nameSpaces });
 }
 
-/** Returns ReaderAuth: a COSE_Sign1 with a detached payload (ISO/IEC 18013-5, 9.1.4). */
+/** Returns ReaderAuth: a COSE_Sign1 whose payload is detached, so null is in its place (ISO/IEC 18013-5, 9.1.4). */
 function readerAuthOf({ key, certificates }: Reader, transcript: Uint8Array, items: Uint8Array) {
-  const authentication = arrayOf(encode('ReaderAuthentication'), transcript, embed(items));
+  const authentication = joinAsArray(encode('ReaderAuthentication'), transcript, embed(items));
   const protectedHeaders = encode(new Map([[headers.algorithm, es256]]));
-  const signed = encode(['Signature1', protectedHeaders, new Uint8Array(), embed(authentication)]);
+  const noExternalData = new Uint8Array();
+  const signed = encode(['Signature1', protectedHeaders, noExternalData, embed(authentication)]);
   const signature = sign('sha256', signed, { key, dsaEncoding: 'ieee-p1363' });
+  // A single certificate is not in a list (RFC 9360 2).
   const chain = certificates.length === 1 ? certificates[0] : certificates;
   return [protectedHeaders, new Map([[headers.certificates, chain]]), null, new Uint8Array(signature)];
 }
@@ -52,5 +51,8 @@ export function deviceRequestOf(
 ): Uint8Array {
   const items = itemsRequestOf(document);
   const readerAuth = reader ? { readerAuth: readerAuthOf(reader, transcript, items) } : {};
-  return encode({ version: '1.0', docRequests: [{ itemsRequest: new Tagged(24, items), ...readerAuth }] });
+  return encode({
+    version: '1.0',
+    docRequests: [{ itemsRequest: new Tagged(cborTag.embedded, items), ...readerAuth }],
+  });
 }

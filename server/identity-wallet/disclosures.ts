@@ -5,6 +5,10 @@ import { demand, PresentationRefused } from './refused.ts';
 type Path = readonly (string | number)[];
 type Json = Readonly<Record<string, unknown>>;
 
+/** How many values a disclosure has, for a member of an object and for an element of a list; see `parseDisclosure`. */
+const memberLength = 3;
+const elementLength = 2;
+
 /** The deepest nesting of claims. Claims of a person are less deep. */
 const maxDepth = 8;
 const mostDisclosures = 64;
@@ -41,7 +45,10 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
   const seen = new Set<string>();
   const disclosed: Path[] = [];
 
-  /** Returns the disclosure with a digest; undefined if the holder keeps the value hidden. Each digest is used once. */
+  /**
+   * Returns the disclosure with a digest; undefined if the holder keeps the value hidden. Each digest is used once.
+   * @param length how many values the disclosure must have
+   */
   function disclosureOf(digest: unknown, length: number): readonly unknown[] | undefined {
     demand(typeof digest === 'string' && !seen.has(digest), 'malformed', 'digest twice');
     seen.add(digest);
@@ -51,12 +58,14 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
     return disclosure;
   }
 
+  /** Returns a value with disclosed values in place of their digests, at any depth. Hidden values are left out. */
   function replaceDigests(value: unknown, path: Path): unknown {
     demand(path.length <= maxDepth, 'malformed', 'claims');
     if (Array.isArray(value)) return replaceInArray(value, path);
     return isObject(value) ? replaceInObject(value, path) : value;
   }
 
+  /** In a list, an object `{"...": digest}` stands for an element that can be disclosed (RFC 9901 4.2.4.2). */
   function replaceInArray(values: readonly unknown[], path: Path): unknown[] {
     const plain: unknown[] = [];
     for (const value of values) {
@@ -67,26 +76,29 @@ export function applyDisclosures(payload: Json, disclosures: readonly string[]) 
         continue;
       }
       demand(Object.keys(value).length === 1, 'malformed', 'disclosure');
-      const found = disclosureOf(value['...'], 2);
+      const found = disclosureOf(value['...'], elementLength);
       if (!found) continue;
+      const [, element] = found;
       disclosed.push(valuePath);
-      plain.push(replaceDigests(found[1], valuePath));
+      plain.push(replaceDigests(element, valuePath));
     }
     return plain;
   }
 
+  /** In an object, `_sd` lists the digests of the members that can be disclosed (RFC 9901 4.2.4.1). */
   function replaceInObject({ _sd: digests = [], ...open }: Json, path: Path): Json {
     demand(Array.isArray(digests), 'malformed', 'digests');
     const plain = new Map<string, unknown>();
     for (const [name, value] of Object.entries(open)) {
+      // At the top, `_sd_alg` names the digest algorithm and is no claim.
       if (name !== '_sd_alg' || path.length > 0) plain.set(name, replaceDigests(value, [...path, name]));
     }
     for (const digest of digests) {
-      const found = disclosureOf(digest, 3);
+      const found = disclosureOf(digest, memberLength);
       if (!found) continue;
       const [, name, value] = found;
-      const fits = typeof name === 'string' && name !== '_sd' && name !== '...' && !plain.has(name);
-      demand(fits, 'malformed', 'disclosure');
+      const isNewName = typeof name === 'string' && name !== '_sd' && name !== '...' && !plain.has(name);
+      demand(isNewName, 'malformed', 'disclosure');
       disclosed.push([...path, name]);
       plain.set(name, replaceDigests(value, [...path, name]));
     }

@@ -29,10 +29,11 @@ function texts(value: unknown): string[] | undefined {
   });
 }
 
-function agesOf(entries: Iterable<readonly [string, unknown]>, shape: RegExp): Map<number, boolean> {
+/** Returns the attested ages. @param pattern matches the name of an age; its group `years` is the age */
+function agesOf(entries: Iterable<readonly [string, unknown]>, pattern: RegExp): Map<number, boolean> {
   const ages = new Map<number, boolean>();
   for (const [name, value] of entries) {
-    const years = shape.exec(name)?.[1];
+    const years = pattern.exec(name)?.groups?.['years'];
     if (years === undefined) continue;
     demand(typeof value === 'boolean', 'malformed', 'age');
     ages.set(Number(years), value);
@@ -43,11 +44,13 @@ function agesOf(entries: Iterable<readonly [string, unknown]>, shape: RegExp): M
 export function factsOfMdoc(elements: ReadonlyMap<string, unknown>): Facts {
   const born = elements.get('birth_date');
   return {
-    ages: agesOf(elements, /^age_over_(\d{1,3})$/),
+    ages: agesOf(elements, /^age_over_(?<years>\d{1,3})$/),
+    // A date has the tag of full dates (RFC 8943), or is plain text.
     birthdate: text(born instanceof Tagged ? born.value : born),
     countries: texts(elements.get('nationality')),
     issuingCountry: text(elements.get('issuing_country')),
     issuingAuthority: text(elements.get('issuing_authority')),
+    // A PID has a personal number. Licences and photo IDs have the number of the document.
     identifier: text(elements.get('personal_administrative_number') ?? elements.get('document_number')),
   };
 }
@@ -56,7 +59,7 @@ export function factsOfSdJwt(claims: Readonly<Record<string, unknown>>): Facts {
   const { age_equal_or_over: ages = {} } = claims;
   demand(typeof ages === 'object' && ages !== null, 'malformed', 'age');
   return {
-    ages: agesOf(Object.entries(ages), /^(\d{1,3})$/),
+    ages: agesOf(Object.entries(ages), /^(?<years>\d{1,3})$/),
     birthdate: text(claims['birthdate']),
     countries: texts(claims['nationalities']),
     issuingCountry: text(claims['issuing_country']),
@@ -90,22 +93,29 @@ interface Basis {
   now: number;
 }
 
-const reached =
+/** The highest of our levels (1 to 3). */
+const highAssurance = 3;
+
+/** Returns the function for the claim that a person has reached an age. Attested ages count before the date of birth. */
+const reachedAge =
   (years: number) =>
   ({ facts, now }: Basis): ClaimValue =>
     ageFrom(facts.ages, years) ?? isOfAge(facts.birthdate, years, new Date(now));
 
 /** Derives the value of each claim from a presentation; null if the presentation does not tell. */
 const claimValues: Readonly<Record<ClaimName, (basis: Basis) => ClaimValue>> = {
-  age_16_plus: reached(16),
-  age_18_plus: reached(18),
-  age_21_plus: reached(21),
+  age_16_plus: reachedAge(16),
+  age_18_plus: reachedAge(18),
+  age_21_plus: reachedAge(21),
   identity_verified: ({ isIdentity }) => (isIdentity ? true : null),
   country: ({ facts }) => countryOf(facts),
-  assurance_level: ({ isIdentity }) => (isIdentity ? 3 : null),
+  assurance_level: ({ isIdentity }) => (isIdentity ? highAssurance : null),
 };
 
-/** Returns the requested claims. Nothing else of a presentation is stored. */
+/**
+ * Returns the requested claims, which are the only part of a presentation that is stored. A value that the claim does not allow
+ * becomes null, because the presentation then does not tell the claim. An example is a country that is not a code of two letters.
+ */
 export function claimsFrom(basis: Basis, asked: readonly ClaimName[]): Claims {
   return Object.fromEntries(
     asked.map((name): [ClaimName, ClaimValue] => {

@@ -9,20 +9,23 @@ export interface Handle {
   device: Device;
   /** SHA-256 of the secret in the cookie of the browser. */
   binding: string;
-  /** How many requests of this session were answered before. */
+  /** How many requests of this session were answered before. After an answer, the next request has another token. */
   number: number;
 }
 
-const shape = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.(\d{1,2})\.([A-Za-z0-9_-]{43})$/;
+/** A token is part of the URL to which a wallet posts its answer. Its last part can be derived only with our key. */
+const tokenPattern =
+  /^(?<sessionId>ses_[0-9A-Za-z]{22})\.(?<device>computer|phone)\.(?<number>\d{1,2})\.[A-Za-z0-9_-]{43}$/;
 
-/** Returns the session and the request that a token names. `isTokenOf` verifies them. */
+/** Returns the request that a token claims to be of; undefined if it is malformed. `isTokenOf` verifies the token. */
 export function destinationOfToken(token: string) {
-  const [, sessionId, device, number] = shape.exec(token) ?? [];
+  const { sessionId, device, number } = tokenPattern.exec(token)?.groups ?? {};
   return sessionId ? { sessionId, device: device as Device, number: Number(number) } : undefined;
 }
 
 /** Derives the tokens, nonces and keys of requests to identity wallets. */
 export function createHandles(key: Uint8Array) {
+  /** The values on which everything that is derived for a request depends. */
   const cause = ({ source, sessionId, device, binding, number }: Handle) => [
     'wallet request',
     source,
@@ -31,7 +34,7 @@ export function createHandles(key: Uint8Array) {
     binding,
     number,
   ];
-  const derive = (handle: Handle, what: string) => hmac(key, JSON.stringify([...cause(handle), what]));
+  const derive = (handle: Handle, purpose: string) => hmac(key, JSON.stringify([...cause(handle), purpose]));
   const tokenOf = (handle: Handle) =>
     [handle.sessionId, handle.device, handle.number, derive(handle, 'token')].join('.');
 

@@ -15,24 +15,27 @@ interface Sealed {
   info: Uint8Array;
 }
 
+/** Additional data would be authenticated, but not encrypted. Annex C has none. */
+const noAdditionalData = new Uint8Array();
+
+const importKey = (key: KeyObject, kind: 'public' | 'private') =>
+  suite.kem.importKey('jwk', key.export({ format: 'jwk' }), kind === 'public');
+
 /** Copies bytes into a separate buffer, which Web Cryptography requires. */
 const copied = (bytes: Uint8Array) => new Uint8Array(bytes);
 
 /** Encrypts a single message in base mode, without additional data (RFC 9180 6.1). */
 export async function seal(key: KeyObject, { plaintext, info }: { plaintext: Uint8Array; info: Uint8Array }) {
-  const recipientPublicKey = await suite.kem.importKey('jwk', key.export({ format: 'jwk' }), true);
-  const given = { recipientPublicKey, info: copied(info) };
-  const { enc, ct } = await suite.seal(given, copied(plaintext), new Uint8Array());
+  const recipientPublicKey = await importKey(key, 'public');
+  const recipient = { recipientPublicKey, info: copied(info) };
+  const { enc, ct } = await suite.seal(recipient, copied(plaintext), noAdditionalData);
   return { enc: new Uint8Array(enc), ciphertext: new Uint8Array(ct) };
 }
 
 /** Decrypts a single message in base mode, without additional data (RFC 9180 6.1). @throws Error if it is not for `key` */
 export async function openSealed(key: KeyObject, { enc, ciphertext, info }: Sealed): Promise<Uint8Array> {
-  const recipientKey = await suite.kem.importKey('jwk', key.export({ format: 'jwk' }), false);
-  const plaintext = await suite.open(
-    { recipientKey, enc: copied(enc), info: copied(info) },
-    copied(ciphertext),
-    new Uint8Array(),
-  );
+  const recipientKey = await importKey(key, 'private');
+  const recipient = { recipientKey, enc: copied(enc), info: copied(info) };
+  const plaintext = await suite.open(recipient, copied(ciphertext), noAdditionalData);
   return new Uint8Array(plaintext);
 }

@@ -12,6 +12,7 @@ import {
   embed,
   embedded,
   encode,
+  joinAsArray,
   parseSign1,
   publicKeyOf,
 } from './cbor.ts';
@@ -81,14 +82,14 @@ function statusesOf(mso: CborMap): StatusReference[] {
   const [byIndex, byIdentifier] = [infoOf('status_list'), infoOf('identifier_list')];
   // A status by an unknown mechanism cannot be looked up, so the attestation must not count as valid.
   demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');
-  // The EU's reference issuer names a status list, and also an identifier in a non-standard form.
-  const isForeign = byIndex && !(byIdentifier?.get('id') instanceof Uint8Array);
-  return [
-    ...(byIndex ? [indexIn(byIndex)] : []),
-    ...(byIdentifier && !isForeign ? [identifierIn(byIdentifier)] : []),
-  ];
+  const references = byIndex ? [indexIn(byIndex)] : [];
+  // The EU's reference issuer names a status list, and also an identifier in a non-standard form. The list is then enough.
+  const isStandard = byIdentifier?.get('id') instanceof Uint8Array;
+  if (byIdentifier && (isStandard || !byIndex)) references.push(identifierIn(byIdentifier));
+  return references;
 }
 
+/** Checks the validity of an attestation, and that its signer's certificate was valid when it was signed. */
 function checkValidity(mso: CborMap, now: number, signer: Certificate): void {
   const validity = asMap(mso.get('validityInfo'), 'validity');
   const timeOf = (name: string) => dateOf(validity.get(name), name);
@@ -147,8 +148,8 @@ export function verifyIssuerSigned(
 }
 
 /**
- * Verifies a device response with one document (ISO/IEC 18013-5, 9.3.1): issuer, digests, validity, type, and the
- * device's signature over this request. A MAC of the device is refused, because it is not meant for remote use.
+ * Verifies a device response with one document (ISO/IEC 18013-5, 9.3.1): issuer, digests, validity, type and holder's proof.
+ * The proof is a signature of the device over this request. A MAC is refused, because it is not meant for remote use.
  * @throws PresentationRefused
  */
 export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): VerifiedMdoc {
@@ -158,20 +159,20 @@ export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): Verifi
   const issuerSigned = asMap(document.get('issuerSigned'), 'issuer-signed data');
   const { deviceKey, ...verified } = verifyIssuerSigned(issuerSigned, expected);
   const deviceSigned = asMap(document.get('deviceSigned'), 'device-signed data');
+  // Elements of the device itself are attested by no issuer, and none is asked for.
   const namespaces = embedded(deviceSigned.get('nameSpaces'), 'device namespaces');
   demand(asMap(decodeCbor(namespaces), 'device namespaces').size === 0, 'more than was asked for');
   const proof = asMap(deviceSigned.get('deviceAuth'), 'device authentication').get('deviceSignature');
   demand(proof !== undefined, 'holder proof wrong', 'no device signature');
   const signature = parseSign1(proof, 'device signature');
   demand(signature.payload === null, 'malformed', 'device signature');
-  // DeviceAuthentication (9.1.3.4), made from parts that are encoded already.
-  const authentication = Buffer.concat([
-    Uint8Array.of(0x84),
+  // What the device has signed (9.1.3.4).
+  const authentication = joinAsArray(
     encode('DeviceAuthentication'),
     expected.transcript,
     encode(expected.docType),
     embed(namespaces),
-  ]);
+  );
   checkSign1(signature, {
     key: publicKeyOf(deviceKey),
     payload: embed(authentication),

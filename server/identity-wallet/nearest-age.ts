@@ -1,7 +1,8 @@
 import type { ClaimPath } from './query.ts';
 
+/** Returns the age in the name of an element, such as `age_over_18`; undefined for other elements. */
 const yearsIn = (name: string | null | undefined): number | undefined => {
-  const years = /^age_over_(\d{2})$/.exec(name ?? '')?.[1];
+  const years = /^age_over_(?<years>\d{2})$/.exec(name ?? '')?.groups?.['years'];
   return years === undefined ? undefined : Number(years);
 };
 
@@ -29,10 +30,13 @@ export function pathsShown(elements: Elements, asked: readonly ClaimPath[]): Cla
     [...values.keys()].map((name) => [namespace, name]),
   );
   const isShown = ([namespace, name]: ClaimPath) => elements.get(namespace ?? '')?.has(name ?? '') ?? false;
-  const answered = asked.filter((path) => !isShown(path) && decidingAge(path, elements) !== undefined);
-  const standIns = answered.map((path) => decidingAge(path, elements));
+  const answeredByOtherAge = asked.filter(
+    (path) => !isShown(path) && decidingAge(path, elements) !== undefined,
+  );
+  const standIns = answeredByOtherAge.map((path) => decidingAge(path, elements));
   const isAsked = ([namespace, name]: ClaimPath) =>
     asked.some((path) => path[0] === namespace && path[1] === name);
-  const rest = shown.filter((path) => isAsked(path) || !standIns.includes(path[1]));
-  return [...rest, ...answered];
+  // A stand-in is left out. It was not requested itself, so it would count as more than was asked for.
+  const shownForThemselves = shown.filter((path) => isAsked(path) || !standIns.includes(path[1]));
+  return [...shownForThemselves, ...answeredByOtherAge];
 }

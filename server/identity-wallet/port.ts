@@ -36,21 +36,26 @@ interface Dependencies {
 
 const day = 86_400_000;
 
+/** Returns the settings of the built-in sources, with the defaults of the schema. */
 function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
-  const access = accessCertificate(key, now);
-  return testIdentityWalletSources.map(({ name, label, profile }) => ({
-    // The schema refuses the reserved names, so the name is set afterwards.
-    ...SourceSchema.parse({
-      name: 'reserved',
+  const certificate = accessCertificate(key, now);
+  return testIdentityWalletSources.map(({ name, label, profile }) => {
+    // This profile neither identifies relying parties nor has a number of the person.
+    const isProofOfAge = profile === 'eu-age-verification';
+    const access = isProofOfAge ? undefined : { ...certificate, clientId: 'x509_hash' as const };
+    const parsed = SourceSchema.parse({
+      name: 'any-other',
       label,
       profile,
       modes: ['test'],
+      // The schema requires trust anchors. `createVerifier` is told that there are none.
       trustAnchors: 'none',
-      ...(profile === 'eu-age-verification' ? {} : { access, stableIdentifier: true }),
-    }),
-    name,
-    access: profile === 'eu-age-verification' ? undefined : { ...access, clientId: 'x509_hash' },
-  }));
+      access,
+      stableIdentifier: !isProofOfAge,
+    });
+    // The schema refuses the names of built-in sources, so the name is set afterwards.
+    return { ...parsed, name, access };
+  });
 }
 
 /**
@@ -85,6 +90,7 @@ export function createIdentityWallets(dependencies: Dependencies) {
     check: createPresentationCheck(lists),
     testAnchors: () => parsePem(testIssuer().anchorPem),
   };
+  // They trust the test issuer only, by `testAnchors`.
   const builtIn = testSettings(key, clock.now()).map((source) =>
     createVerifier(source, common, { trustAnchors: undefined }),
   );

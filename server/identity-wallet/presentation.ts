@@ -6,10 +6,10 @@ import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
 import { verifyMdoc } from './mdoc.ts';
 import { pathsShown } from './nearest-age.ts';
 import {
-  attestsSomeAges,
   type ClaimPath,
   type CredentialQuery,
   issuerAlgorithmsOf,
+  mayShowOtherAge,
   namespaceOf,
   queryFor,
 } from './query.ts';
@@ -28,12 +28,14 @@ export interface Expectation {
   now: number;
 }
 
+/** What a valid presentation proves. */
 export interface Proven {
   claims: Claims;
   /** A number that is always the same for a person, and the authority that issued it. Undefined if there is none. */
   person: { issuer: string; identifier: string } | undefined;
 }
 
+/** Only one presentation of a credential is accepted. */
 const Presentations = z.tuple([z.string().min(1)]);
 
 /** Whether two paths are equal up to the length of the shorter one. Null stands for any element of a list. */
@@ -43,7 +45,9 @@ function overlaps(path: readonly (string | number | null)[], asked: ClaimPath): 
 }
 
 interface Shown {
+  /** Whether the presentation has a value at a requested path. */
   has: (path: ClaimPath) => boolean;
+  /** The paths of all values that the holder chose to show. */
   disclosed: readonly (readonly (string | number | null)[])[];
 }
 
@@ -57,6 +61,7 @@ function checkCompleteness({ options }: CredentialQuery, { has, disclosed }: Sho
   demand(isExact, 'more than was asked for');
 }
 
+/** The contents of a verified credential. */
 interface Read {
   facts: Facts;
   issuer: Certificate;
@@ -74,7 +79,9 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
     transcript: transcriptOf(handover),
     now,
   });
-  const shown = pathsShown(elements, attestsSomeAges(settings) ? query.options.flat() : []);
+  // Without requested paths, no element counts as the answer for another age.
+  const asked = mayShowOtherAge(settings) ? query.options.flat() : [];
+  const shown = pathsShown(elements, asked);
   checkCompleteness(query, {
     has: (path) => shown.some((shownPath) => overlaps(shownPath, path)),
     disclosed: shown,
@@ -85,6 +92,7 @@ function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expect
 /** Whether claims have a value at a path. */
 function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
   if (first === undefined) return true;
+  // Null stands for every element of a list. It is always the last part of the paths in `query.ts`.
   if (first === null) return Array.isArray(claims) && claims.length > 0;
   const hasName = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
   return hasName && hasValue((claims as Record<string, unknown>)[first], rest);
@@ -103,7 +111,10 @@ async function readSdJwt(presentation: string, query: CredentialQuery, expected:
   return { facts: factsOfSdJwt(claims), issuer, statuses };
 }
 
-/** Returns the issuer of a person's number by country and authority, which stay the same when certificates change. */
+/**
+ * Returns who issued the number of a person or document: the country, and the authority if the document names one.
+ * They identify the issuer, because its certificates are replaced from time to time.
+ */
 function numberIssuerOf({ issuingAuthority }: Facts, issuer: Certificate): string {
   const state = countryOf(issuer) ?? issuer.x509.subject;
   return issuingAuthority === undefined ? state : `${state}: ${issuingAuthority}`;
@@ -115,7 +126,7 @@ function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): vo
   demand(isRight, 'wrong issuing country', "the signer's certificate names another one");
 }
 
-/** Reads a device response, which answers the request for the mdoc. */
+/** Reads a device response. It does not say which query it answers, but a source has at most one query for an mdoc. */
 function readDeviceResponse(
   response: Uint8Array,
   queries: readonly CredentialQuery[],
@@ -135,9 +146,10 @@ async function readToken(
   const [entry, ...more] = Object.entries(token);
   demand(entry, 'less than was asked for');
   demand(more.length === 0, 'more than was asked for', 'credentials');
-  const query = queries.find(({ id }) => id === entry[0]);
+  const [credentialId, presentations] = entry;
+  const query = queries.find(({ id }) => id === credentialId);
   demand(query, 'more than was asked for', 'a credential that was not asked for');
-  const parsed = Presentations.safeParse(entry[1]);
+  const parsed = Presentations.safeParse(presentations);
   demand(parsed.success, 'malformed', 'presentation');
   const [presentation] = parsed.data;
   if (query.format !== 'mso_mdoc') return readSdJwt(presentation, query, expected);

@@ -23,31 +23,39 @@ type Choice = readonly (readonly ClaimPath[])[];
 /** Returns every combination of one alternative of each choice, the preferred ones first. */
 const combine = (choices: readonly Choice[]): Choice =>
   choices.reduce<Choice>(
-    (combinations, choice) => combinations.flatMap((paths) => choice.map((more) => [...paths, ...more])),
+    (combinations, choice) =>
+      combinations.flatMap((paths) => choice.map((alternative) => [...paths, ...alternative])),
     [[]],
   );
 
-const yearsOf = (name: ClaimName): number => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
+/** Returns the age in a claim such as `age_18_plus`; undefined for other claims. */
+function yearsOf(claim: ClaimName): number | undefined {
+  const years = /^age_(?<years>\d+)_plus$/.exec(claim)?.groups?.['years'];
+  return years === undefined ? undefined : Number(years);
+}
 
 /** Returns the ages that the claims of a scope ask for. */
-const agesIn = (claims: readonly ClaimName[]): number[] =>
-  claims.map(yearsOf).filter((years) => !Number.isNaN(years));
+const agesIn = (claims: readonly ClaimName[]): number[] => claims.flatMap((claim) => yearsOf(claim) ?? []);
 
+/** Returns the query for a proof of age, which attests nothing but ages. Empty if no claim is an age. */
 function ageQuery({ docType }: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const ages = agesIn(claims);
   if (ages.length === 0) return [];
   const asked = ages.map((years) => [docType, `age_over_${years}`]);
-  // Every proof of age has this element (Annex A of the age verification profile). Other ages are optional.
-  const usual = [[docType, 'age_over_18']];
-  const options = ages.length === 1 && ages[0] === 18 ? [asked] : [asked, usual];
+  // Every proof of age has this element, and may lack other ages (Annex A of the age verification profile).
+  const guaranteed = [[docType, 'age_over_18']];
+  const isAskedAlready = ages.every((years) => years === 18);
+  const options = isAskedAlready ? [asked] : [asked, guaranteed];
   return [{ id: 'proof_of_age', format: 'mso_mdoc', types: [docType], options }];
 }
 
-interface Names {
+/** Where a format of a PID has the values that are asked for. */
+interface PersonPaths {
   age: (years: number) => ClaimPath;
   birthdate: ClaimPath;
   nationality: ClaimPath;
   issuingCountry: ClaimPath;
+  /** The personal number, by which a returning person is recognised. */
   identifier: ClaimPath;
 }
 
@@ -62,7 +70,7 @@ export const namespaceOf = ({ profile, docType }: IdentityWalletSettings): strin
   isIso(profile) ? namespaces[profile] : docType;
 
 /** Whether a wallet may answer with another age that decides the requested one (ISO/IEC 18013-5, 7.2.5). */
-export const attestsSomeAges = ({ profile }: IdentityWalletSettings): boolean => isIso(profile);
+export const mayShowOtherAge = ({ profile }: IdentityWalletSettings): boolean => isIso(profile);
 
 /** Returns the COSE algorithms of issuers. The EU uses one curve, other authorities use several. */
 export const issuerAlgorithmsOf = ({ profile }: IdentityWalletSettings): readonly number[] =>
@@ -75,33 +83,43 @@ function documentQuery(settings: IdentityWalletSettings, claims: readonly ClaimN
   const asked = agesIn(claims).map((years) => pathOf(`age_over_${years}`));
   // An identity wallet does not present a document without any element.
   if (claims.includes('country') || asked.length === 0) asked.push(pathOf('issuing_country'));
-  const number = [pathOf('document_number'), pathOf('issuing_authority')];
-  const options = stableIdentifier ? [[...asked, ...number], asked] : [asked];
+  // Numbers of documents are unique only within the authority that issues them.
+  const numberPaths = [pathOf('document_number'), pathOf('issuing_authority')];
+  // A document without a number is accepted as well, but then the person is not recognised later.
+  const options = stableIdentifier ? [[...asked, ...numberPaths], asked] : [asked];
   return [{ id: profile.replace('-', '_'), format: 'mso_mdoc', types: [docType], options }];
 }
 
-function personOptions(names: Names, claims: readonly ClaimName[], identified: boolean): Choice {
+/**
+ * Returns the options for a PID, the preferred ones first. Each requested value is a choice between alternatives, and an option
+ * has one alternative of each choice.
+ * @param asksNumber whether to ask for the personal number
+ */
+function personOptions(paths: PersonPaths, claims: readonly ClaimName[], asksNumber: boolean): Choice {
   const ages = agesIn(claims);
   const choices: Choice[] = [];
-  if (ages.length > 0) choices.push([ages.map(names.age), [names.birthdate]]);
-  if (claims.includes('country')) choices.push([[names.nationality], [names.issuingCountry]]);
-  // An identity wallet does not match an empty set of claims.
-  if (identified && choices.length === 0) choices.push([[names.issuingCountry]]);
-  if (identified) choices.push([[names.identifier], []]);
+  // Attested ages reveal less than the date of birth, but an issuer need not attest these ages.
+  if (ages.length > 0) choices.push([ages.map(paths.age), [paths.birthdate]]);
+  if (claims.includes('country')) choices.push([[paths.nationality], [paths.issuingCountry]]);
+  if (asksNumber) {
+    // The number is optional. Without this value, one option would be empty, and identity wallets match no empty set of claims.
+    if (choices.length === 0) choices.push([[paths.issuingCountry]]);
+    choices.push([[paths.identifier], []]);
+  }
   return combine(choices);
 }
 
 function personQuery(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const { docType, types, formats, stableIdentifier } = settings;
   const inMdoc = (name: string): ClaimPath => [docType, name];
-  const mdoc: Names = {
+  const mdoc: PersonPaths = {
     age: (years) => inMdoc(`age_over_${years}`),
     birthdate: inMdoc('birth_date'),
     nationality: inMdoc('nationality'),
     issuingCountry: inMdoc('issuing_country'),
     identifier: inMdoc('personal_administrative_number'),
   };
-  const sdJwt: Names = {
+  const sdJwt: PersonPaths = {
     age: (years) => ['age_equal_or_over', String(years)],
     birthdate: ['birthdate'],
     nationality: ['nationalities', null],
@@ -128,22 +146,26 @@ export function queryFor(settings: IdentityWalletSettings, claims: readonly Clai
 
 /** Whether the credential of a source attests a claim. A proof of age attests only ages. */
 export const attests = ({ profile }: IdentityWalletSettings, claim: ClaimName): boolean =>
-  profile !== 'eu-age-verification' || !Number.isNaN(yearsOf(claim));
+  profile !== 'eu-age-verification' || yearsOf(claim) !== undefined;
 
-const idOf = (path: ClaimPath) =>
+/** Returns the id of a claim in the query. Ids may have only these characters (OpenID4VP 1.0, 6.3). */
+const claimIdOf = (path: ClaimPath) =>
   path
     .map((part) => part ?? 'each')
     .join('_')
     .replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
+/** Returns the query of one credential. Empty lists are left out, because the language does not allow them. */
 function toDcqlCredential({ id, format, types, options }: CredentialQuery, authorities: readonly string[]) {
   const isMdoc = format === 'mso_mdoc';
-  const paths = new Map(options.flat().map((path) => [idOf(path), path]));
+  const pathsById = new Map(options.flat().map((path) => [claimIdOf(path), path]));
   const meta = isMdoc ? { doctype_value: types[0] } : { vct_values: types };
+  // Ids are needed only for alternatives, which `claim_sets` lists by the ids of their claims.
+  const hasAlternatives = options.length > 1;
   // Claims that are derived from an element are stored, which counts as retention (ISO/IEC 18013-5, 8.3.2.1.2.1).
   const retained = isMdoc ? { intent_to_retain: true } : {};
-  const claims = [...paths].map(([claim, path]) => ({
-    ...(options.length > 1 ? { id: claim } : {}),
+  const claims = [...pathsById].map(([claimId, path]) => ({
+    ...(hasAlternatives && { id: claimId }),
     path,
     ...retained,
   }));
@@ -151,19 +173,20 @@ function toDcqlCredential({ id, format, types, options }: CredentialQuery, autho
     id,
     format,
     meta,
-    ...(authorities.length > 0 ? { trusted_authorities: [{ type: 'aki', values: authorities }] } : {}),
-    ...(claims.length > 0 ? { claims } : {}),
-    ...(options.length > 1 ? { claim_sets: options.map((option) => option.map(idOf)) } : {}),
+    ...(authorities.length > 0 && { trusted_authorities: [{ type: 'aki', values: authorities }] }),
+    ...(claims.length > 0 && { claims }),
+    ...(hasAlternatives && { claim_sets: options.map((option) => option.map(claimIdOf)) }),
   };
 }
 
 /**
  * Returns the query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
- * @param authorities key identifiers in base64url. If there are any, only credentials of issuers under these authorities are requested
+ * @param authorities key identifiers in base64url. If there are any, only credentials of issuers that they have certified are requested
  */
 export function toDcql(query: CredentialQueries, authorities: readonly string[]) {
   return {
     credentials: query.map((credential) => toDcqlCredential(credential, authorities)),
-    ...(query.length > 1 ? { credential_sets: [{ options: query.map(({ id }) => [id]) }] } : {}),
+    // Without this member, a wallet would have to present all credentials. Any one of them is enough.
+    ...(query.length > 1 && { credential_sets: [{ options: query.map(({ id }) => [id]) }] }),
   };
 }

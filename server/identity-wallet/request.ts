@@ -12,6 +12,7 @@ import type { Handover } from './transcript.ts';
 
 interface Dependencies {
   settings: IdentityWalletSettings;
+  /** Undefined if the profile does not identify relying parties. Then requests are not signed, and answers not encrypted. */
   access: RelyingPartyAccess | undefined;
   handles: Handles;
   /** Returns the key identifiers of the authorities that are trusted in a mode. */
@@ -26,8 +27,14 @@ export type Channel = 'response-uri' | 'digital-credentials' | 'annex-c';
 /** Media type of a signed request (RFC 9101 10.6). */
 export const requestObjectType = 'application/oauth-authz-req+jwt';
 
+/** The audience of a request to identity wallets whose issuer identifier is not known (OpenID4VP 1.0, 5.8). */
+const anyIdentityWallet = 'https://self-issued.me/v2';
+
+/** ES256 in COSE (RFC 9053 2.1). */
+const es256 = -7;
+/** The algorithms that holders may sign with, by format. */
 const formats = {
-  mso_mdoc: { deviceauth_alg_values: [-7] },
+  mso_mdoc: { deviceauth_alg_values: [es256] },
   'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] },
 };
 
@@ -42,6 +49,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
   const annexC = createAnnexC({ settings, access, handles, origin });
   const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
 
+  /** Returns the public key for which the answer to a request must be encrypted. */
   async function encryptionKey(handle: Handle): Promise<JWK & { kid: string }> {
     const jwk = createPublicKey(handles.decryptionKeyOf(handle)).export({ format: 'jwk' }) as JWK;
     return { ...jwk, use: 'enc', alg: 'ECDH-ES', kid: await calculateJwkThumbprint(jwk) };
@@ -64,15 +72,14 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     client_id: clientIdOf(handle),
     response_uri: responseUriOf(handle),
   });
-  /** Metadata in the requests of a source that does not sign them. */
-  const unsignedMetadata = { vp_formats_supported: { mso_mdoc: supported.mso_mdoc } };
-
-  const formatsSupported = () =>
-    Object.fromEntries(settings.formats.map((format) => [format, supported[format]]));
-  const encryptedMetadata = async (handle: Handle) => ({
+  const metadata = {
+    vp_formats_supported: Object.fromEntries(settings.formats.map((format) => [format, supported[format]])),
+  };
+  /** Metadata of a request whose answer must be encrypted. */
+  const encryptionMetadata = async (handle: Handle) => ({
+    ...metadata,
     jwks: { keys: [await encryptionKey(handle)] },
     encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
-    vp_formats_supported: formatsSupported(),
   });
 
   function sign({ key, certificates }: RelyingPartyAccess, payload: object): Promise<string> {
@@ -82,13 +89,14 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       .sign(key);
   }
 
-  /** Returns the OpenID4VP request. It has no `response_uri`, because the browser delivers the answer. */
+  /** Returns the OpenID4VP request for the Digital Credentials API. It has no `response_uri`: the browser returns the answer. */
   async function openIdRequest(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
     if (!access) {
+      // An unsigned request has no client id. The identity wallet learns the origin of the page from the browser (A.2).
       const data = {
         ...queryParameters(handle, session),
         response_mode: 'dc_api',
-        client_metadata: unsignedMetadata,
+        client_metadata: metadata,
       };
       return { protocol: 'openid4vp-v1-unsigned', data };
     }
@@ -97,8 +105,8 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       client_id: access.clientId,
       expected_origins: [origin],
       response_mode: 'dc_api.jwt',
-      aud: 'https://self-issued.me/v2',
-      client_metadata: await encryptedMetadata(handle),
+      aud: anyIdentityWallet,
+      client_metadata: await encryptionMetadata(handle),
     });
     return { protocol: 'openid4vp-v1-signed', data: { request } };
   }
@@ -117,7 +125,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
           request_uri: `${responseUriOf(handle)}/request`,
           // With `post`, identity wallets can send a nonce and their metadata (5.1).
           request_uri_method: 'post',
-          client_metadata: JSON.stringify({ vp_formats_supported: formatsSupported() }),
+          client_metadata: JSON.stringify(metadata),
         });
       }
       const { dcql_query: query, ...parameters } = postedParameters(handle, session);
@@ -125,7 +133,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
         ...parameters,
         response_mode: 'direct_post',
         dcql_query: JSON.stringify(query),
-        client_metadata: JSON.stringify(unsignedMetadata),
+        client_metadata: JSON.stringify(metadata),
       });
     },
 
@@ -135,26 +143,28 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       return sign(access, {
         ...postedParameters(handle, session),
         response_mode: 'direct_post.jwt',
-        aud: 'https://self-issued.me/v2',
-        client_metadata: await encryptedMetadata(handle),
+        aud: anyIdentityWallet,
+        client_metadata: await encryptionMetadata(handle),
         ...(walletNonce === undefined ? {} : { wallet_nonce: walletNonce }),
       });
     },
 
-    /** Returns the requests for the Digital Credentials API, the profile's preferred protocol first. */
+    /** Returns the requests for the Digital Credentials API, one for each protocol, the preferred one first. */
     async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest[]> {
       const openId = await openIdRequest(handle, session);
-      const other = annexC.request(handle, session);
-      if (!other) return [openId];
-      return settings.profile === 'eudi-pid' ? [openId, other] : [other, openId];
+      const deviceRequest = annexC.request(handle, session);
+      if (!deviceRequest) return [openId];
+      // A PID is presented by OpenID4VP (HAIP). The other credentials are ISO documents, with a protocol of their own.
+      return settings.profile === 'eudi-pid' ? [openId, deviceRequest] : [deviceRequest, openId];
     },
 
-    /** Returns the handover that the holder's proof must cover. */
+    /** Returns what the holder must have signed in an answer to this request that arrives by `channel`. */
     async handoverOf(handle: Handle, channel: Channel): Promise<Handover> {
       if (channel === 'annex-c') return annexC.handoverOf(handle);
-      const { kid } = access ? await encryptionKey(handle) : { kid: undefined };
       const nonce = handles.nonceOf(handle);
-      const thumbprint = kid === undefined ? undefined : Buffer.from(kid, 'base64url');
+      const key = access && (await encryptionKey(handle));
+      // The id of the key is its thumbprint.
+      const thumbprint = key && Buffer.from(key.kid, 'base64url');
       if (channel === 'digital-credentials') return { kind: 'dc-api', origin, nonce, thumbprint };
       const clientId = clientIdOf(handle);
       return { kind: 'redirect', clientId, nonce, responseUri: responseUriOf(handle), thumbprint };

@@ -55,6 +55,7 @@ const errorResponse = (error: string): IdentityWalletResponse => ({
   error: /^[a-z_]{1,64}$/.test(error) ? error : 'an error',
 });
 
+/** Reads a presentation, which must be an object with the presentations of each credential. */
 function presented(vpToken: unknown): IdentityWalletResponse {
   const isObject = typeof vpToken === 'object' && vpToken !== null && !Array.isArray(vpToken);
   if (!isObject) throw unreadable('vp_token is not an object');
@@ -72,9 +73,15 @@ export async function readResponse(
   const isPosted = channel === 'response-uri';
   const { error, response, vp_token: token } = fieldsOf(isPosted ? body : parsed(String(body), 'data'));
   if (error !== undefined) return errorResponse(error);
-  if (!key && isPosted && typeof token !== 'string') throw unreadable('it has no vp_token in JSON');
-  if (!key) return presented(typeof token === 'string' ? parsed(token, 'vp_token') : token);
+  if (key) return readEncrypted(response, key);
+  // A posted form has the object as text. The Digital Credentials API may return the object itself.
+  if (isPosted && typeof token !== 'string') throw unreadable('it has no vp_token in JSON');
+  return presented(typeof token === 'string' ? parsed(token, 'vp_token') : token);
+}
+
+/** Reads an answer that is encrypted for `key`. An error may be inside too. */
+async function readEncrypted(response: string | undefined, key: KeyObject): Promise<IdentityWalletResponse> {
   if (response === undefined) throw unreadable('it is not encrypted');
-  const inner = fieldsOf(await decrypt(response, key));
-  return inner.error === undefined ? presented(inner.vp_token) : errorResponse(inner.error);
+  const { error, vp_token: token } = fieldsOf(await decrypt(response, key));
+  return error === undefined ? presented(token) : errorResponse(error);
 }

@@ -26,7 +26,7 @@ export interface VerifiedSdJwt {
 
 /** How many seconds the clock of a holder may be ahead. */
 const clockSkewSeconds = 60;
-/** How long a proof of the holder is accepted, in seconds. */
+/** How long the holder's proof is accepted after the holder signed it, in seconds. */
 const freshnessSeconds = 600;
 
 const seconds = z.number().finite().nonnegative();
@@ -56,6 +56,11 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown, what: string): z
   return result.data;
 }
 
+/**
+ * Verifies the holder's proof: a JWT by which the holder signs our audience and nonce with the key that the issuer attested.
+ * @param jwk the attested key
+ * @param signedOver the credential with its disclosures, whose digest the proof must contain
+ */
 async function checkKeyBinding(
   jwt: string,
   jwk: JsonWebKey,
@@ -111,6 +116,7 @@ export async function verifySigned(
   key: KeyObject,
   expected: Omit<SdJwtExpectation, 'anchors'>,
 ): Promise<Omit<VerifiedSdJwt, 'issuer'>> {
+  // The parts are the JWT of the issuer, any number of disclosures, and the holder's proof.
   const [issued = '', ...disclosures] = presentation.split('~');
   const binding = disclosures.pop();
   demand(binding, 'holder proof wrong', 'no key binding');

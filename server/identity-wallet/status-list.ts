@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { parseCertificate } from './certificates.ts';
 import { demand, PresentationRefused } from './refused.ts';
-import { hex, type List, readStatusToken, type Trust } from './status-token.ts';
+import { hex, type List, type PackedStatuses, readStatusToken, type Trust } from './status-token.ts';
 
 /** A reference to the status of an attestation. */
 export type StatusReference = {
@@ -16,6 +16,10 @@ export type StatusReference = {
 
 /** Fetches a status list token, only from public addresses, with a limited size and without redirects. */
 export type FetchStatusList = (uri: string) => Promise<{ type: string; body: Uint8Array }>;
+
+/** Values of a status (Token Status List, 7.1). All but `valid` refuse the attestation. */
+const valid = 0;
+const suspended = 2;
 
 const mostLists = 50;
 /** The most bytes of all cached lists together. */
@@ -33,6 +37,7 @@ export function createStatusLists(fetchList: FetchStatusList) {
   const nameOf = ({ kind, uri }: StatusReference, { anchors }: Trust) =>
     [kind, uri, ...anchors.map(({ x509 }) => x509.fingerprint256)].join(' ');
 
+  /** An attestation may name the authority of its list. The issuer has signed that name, so no other authority is trusted. */
   function trustFor({ certificate }: StatusReference, trust: Trust): Trust {
     return certificate ? { ...trust, anchors: [parseCertificate(certificate)] } : trust;
   }
@@ -56,11 +61,13 @@ export function createStatusLists(fetchList: FetchStatusList) {
     }
   }
 
-  function statusIn({ bits, bytes }: Extract<List, { kind: 'index' }>, index: number): number {
+  /** Returns one status. Statuses fill each byte from its lowest bits on, and none crosses a byte (Token Status List, 4.1). */
+  function statusIn({ bits, bytes }: PackedStatuses, index: number): number {
     const position = index * bits;
     const byte = bytes[Math.floor(position / 8)];
     demand(byte !== undefined, 'status unknown', 'the list is too short');
-    return (byte >> (position % 8)) & (2 ** bits - 1);
+    const mask = 2 ** bits - 1;
+    return (byte >> (position % 8)) & mask;
   }
 
   return {
@@ -73,7 +80,7 @@ export function createStatusLists(fetchList: FetchStatusList) {
       } else {
         demand(list.kind === 'index', 'status unknown', 'another kind of list');
         const status = statusIn(list, reference.index);
-        demand(status === 0, 'attestation revoked', status === 2 ? 'suspended' : undefined);
+        demand(status === valid, 'attestation revoked', status === suspended ? 'suspended' : undefined);
       }
     },
   };

@@ -37,17 +37,25 @@ const Claims = z.object({
   ttl: z.number().positive().optional(),
 });
 const Statuses = z.object({
+  /** How many bits each status has. */
   bits: z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]),
+  /** The compressed statuses: base64url in a JWT, bytes in a CWT. */
   lst: z.union([z.string(), z.instanceof(Uint8Array)]),
 });
 
+/** The statuses of all attestations, each with the same number of bits. */
+export interface PackedStatuses {
+  bits: number;
+  bytes: Buffer;
+}
+
 export type List = {
-  /** When the list expires, in milliseconds since the epoch. */
+  /** Until when the list may be used, in milliseconds since the epoch. */
   until: number;
-  /** The approximate size in bytes. */
+  /** The approximate size in bytes, for the cache of lists. */
   size: number;
 } & (
-  | { kind: 'index'; bits: number; bytes: Buffer }
+  | ({ kind: 'index' } & PackedStatuses)
   /** The revoked identifiers in hex. */
   | { kind: 'identifier'; identifiers: ReadonlySet<string> }
 );
@@ -70,6 +78,7 @@ async function readJwtList(body: Uint8Array, trust: Trust): Promise<TokenContent
 /** Labels of the claims of a CWT (RFC 8392 4; Token Status List 5.2; ISO/IEC 18013-5, 12.3.6.4). */
 const labels = { sub: 2, exp: 4, nbf: 5, iat: 6, ttl: 65534 };
 const listLabels = { index: 65533, identifier: 65530 } as const;
+/** The header parameter with the media type of a COSE message (RFC 9596). */
 const typeLabel = 16;
 
 function readCwtList(body: Uint8Array, kind: ListKind, trust: Trust): TokenContent {
@@ -82,12 +91,13 @@ function readCwtList(body: Uint8Array, kind: ListKind, trust: Trust): TokenConte
   const content = asMap(decodeCbor(payload), 'status list');
   const claims: Record<string, unknown> = {};
   for (const [name, label] of Object.entries(labels)) claims[name] = content.get(label);
-  const other = kind === 'index' ? listLabels.identifier : listLabels.index;
-  demand(!content.has(other), 'status unknown', 'two lists in one');
+  const otherList = kind === 'index' ? listLabels.identifier : listLabels.index;
+  demand(!content.has(otherList), 'status unknown', 'two lists in one');
   return { claims, list: content.get(listLabels[kind]) };
 }
 
-async function statusesOf(list: unknown): Promise<Pick<Extract<List, { kind: 'index' }>, 'bits' | 'bytes'>> {
+/** Expands the statuses of a list, which is an object in a JWT and a map in a CWT. */
+async function statusesOf(list: unknown): Promise<PackedStatuses> {
   const parsed = Statuses.safeParse(list instanceof Map ? Object.fromEntries(list) : list);
   demand(parsed.success, 'status unknown', 'malformed list');
   const { bits, lst } = parsed.data;
@@ -122,12 +132,16 @@ export async function readStatusToken(
   { kind, uri }: { kind: ListKind; uri: string },
   trust: Trust,
 ): Promise<List> {
-  const isJwt = kind === 'index' && type.split(';')[0]?.trim().toLowerCase() !== statusListTypes.cwt;
+  // Identifier lists are always CWTs. A list of statuses is a JWT unless its media type, without parameters, says CWT.
+  const mediaType = type.split(';', 1)[0]?.trim().toLowerCase();
+  const isJwt = kind === 'index' && mediaType !== statusListTypes.cwt;
   const { claims, list } = isJwt ? await readJwtList(body, trust) : readCwtList(body, kind, trust);
   const until = checkClaims(claims, kind, { uri, now: trust.now });
   if (kind === 'identifier') {
+    // Identifiers are kept in hex, in a set, which takes more memory than the bytes of the list.
     return { kind, until, size: body.length * 4, identifiers: identifiersOf(list) };
   }
   const statuses = await statusesOf(list);
+  // The cache does not accept the size 0 of an empty list.
   return { kind, until, size: statuses.bytes.length + 1, ...statuses };
 }

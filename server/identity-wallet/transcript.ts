@@ -3,9 +3,12 @@ import { encode } from './cbor.ts';
 
 const digest = (value: unknown) => createHash('sha256').update(encode(value)).digest();
 
-/** The way a request reached the identity wallet. The holder's proof covers it. */
+/**
+ * The handover (ISO/IEC 18013-5): how a request reached the identity wallet, and values that only this request has.
+ * The holder of a credential signs them, which is the holder's proof. An answer to another request is therefore refused.
+ */
 export type Handover =
-  /** OpenID4VP 1.0, B.2.6.1: answered at a response URI. */
+  /** OpenID4VP 1.0, B.2.6.1: by a link. The identity wallet posts the answer to the response URI. */
   | {
       kind: 'redirect';
       clientId: string;
@@ -16,10 +19,11 @@ export type Handover =
     }
   /** OpenID4VP 1.0, B.2.6.2: by the Digital Credentials API. */
   | { kind: 'dc-api'; origin: string; nonce: string; thumbprint?: Uint8Array | undefined }
-  /** ISO/IEC 18013-7, Annex C: by the Digital Credentials API, without OpenID4VP. */
+  /** ISO/IEC 18013-7, Annex C: by the Digital Credentials API, without OpenID4VP. `encryptionInfo` contains the nonce. */
   | { kind: 'iso-dc-api'; origin: string; nonce: string; encryptionInfo: string };
 
-function handoverOf(handover: Handover): [string, Uint8Array] {
+/** Returns the handover in the form that is signed: its name, and the digest of its values. A missing thumbprint is null. */
+function signedFormOf(handover: Handover): [string, Uint8Array] {
   switch (handover.kind) {
     case 'redirect': {
       const { clientId, nonce, thumbprint = null, responseUri } = handover;
@@ -35,8 +39,12 @@ function handoverOf(handover: Handover): [string, Uint8Array] {
 }
 
 /** Returns the encoded session transcript (ISO/IEC 18013-5, 9.1.5.1). */
-export const transcriptOf = (handover: Handover): Uint8Array => encode([null, null, handoverOf(handover)]);
+export function transcriptOf(handover: Handover): Uint8Array {
+  // Only devices that are near each other exchange these two.
+  const [deviceEngagement, readerKey] = [null, null];
+  return encode([deviceEngagement, readerKey, signedFormOf(handover)]);
+}
 
-/** Returns the audience of the holder's proof of an SD-JWT VC (OpenID4VP 1.0, B.3.6). */
+/** Returns the audience that the holder's proof of an SD-JWT VC must name (OpenID4VP 1.0, B.3.6). */
 export const audienceOf = (handover: Handover): string =>
   handover.kind === 'redirect' ? handover.clientId : `origin:${handover.origin}`;

@@ -8,7 +8,7 @@ import { readVical, type Vical } from './vical.ts';
 export const checkEveryMs = 5_000;
 
 interface Dependencies {
-  /** The configured trust anchors; undefined if there are none. */
+  /** The configured trust anchors; undefined for the built-in sources, which have none. */
   given: TrustAnchors | undefined;
   /** The type of the attestations. A VICAL also names authorities for other types. */
   docType: string;
@@ -24,22 +24,26 @@ interface Origin {
   read(now: number): Vical;
 }
 
+/** Certificates are configured as PEM, or as the path of a file with PEM. */
 const isPem = (text: string) => text.includes('-----BEGIN ');
-const textOf = (given: string) => (isPem(given) ? given : readFileSync(given, 'utf8'));
+const pemOf = (pemOrPath: string) => (isPem(pemOrPath) ? pemOrPath : readFileSync(pemOrPath, 'utf8'));
+
+const noAnchors: Vical = { authorities: [], nextUpdate: undefined };
 
 function originOf({ given, docType }: Pick<Dependencies, 'given' | 'docType'>): Origin {
-  if (given === undefined) return { files: [], read: () => ({ authorities: [], nextUpdate: undefined }) };
+  if (given === undefined) return { files: [], read: () => noAnchors };
   if (typeof given === 'string') {
-    const read = () => ({ authorities: parsePem(textOf(given)), nextUpdate: undefined });
+    const read = () => ({ ...noAnchors, authorities: parsePem(pemOf(given)) });
     return { files: isPem(given) ? [] : [given], read };
   }
   const { vical, providers } = given;
   return {
     files: isPem(providers) ? [vical] : [vical, providers],
-    read: (now) => readVical(readFileSync(vical), { providers: parsePem(textOf(providers)), docType, now }),
+    read: (now) => readVical(readFileSync(vical), { providers: parsePem(pemOf(providers)), docType, now }),
   };
 }
 
+/** Returns a text that is another one after each change of the files. @throws Error if a file is missing */
 function stampOf(files: readonly string[]): string {
   return files
     .map((file) => {
@@ -56,53 +60,56 @@ function stampOf(files: readonly string[]): string {
 export function createTrust(dependencies: Dependencies) {
   const { given, source, logger, clock, uptime = () => performance.now() } = dependencies;
   const origin = originOf(dependencies);
-  const isVical = typeof given === 'object';
-  let current: Vical = { authorities: [], nextUpdate: undefined };
+  let current = noAnchors;
   let stamp: string | undefined;
   let lastCheckedAt = uptime();
-  let fault: string | undefined;
+  /** Why the present files cannot be used; undefined if they can. */
+  let fileFault: string | undefined;
 
-  function read(): void {
+  /** Reads the files if they have changed. @returns whether they have @throws Error if they cannot be used */
+  function readIfChanged(): boolean {
     const found = stampOf(origin.files);
-    if (found !== stamp) {
-      current = origin.read(clock.now());
-      stamp = found;
-    }
-    fault = undefined;
+    const hasChanged = found !== stamp;
+    if (hasChanged) current = origin.read(clock.now());
+    stamp = found;
+    fileFault = undefined;
+    return hasChanged;
   }
 
-  function readChanged(): void {
+  /** Does the same, but remembers and logs an error in place of throwing it. */
+  function tryToRead(): void {
     try {
-      const before = stamp;
-      read();
-      if (stamp === before) return;
+      if (!readIfChanged()) return;
       const count = current.authorities.length;
       logger.info({ source, count }, 'read the trust anchors of a wallet source');
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const why = code ?? message;
-      if (why !== fault) logger.error({ source, why }, 'the trust anchors of a wallet source cannot be read');
-      fault = why;
+      if (why !== fileFault)
+        logger.error({ source, why }, 'the trust anchors of a wallet source cannot be read');
+      fileFault = why;
     }
   }
 
-  if (isVical) readChanged();
-  else read();
+  // A fault of certificates is one of the configuration, so the server does not start. A VICAL is of another party, and may be
+  // valid again soon.
+  const isVical = typeof given === 'object';
+  if (isVical) tryToRead();
+  else readIfChanged();
 
   return {
     anchors(): readonly Certificate[] {
       if (origin.files.length > 0 && uptime() - lastCheckedAt >= checkEveryMs) {
         lastCheckedAt = uptime();
-        readChanged();
+        tryToRead();
       }
       return current.authorities;
     },
     /** Returns why the trust anchors cannot be used, or soon will not be usable; undefined if they can. */
     fault(now: number): string | undefined {
       const isUsable = this.anchors().some((anchor) => authorityFault(anchor, now) === undefined);
-      if (fault !== undefined || !isUsable) {
-        return fault ?? 'no trust anchor is a valid certificate authority';
-      }
+      if (fileFault !== undefined) return fileFault;
+      if (!isUsable) return 'no trust anchor is a valid certificate authority';
       const { nextUpdate } = current;
       const isOld = nextUpdate !== undefined && now > nextUpdate;
       return isOld

@@ -64,7 +64,7 @@ export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' 
 
 /**
  * Makes the verifier of one source from its configuration.
- * @param trustAnchors undefined for the sources of the test identity wallet
+ * @param trustAnchors undefined for the built-in sources, which trust only the test issuer. The default is the configuration's
  */
 export function createVerifier(
   settings: IdentityWalletSettings,
@@ -88,7 +88,10 @@ export function createVerifier(
   const requests = createRequests({ settings, access, handles, authorities, baseUrl });
 
   return {
-    ...{ name, label, modes, profile },
+    name,
+    label,
+    modes,
+    profile,
     asksNumber: settings.stableIdentifier,
     answers: requests.answers,
     tokenMatches: handles.isTokenOf,
@@ -103,9 +106,13 @@ export function createVerifier(
     },
 
     async read(handle, answer) {
-      if (answer.channel !== 'annex-c')
-        return readResponse(answer, access && handles.decryptionKeyOf(handle));
-      return { kind: 'presented', presented: await requests.openAnnexC(handle, String(answer.body)) };
+      if (answer.channel === 'annex-c') {
+        const deviceResponse = await requests.openAnnexC(handle, String(answer.body));
+        return { kind: 'presented', presented: deviceResponse };
+      }
+      // A source without an access certificate does not ask for an encrypted answer.
+      const decryptionKey = access && handles.decryptionKeyOf(handle);
+      return readResponse(answer, decryptionKey);
     },
 
     async verifyPresentation(handle, { mode, claims }, { channel, presented }) {
@@ -125,6 +132,7 @@ export function createVerifier(
       ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
       ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
     ],
+    // Built-in sources have no trust anchors whose fault could be named.
     fault: (now) => (trustAnchors === undefined ? undefined : trust.fault(now)),
   };
 }

@@ -14,7 +14,7 @@ import {
 import { type Certificate, parseCertificate, validatePath } from './certificates.ts';
 import { demand } from './refused.ts';
 
-/** The extended key usage of a certificate that may sign such a list (ISO/IEC 18013-5, C.1.7). */
+/** The extended key usage of a certificate that may sign a VICAL, a list of issuing authorities (ISO/IEC 18013-5, C.1.7). */
 const vicalSigner = '1.0.18013.5.1.8';
 
 /** The most certificates in a list. There are fewer authorities in the world. */
@@ -35,7 +35,10 @@ export interface Vical {
   nextUpdate: number | undefined;
 }
 
-/** Returns an authority of the list. Undefined if its certificate cannot be used, so that the others still can. */
+/**
+ * Returns an authority of the list; undefined if it issues no documents of this type. A certificate that cannot be parsed is left
+ * out too, so that the other authorities can be used.
+ */
 function authorityIn(info: unknown, docType: string): Certificate | undefined {
   const entry = asMap(info, 'certificate info');
   const docTypes = asArray(entry.get('docType'), 'docType');
@@ -48,13 +51,18 @@ function authorityIn(info: unknown, docType: string): Certificate | undefined {
   }
 }
 
+/** Verifies the signature of a list and returns the list. Its signer needs the key usage for content commitment. */
 function contentOf(bytes: Uint8Array, { providers, now }: Expected): CborMap {
   const sign1 = parseSign1(decodeCbor(bytes), 'VICAL');
-  const path = certificatesOf(sign1);
-  const signer = validatePath(path, { anchors: providers, purposes: [vicalSigner], usage: 'commits', now });
+  const signer = validatePath(certificatesOf(sign1), {
+    anchors: providers,
+    purposes: [vicalSigner],
+    usage: 'commits',
+    now,
+  });
+  const key = signer.x509.publicKey;
   const payload = asBytes(sign1.payload, 'VICAL');
-  const check = { key: signer.x509.publicKey, payload, algorithms: onAnyCurve };
-  checkSign1(sign1, { ...check, refusal: 'issuer signature wrong' });
+  checkSign1(sign1, { key, payload, algorithms: onAnyCurve, refusal: 'issuer signature wrong' });
   return asMap(decodeCbor(payload), 'VICAL');
 }
 

@@ -24,9 +24,9 @@ export function readDeviceRequest({ deviceRequest }: AskedByAnnexC): AskedCreden
       path: [asText(namespace, 'namespace'), asText(name, 'element')],
     })),
   );
-  const isAge = docType === 'eu.europa.ec.av.1';
   return {
-    id: isAge ? 'proof_of_age' : 'mdoc',
+    // A device request has no ids.
+    id: 'mdoc',
     format: 'mso_mdoc',
     meta: { doctype_value: docType },
     claims,
@@ -41,6 +41,7 @@ export async function sealFor(
 ): Promise<string> {
   const [, parameters] = asArray(decoded(encryptionInfo), 'encryption info');
   const key = publicKeyOf(asMap(asMap(parameters, 'encryption info').get('recipientPublicKey'), 'key'));
+  // The transcript of annex C has the nonce only inside `encryptionInfo`.
   const info = transcriptOf({ kind: 'iso-dc-api', origin, nonce: '', encryptionInfo });
   const { enc, ciphertext } = await seal(key, { plaintext, info });
   return Buffer.from(encode(['dcapi', { enc, cipherText: ciphertext }])).toString('base64url');

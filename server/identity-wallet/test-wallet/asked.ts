@@ -47,7 +47,9 @@ async function readSigned(jwt: string, clientId: string): Promise<unknown> {
   const { x5c = [], typ } = decodeProtectedHeader(jwt);
   const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));
   const [certificate] = chain;
-  if (!certificate || chain.some((each) => each.verify(each.publicKey)))
+  const isSelfSigned = (each: X509Certificate) => each.verify(each.publicKey);
+  // An authority must have certified the signer, and its own certificate must not be sent (HAIP 1.0, 5).
+  if (!certificate || chain.some(isSelfSigned))
     throw new Error('the request is signed by no certificate of an authority');
   const hash = createHash('sha256').update(certificate.raw).digest('base64url');
   if (clientId.startsWith('x509_hash:') && clientId !== `x509_hash:${hash}`)

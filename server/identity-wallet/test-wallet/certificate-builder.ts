@@ -44,13 +44,17 @@ export interface CertificateContent {
   unknownCritical?: readonly string[];
 }
 
+/** Object identifiers of the parts of a name. */
+const countryName = '2.5.4.6';
+const commonName = '2.5.4.3';
+
 const ecdsaWithSha256 = () => new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' });
 const attribute = (type: string, value: AttributeValue) =>
   new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value })]);
 const nameOf = ({ country, name }: CertificateContent['subject']) =>
   new Name([
-    ...(country ? [attribute('2.5.4.6', new AttributeValue({ printableString: country }))] : []),
-    attribute('2.5.4.3', new AttributeValue({ utf8String: name })),
+    ...(country ? [attribute(countryName, new AttributeValue({ printableString: country }))] : []),
+    attribute(commonName, new AttributeValue({ utf8String: name })),
   ]);
 
 const publicInfo = (key: KeyObject) =>
@@ -99,6 +103,7 @@ export function buildCertificate(content: CertificateContent): Buffer {
     .update(`${notBefore}`)
     .digest()
     .subarray(0, 16);
+  // The number must be positive and encoded without leading zeros. So the first bit is 0, and the first byte is not.
   serial[0] = (serial[0] ?? 0) & 0x7f || 1;
   const tbs = new TBSCertificate({
     version: 2,

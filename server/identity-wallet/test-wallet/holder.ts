@@ -85,12 +85,16 @@ interface MdocRequest {
   context: PresentationContext;
 }
 
-/** Makes a device response with these elements, in base64url. */
+/**
+ * Makes a device response with these elements, in base64url. The library chooses elements by a device request, so one is made for
+ * it.
+ */
 export async function presentMdoc(request: MdocRequest): Promise<string> {
   const { issuerSigned, key, docType, namespace = docType, elements, context } = request;
   const platform = contextWith(key);
   const sessionTranscript = await transcriptFor(context, platform);
-  const names = Object.fromEntries(elements.map((name) => [name, false]));
+  const intendsToRetain = false;
+  const names = Object.fromEntries(elements.map((name) => [name, intendsToRetain]));
   const deviceRequest = DeviceRequest.create({
     docRequests: [
       DocRequest.create({
@@ -110,8 +114,10 @@ export async function presentMdoc(request: MdocRequest): Promise<string> {
   return Buffer.from(response.encode()).toString('base64url');
 }
 
+/** By a frame, the SD-JWT library chooses what to disclose: it has the structure of the claims, and `true` for each value. */
 type Frame = { [name: string]: Frame | boolean };
 
+/** Returns the frame that discloses the values at these paths. Null in a path stands for every element of a list. */
 function frameOf(paths: readonly (readonly (string | null)[])[], claims: unknown): Frame {
   const frame: Frame = {};
   for (const [first, ...rest] of paths) {

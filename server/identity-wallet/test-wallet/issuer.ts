@@ -6,6 +6,10 @@ import { buildCertificate, toPem } from './certificate-builder.ts';
 
 const day = 86_400_000;
 const country = 'EU';
+/** The document type of a proof of age. */
+export const proofOfAgeType = 'eu.europa.ec.av.1';
+/** The CBOR tag of a full date, which is a date without a time (RFC 8943). */
+const fullDate = 1004;
 
 /** The people whose attestations the test identity wallet holds. */
 export const holders = {
@@ -19,10 +23,13 @@ export type HolderName = keyof typeof holders;
 const fixedAges: Partial<Record<HolderName, number>> = { 'young-adult': 19, minor: 14 };
 const agesAttested = [13, 14, 15, 16, 18, 21, 65];
 
+/** Returns the data of a person. `reached` has the attested ages, each with whether the person is at least so old. */
 function personOf(name: HolderName, now: number) {
   const { birthdate, nationality, number } = holders[name];
   const year = new Date(now).getUTCFullYear();
+  // People of a fixed age have their birthday on the last day of the year. So their age is the same until then.
   const born = birthdate ?? `${year - (fixedAges[name] ?? 0) - 1}-12-31`;
+  // The adult may be a year older than this, which changes none of the attested ages.
   const age = fixedAges[name] ?? year - Number(born.slice(0, 4)) - 1;
   return { born, nationality, number, reached: agesAttested.map((years) => [years, age >= years] as const) };
 }
@@ -98,7 +105,8 @@ export function createTestIssuer({
   const foreign = authority(key, 'Unknown test issuer', now);
   const holderKey = deriveKeyPair(key, ['test wallet', 'holder']);
 
-  function common({ flaw, now }: Order) {
+  /** Returns the parts of an attestation that are the same in each format. They contain the flaw of the order. */
+  function signedParts({ flaw, now }: Order) {
     const idx = flaw === 'revoked' ? statusIndexes.revoked : statusIndexes.valid;
     return {
       signer: flaw === 'unknown-issuer' ? foreign.signer : trusted.signer,
@@ -117,7 +125,7 @@ export function createTestIssuer({
 
     proofOfAge(order: Order): Uint8Array {
       const elements = ageElements(personOf(order.holder, order.now).reached);
-      return issueMdoc({ ...common(order), docType: 'eu.europa.ec.av.1', elements });
+      return issueMdoc({ ...signedParts(order), docType: proofOfAgeType, elements });
     },
 
     /** Issues a PID. With a separate namespace, issues a driving licence or photo ID. */
@@ -126,7 +134,7 @@ export function createTestIssuer({
       const elements = {
         family_name: 'Mustermann',
         given_name: 'Erika',
-        birth_date: new Tagged(1004, born),
+        birth_date: new Tagged(fullDate, born),
         nationality: [nationality],
         issuing_country: country,
         issuing_authority: 'SVC test issuer',
@@ -134,7 +142,7 @@ export function createTestIssuer({
         document_number: number,
         ...ageElements(reached),
       };
-      return issueMdoc({ ...common(order), docType, namespace, elements });
+      return issueMdoc({ ...signedParts(order), docType, namespace, elements });
     },
 
     async personSdJwt(order: Order, type: string) {
@@ -150,7 +158,7 @@ export function createTestIssuer({
           reached.map(([years, isReached]) => [String(years), isReached]),
         ),
       };
-      return { claims, credential: await issueSdJwt({ ...common(order), type, claims }) };
+      return { claims, credential: await issueSdJwt({ ...signedParts(order), type, claims }) };
     },
   };
 }

@@ -2,7 +2,7 @@ import { CompactEncrypt } from 'jose';
 import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
 import type { PresentationContext } from './holder.ts';
-import type { HolderName, TestIssuer } from './issuer.ts';
+import { type HolderName, proofOfAgeType, type TestIssuer } from './issuer.ts';
 
 /** How the test identity wallet can react to a request. Only the first leads to a valid presentation. */
 export const acts = [
@@ -36,7 +36,7 @@ interface Dependencies {
   origin: string;
 }
 
-/** Returns the request that the holder signs. Some acts replace its nonce, audience or response URI by wrong ones. */
+/** Returns the request for which the holder signs. Some acts replace its nonce, audience or response URI by wrong ones. */
 function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): PresentationContext {
   const context = {
     clientId: asked.client_id,
@@ -52,13 +52,14 @@ function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): 
   return context;
 }
 
-/** Returns the request of a page that the holder signs. Some acts replace its origin or encryption info by wrong ones. */
+/** Returns the request of a page for which the holder signs. Some acts replace its origin or encryption info by wrong ones. */
 function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): PresentationContext {
-  const isOther = act === 'wrong-nonce' || act === 'replay';
+  // Every request has its own encryption info, which also contains the nonce.
+  const isOtherRequest = act === 'wrong-nonce' || act === 'replay';
   return {
     nonce: '',
     origin: act === 'wrong-audience' ? 'https://other.example' : origin,
-    encryptionInfo: isOther ? `${encryptionInfo}AA` : encryptionInfo,
+    encryptionInfo: isOtherRequest ? `${encryptionInfo}AA` : encryptionInfo,
   };
 }
 
@@ -70,7 +71,10 @@ function holds(claims: unknown, [first, ...rest]: readonly (string | null)[]): b
   return hasName && holds((claims as Record<string, unknown>)[first], rest);
 }
 
-/** Makes a test identity wallet for both protocols. Its libraries are not those of the verifier, so that errors in them show. */
+/**
+ * Makes a test identity wallet for both protocols. Its libraries are not those of the verifier, so that tests find errors of
+ * either.
+ */
 export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
   async function present(
     credential: AskedCredential,
@@ -78,20 +82,23 @@ export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies
     context: PresentationContext,
   ) {
     const { act, holder } = instruction;
-    // Loaded when the test identity wallet is used: it is not for production.
+    // Production does not use the test identity wallet, so its libraries are loaded when they are needed.
     const { presentMdoc, presentSdJwt } = await import('./holder.ts');
     const order = { holder, flaw: flawOfAct(act), now: clock.now() };
     const key = issuer.holderKey;
     const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;
     if (credential.format === 'mso_mdoc') {
-      const isAge = credential.id === 'proof_of_age';
+      const isProofOfAge = docType === proofOfAgeType;
       // The attestation has all elements, so the first alternative is always chosen.
       const paths = pathsToShow(credential, () => true) ?? [];
+      // All requested elements are in one namespace.
       const namespace = paths[0]?.[0] ?? docType;
-      const issuerSigned = isAge ? issuer.proofOfAge(order) : issuer.personMdoc(order, docType, namespace);
+      const issuerSigned = isProofOfAge
+        ? issuer.proofOfAge(order)
+        : issuer.personMdoc(order, docType, namespace);
       const elements = paths.map(([, name]) => name ?? '');
-      const more = isAge ? 'age_over_65' : 'family_name';
-      const shown = act === 'too-much' ? [...elements, more] : elements;
+      const notRequested = isProofOfAge ? 'age_over_65' : 'family_name';
+      const shown = act === 'too-much' ? [...elements, notRequested] : elements;
       return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, context });
     }
     const { credential: issued, claims } = await issuer.personSdJwt(order, type);

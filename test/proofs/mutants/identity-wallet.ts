@@ -58,10 +58,7 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/mdoc.ts`, tests('status'), [
     ["demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');", ''],
-    [
-      "const isForeign = byIndex && !(byIdentifier?.get('id') instanceof Uint8Array);",
-      'const isForeign = byIndex;',
-    ],
+    ["const isStandard = byIdentifier?.get('id') instanceof Uint8Array;", 'const isStandard = false;'],
   ]),
   ...inFile(`${folder}/cbor.ts`, tests('forgery'), [
     ['rejectDuplicateMapKeys: true', 'rejectDuplicateMapKeys: false'],
@@ -79,7 +76,7 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/status-list.ts`, tests('status'), [
     ["demand(!list.identifiers.has(hex(reference.identifier)), 'attestation revoked');", ''],
-    ['demand(status === 0,', 'demand(status !== 1 && status !== 2,'],
+    ['demand(status === valid,', 'demand(status !== 1 && status !== suspended,'],
     ['[kind, uri, ...', '[uri, ...'],
   ]),
   ...inFile(`${folder}/transcript.ts`, tests('annex-c'), [
@@ -87,13 +84,13 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/device-request.ts`, tests('annex-c'), [
     [
-      "arrayOf(encode('ReaderAuthentication'), transcript, embed(items))",
-      "arrayOf(encode('ReaderAuthentication'), embed(items))",
+      "joinAsArray(encode('ReaderAuthentication'), transcript, embed(items))",
+      "joinAsArray(encode('ReaderAuthentication'), embed(items))",
     ],
   ]),
   ...inFile(`${folder}/annex-c.ts`, tests('annex-c'), [
     ["throw error instanceof ApiError ? error : unreadable('it cannot be decrypted');", 'throw error;'],
-    ['(query.options[0] ?? [])', '[...new Set(query.options.flat())]'],
+    ['query.options[0] ?? []', '[...new Set(query.options.flat())]'],
   ]),
   ...inFile(`${folder}/nearest-age.ts`, tests('annex-c'), [
     ['value === true && attestedYears >= years', 'value === true && attestedYears <= years'],
@@ -107,7 +104,10 @@ export const wallet = [
     ["usage: 'commits',", "usage: 'signs',"],
     ['if (!docTypes.includes(docType)) return undefined;', 'void docTypes;'],
     ["demand(dateOf(content.get('date'), 'date') <= expected.now, 'attestation not yet valid');", ''],
-    ["checkSign1(sign1, { ...check, refusal: 'issuer signature wrong' });", 'void check;'],
+    [
+      "checkSign1(sign1, { key, payload, algorithms: onAnyCurve, refusal: 'issuer signature wrong' });",
+      'void [key, onAnyCurve, checkSign1];',
+    ],
   ]),
   ...inFile(`${folder}/query.ts`, tests('haip'), [['isMdoc ? { intent_to_retain: true } : {}', '{}']]),
   ...inFile(`${folder}/trust.ts`, tests('haip'), [
