@@ -11,9 +11,9 @@ type Driver = { Connection: { prototype: DriverConnection } };
 
 /**
  * Corrects a fault of the driver (as of 7.8.0) for the whole process. A command that is written to a socket that has just
- * ended waits for its `drain` event for ever; no timeout of the driver ends this wait. When a database process died under
+ * ended waits for its `drain` event for ever. No timeout of the driver ends this wait. When a database process died under
  * load, one in ten servers kept a group commit that never ended. This function emits the event when a connection ends,
- * and the command fails with the connection's error.
+ * so that the command fails with the connection's error.
  */
 export function failCommandsOfEndedConnections(): void {
   const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as Driver;

@@ -47,8 +47,8 @@ export const givenFields = <T extends object>(fields: T) =>
 type Division = Pick<Search, 'indexed' | 'rest'> & { hint?: Document };
 
 /**
- * Divides a filter by the index that serves it best: one on a selective field, else one on another field and the time, else
- * one on the time alone.
+ * Divides a filter by the index that serves it best. An index on a selective field comes first, then one on another field
+ * and the time, then the one on the time alone.
  * @param fields `selective`: an index on the field alone suffices, because few records share a value. `sorted`: the index on
  * the field continues with the time and the id
  * @param by the time field

@@ -21,7 +21,7 @@ declare module 'fastify' {
 
 /**
  * Sets two time limits for the requests of this scope. After `beginWithin`, or when the caller has disconnected,
- * `request.mayBegin` is aborted. After `answerWithin`, the request is answered with 503: each step has a time limit of its
+ * `request.mayBegin` is aborted. After `answerWithin`, the request is answered with 503. Each step has a time limit of its
  * own, but together they may take longer.
  * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler begins.)
  */

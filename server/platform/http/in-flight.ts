@@ -4,9 +4,9 @@ import type { Logger } from '../telemetry/logging.ts';
 import { notePartner } from './answer-log.ts';
 
 /**
- * The kinds of callers, each with places of its own: callers whose credentials are not checked yet, callers with valid
- * credentials, users of the hosted pages, and users who return from an identity provider or wallet. Requests of the last
- * kind may wait for another server.
+ * The kinds of callers, each with places of its own. `unauthenticated`: the credentials are not checked yet. `authenticated`:
+ * they are valid. `user`: a user of the hosted pages. `returning_user`: a user who returns from an identity provider or
+ * wallet, whose request may wait for that server.
  */
 export type CallerKind = 'unauthenticated' | 'authenticated' | 'user' | 'returning_user';
 

@@ -10,7 +10,7 @@ const timeBytes = 6;
 
 /**
  * Makes challenges that need not be stored: the time of issue, then a MAC of this time and the binding. The binding is what a
- * challenge is valid for, such as a session. The caller makes a challenge usable only once: it changes the binding after a
+ * challenge is valid for, such as a session. The caller makes a challenge usable only once. It changes the binding after a
  * use, or refuses challenges that were not issued after the last used one.
  * @param key HMAC key, at least 32 bytes
  */

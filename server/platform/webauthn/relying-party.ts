@@ -97,8 +97,8 @@ export const readAssertion = (text: string): AssertionAnswer | undefined => read
 export const readCreation = (text: string): CreationAnswer | undefined => readAnswer(Creation, text);
 
 /**
- * Why passkeys cannot be bound to this id at this origin; undefined if they can. The id has to be the host name of the
- * origin or a parent domain, and the origin has to use https or localhost (WebAuthn 5.1.2).
+ * Why passkeys cannot be bound to this id at this origin; undefined if they can (WebAuthn 5.1.2). The id has to be the host
+ * name of the origin or a parent domain. The origin has to use https or localhost.
  */
 export function relyingPartyFault(id: string, origin: string): string | undefined {
   const { hostname, protocol } = new URL(origin);
