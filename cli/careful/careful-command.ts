@@ -26,21 +26,25 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     return this.flags as { yes?: boolean; 'dry-run'?: boolean };
   }
 
+  /** Shows what a command would do. */
+  protected showDryRun(id: string, consequence: string): DryRun {
+    this.log(`Would do: ${consequence}`);
+    return { dryRun: true, id, would: consequence };
+  }
+
   /**
    * Runs `act` after confirmation. With --dry-run, runs nothing, and returns what would have changed.
    * @throws CommandError exit 2 without a terminal and without --yes, exit 1 if the person does not confirm
    */
   protected async runConfirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
-    const { id, consequence, isLive, affected = id, care = 'always' } = intent;
-    if (this.isDryRun) {
-      this.log(`Would do: ${consequence}`);
-      return { dryRun: true, id, would: consequence };
-    }
+    const { id, consequence, isLive, affected = id, confirm = 'always' } = intent;
+    if (this.isDryRun) return this.showDryRun(id, consequence);
     const isProduction = (await this.readEnvironment()) === 'production';
     if (isLive) this.warnLive(affected);
     const hasYes = this.safetyFlags.yes === true;
-    const step = chooseStep({ care, isLive, hasYes, isInteractive: isInteractive(), isProduction });
+    const step = chooseStep({ confirm, isLive, hasYes, isInteractive: isInteractive(), isProduction });
     if (step === 'refuse') refuseUnattended(intent);
+    // The question contains the consequence. Without a question, the person reads it before the action.
     if (step === 'ask') await confirmById(intent);
     else if (!this.jsonEnabled()) this.writeNotice(consequence);
     return act();

@@ -10,23 +10,22 @@ export interface Intent {
   isLive: boolean;
   /** What the LIVE line names as affected. The default is the id. */
   affected?: string;
-  /** When to ask. The default is `always`. */
-  care?: Care;
+  /** When a person is asked. The default is `always`. */
+  confirm?: Confirm;
 }
 
 /**
- * When a command asks for confirmation.
- * - `always`: the command asks a person at a terminal. A script needs --yes.
- * - `attended`: the command asks a person at a terminal.
- * - `live`: the command asks a person at a terminal if live users or money are affected.
+ * When a command asks a person at the terminal for confirmation, and when a script needs --yes.
+ * - `always`: a person is asked. A script needs --yes.
+ * - `at-terminal`: a person is asked. A script needs --yes only for a live action on a production server.
+ * - `live-at-terminal`: like `at-terminal` for a live action. An action in test mode needs no confirmation.
  *
- * Commands with `attended` or `live` had no question in 0.8.0. They refuse a script without --yes only for live actions on a
- * production server, so that other scripts still work.
+ * Commands that had no question in version 0.8.0 use one of the last two, so that scripts written for it still work.
  */
-export type Care = 'always' | 'attended' | 'live';
+export type Confirm = 'always' | 'at-terminal' | 'live-at-terminal';
 
 interface Situation {
-  care: Care;
+  confirm: Confirm;
   isLive: boolean;
   /** Whether --yes is given. */
   hasYes: boolean;
@@ -37,10 +36,12 @@ interface Situation {
 
 /** Decides whether to act, to ask first, or to refuse because there is no terminal. */
 export function chooseStep(situation: Situation): 'act' | 'ask' | 'refuse' {
-  const { care, isLive, hasYes, isInteractive, isProduction } = situation;
-  if (hasYes || (care === 'live' && !isLive)) return 'act';
+  const { confirm, isLive, hasYes, isInteractive, isProduction } = situation;
+  if (hasYes) return 'act';
+  if (confirm === 'live-at-terminal' && !isLive) return 'act';
   if (isInteractive) return 'ask';
-  return care === 'always' || (isLive && isProduction) ? 'refuse' : 'act';
+  const scriptNeedsYes = confirm === 'always' || (isLive && isProduction);
+  return scriptNeedsYes ? 'refuse' : 'act';
 }
 
 /** Refuses an action, because there is no terminal at which a person could confirm it. @throws CommandError exit 2, always */

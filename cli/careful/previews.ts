@@ -1,8 +1,8 @@
 import type { AdminApi } from '../connection/client.ts';
 import { formatValue, splitName } from '../output/format.ts';
 
-/** The most records that the server returns in one list. */
-const mostListed = 500;
+/** The most records that the server returns in one list. A longer list is counted as "500 or more". */
+export const mostListed = 500;
 
 /** Returns the noun for a count: `client` for 1, `clients` for any other count. */
 export function nounFor(found: number, noun: string): string {

@@ -1,15 +1,18 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import type { StatusView } from '../../contracts/admin/status.ts';
 import type { AdminApi } from '../connection/client.ts';
+import { profilesFile } from '../connection/profiles.ts';
 import { exits, toFailure } from '../errors/failure.ts';
 import { localTimes } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
 /** The most that the clocks may differ, in milliseconds. If they differ more, signatures and limits look wrong. */
 const mostSkewMs = 2_000;
+
+/** The bits of a file mode that let the group or all users read, write or execute the file. */
+const permissionsOfOthers = 0o077;
 
 export default class Doctor extends AdminCommand<typeof Doctor> {
   static override summary = 'Find problems between you and the server, each with its remedy.';
@@ -27,12 +30,12 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
   }
 
   #checkProfiles(): Finding {
-    const file = join(this.config.configDir, 'profiles.json');
+    const file = profilesFile(this.config.configDir);
     const permissions = statSync(file, { throwIfNoEntry: false })?.mode;
     if (permissions === undefined) return { check: 'profiles', ok: true, found: 'none kept', fix: null };
-    const isPrivate = (permissions & 0o077) === 0;
+    const isPrivate = (permissions & permissionsOfOthers) === 0;
     const found = isPrivate ? `${file}, yours only` : `${file} can be read by others`;
-    return findingOf('profiles', isPrivate, [found, `chmod 600 ${file}`]);
+    return findingOf('profiles', isPrivate, { found, fix: `chmod 600 ${file}` });
   }
 
   async #checkServer(): Promise<Finding[]> {
@@ -52,6 +55,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
       api.status.query(),
       api.sources.list.query(),
     ]);
+    // The server told its time between the request and the response, so it is compared with the middle.
     const skewMs = Math.round(Date.parse(status.time) - (sentAt + Date.now()) / 2);
     // The shards are the only check that needs the database.
     const shards = status.database === 'up' ? checkShards(await api.schema.shards.query()) : [];
@@ -61,10 +65,10 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
       checkVersions(status, this.config.version),
       checkSkew(skewMs),
       checkDatabase(status),
-      findingOf("the server's clock", status.clockTrusted, [
-        status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
-        'let server and database keep time by NTP',
-      ]),
+      findingOf("the server's clock", status.clockTrusted, {
+        found: status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
+        fix: 'let server and database keep time by NTP',
+      }),
       checkSources(sources),
       ...shards,
     ];
@@ -72,18 +76,18 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
 }
 
 function checkVersions({ version, contract }: StatusView, cliVersion: string): Finding {
-  return findingOf('versions', version === cliVersion, [
-    `server ${version}, svcadmin ${cliVersion}, contract ${contract}`,
-    'use the svcadmin of the server, or upgrade the older of the two',
-  ]);
+  return findingOf('versions', version === cliVersion, {
+    found: `server ${version}, svcadmin ${cliVersion}, contract ${contract}`,
+    fix: 'use the svcadmin of the server, or upgrade the older of the two',
+  });
 }
 
 /** @param skewMs how far the clock of the server is ahead of this one, in milliseconds */
 function checkSkew(skewMs: number): Finding {
-  return findingOf('your clock', Math.abs(skewMs) <= mostSkewMs, [
-    `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'behind' : 'ahead of'} the server`,
-    'let the machine keep time by NTP',
-  ]);
+  return findingOf('your clock', Math.abs(skewMs) <= mostSkewMs, {
+    found: `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'behind' : 'ahead of'} the server`,
+    fix: 'let the machine keep time by NTP',
+  });
 }
 
 /** Reports sources that cannot work, and certificates that expire within 30 days. */
@@ -94,10 +98,10 @@ function checkSources(sources: readonly SourceView[]): Finding {
       .filter(({ expiring }) => expiring)
       .map(({ use, notAfter }) => `${name}: ${use} expires ${notAfter}`),
   ]);
-  return findingOf('verification sources', faults.length === 0, [
-    faults.length === 0 ? `${sources.length}, nothing wrong with them` : faults.join('; '),
-    'look with svcadmin sources check NAME, and renew what expires',
-  ]);
+  return findingOf('verification sources', faults.length === 0, {
+    found: faults.length === 0 ? `${sources.length}, nothing wrong with them` : faults.join('; '),
+    fix: 'look with svcadmin sources check NAME, and renew what expires',
+  });
 }
 
 /** The result of one check: its subject, what was found, and how to mend a fault. */
@@ -108,14 +112,18 @@ interface Finding {
   fix: string | null;
 }
 
-function findingOf(check: string, isOk: boolean, [found, fix]: readonly [string, string]): Finding {
+/** Returns a finding. It has the fix only if there is a fault. */
+function findingOf(check: string, isOk: boolean, { found, fix }: { found: string; fix: string }): Finding {
   return { check, ok: isOk, found, fix: isOk ? null : fix };
 }
 
 /** Reports a database that is away, with the reason and the time. Servers of older builds report neither. */
 function checkDatabase({ database, away }: Pick<StatusView, 'database'> & Partial<StatusView>): Finding {
   const found = away ? `${database} since ${away.since}: ${away.reason}` : database;
-  return findingOf('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
+  return findingOf('database', database === 'up', {
+    found,
+    fix: 'start it, or check MONGODB_URI of the server',
+  });
 }
 
 /** Describes how a collection is sharded: `sharded by` its key, or the text of the server if it has no key. */
@@ -124,15 +132,17 @@ const describeSharding = (found: string | null) => (found?.startsWith('{') ? `sh
 /** Reports wrong shard keys. Returns nothing if the database is not a sharded cluster. Unreadable settings are no fault. */
 export function checkShards({ sharded, differences, unread }: ShardsView): Finding[] {
   if (!sharded) return [];
-  const found = differences.map(
-    (each) =>
-      `${each.collection} is ${describeSharding(each.found) ?? 'not sharded'}, and should be ${describeSharding(each.expected) ?? 'unsharded'}`,
+  const faults = differences.map(
+    ({ collection, found, expected }) =>
+      `${collection} is ${describeSharding(found) ?? 'not sharded'}, and should be ${describeSharding(expected) ?? 'unsharded'}`,
   );
-  const comparison = findingOf('sharding', found.length === 0, [
-    found.join('; ') || (unread.length === 0 ? 'as declared' : 'nothing differs as far as it can be read'),
-    'see "Sharded clusters" in docs/operations.md',
-  ]);
-  if (unread.length === 0) return [comparison];
+  const isComplete = unread.length === 0;
+  const soundText = isComplete ? 'as declared' : 'nothing differs as far as it can be read';
+  const comparison = findingOf('sharding', faults.length === 0, {
+    found: faults.length === 0 ? soundText : faults.join('; '),
+    fix: 'see "Sharded clusters" in docs/operations.md',
+  });
+  if (isComplete) return [comparison];
   const unreadNote = `not compared, because the user of MONGODB_URI may not read them: ${unread.join(', ')}`;
   const grant = 'grant it the role clusterMonitor, or compare in mongosh with sh.status()';
   return [comparison, { check: 'sharding', ok: true, found: unreadNote, fix: grant }];

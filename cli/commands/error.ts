@@ -27,6 +27,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     const { code } = this.args;
     if (code === undefined) return this.showTable([...listedErrors], columns);
     refuseSecret(code);
+    // The text is an error code, else an HTTP status, else a message.
     const named = listedErrors.find((error) => error.code === code);
     if (named) return this.#showError(named);
     const status = /^(?:HTTP )?(\d{3})$/i.exec(code)?.[1];
@@ -41,6 +42,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
 
   #showError(error: ListedError) {
     const { code, kind, meaning, advice, httpStatus, retryable } = error;
+    // Errors of redirects and reasons of failed sessions have no HTTP status and no exit code.
     if (!isErrorCode(code)) return this.showRecord({ code, meaning, advice });
     return this.showRecord({
       code,

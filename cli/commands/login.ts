@@ -14,6 +14,7 @@ async function requireAdminApi(url: string, ca: string | undefined): Promise<voi
     await createAdminApi({ url, token: '', ca }).operators.whoami.query();
   } catch (error) {
     const { data } = error as { data?: { error?: unknown } };
+    // An admin API refuses the empty token with this code. Any other error shows that there is none.
     if (data?.error !== 'operator_unknown') throw error;
   }
 }
@@ -38,13 +39,39 @@ export default class Login extends AdminCommand<typeof Login> {
   }
 
   async run() {
-    const { profile: name } = this.flags;
+    const { profile: name, 'token-stdin': fromStdin } = this.flags;
     const { configDir } = this.config;
-    const kept = readProfiles(configDir);
+    const stored = readProfiles(configDir);
+    const previous = stored.profiles[name];
+    const { url, urlFrom } = this.#locate(previous?.url);
+    if (!fromStdin && !isInteractive())
+      throw usageError(
+        'The token cannot be asked for here, without a terminal: pipe it in with --token-stdin',
+      );
+    this.#connectionSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
+    const ca = this.caFlag ?? (process.env['SVCADMIN_CA'] || previous?.ca);
+    await requireAdminApi(url, ca);
+    const token = (fromStdin ? await readStdin() : await typeHidden(`Operator token for ${url}`)).trim();
+    if (!token) throw usageError('No token was given');
+    const api = createAdminApi({ url, token, ca });
+    const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
+    this.learnEnvironment(environment);
+    // Later commands may run in another directory, so the path is stored in full.
+    const profile = { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) };
+    writeProfiles(configDir, withProfile(stored, name, profile));
+    return this.showRecord({ profile: name, url, environment, ...identity });
+  }
+
+  /**
+   * Finds the address of the server.
+   * @param previousUrl the address of the profile, if it is replaced
+   * @throws CommandError usage if the address is of a found directory, because another user may have put it there
+   */
+  #locate(previousUrl: string | undefined) {
     const { url, urlFrom, isFromFoundDirectory, ignored } = locateServer({
-      flags: { url: this.serverFlag ?? kept.profiles[name]?.url },
+      flags: { url: this.serverFlag ?? previousUrl },
       env: process.env,
-      configDir,
+      configDir: this.config.configDir,
       cwd: process.cwd(),
       warn: (text) => this.writeNotice(text),
     });
@@ -54,21 +81,6 @@ export default class Login extends AdminCommand<typeof Login> {
         `${url} was found in ${urlFrom}, and needs no sign-in from here`,
         `To send a token to it all the same: svcadmin login --url ${url}`,
       );
-    const fromStdin = this.flags['token-stdin'];
-    if (!fromStdin && !isInteractive())
-      throw usageError(
-        'The token cannot be asked for here, without a terminal: pipe it in with --token-stdin',
-      );
-    this.#connectionSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
-    const ca = this.caFlag ?? (process.env['SVCADMIN_CA'] || kept.profiles[name]?.ca);
-    await requireAdminApi(url, ca);
-    const token = (fromStdin ? await readStdin() : await typeHidden(`Operator token for ${url}`)).trim();
-    if (!token) throw usageError('No token was given');
-    const api = createAdminApi({ url, token, ca });
-    const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
-    this.learnEnvironment(environment);
-    const profile = { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) };
-    writeProfiles(configDir, withProfile(kept, name, profile));
-    return this.showRecord({ profile: name, url, environment, ...identity });
+    return { url, urlFrom };
   }
 }

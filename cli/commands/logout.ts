@@ -9,11 +9,11 @@ export default class Logout extends AdminCommand<typeof Logout> {
 
   async run() {
     const { configDir } = this.config;
-    const kept = readProfiles(configDir);
-    const name = this.profileFlag ?? kept.current;
-    if (name === undefined || !kept.profiles[name])
+    const stored = readProfiles(configDir);
+    const name = this.profileFlag ?? stored.current;
+    if (name === undefined || !stored.profiles[name])
       throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
-    writeProfiles(configDir, withoutProfile(kept, name));
+    writeProfiles(configDir, withoutProfile(stored, name));
     return this.showRecord({ forgotten: name });
   }
 }

@@ -27,7 +27,7 @@ export default class Show extends AdminCommand<typeof Show> {
     if (!identified) throw usageError(`${text} holds no id that is known`, this.#advice(text));
     const { kind, id } = identified;
     const api = await this.api();
-    const shown = await this.readPersonalData((given) => loaders[kind](api, id, given));
+    const shown = await this.readPersonalData((auditReason) => loaders[kind](api, id, auditReason));
     const { record, related, next } = shown;
     this.showRecord(shown.fields ?? record);
     for (const line of shown.lines ?? []) this.log(line);

@@ -12,13 +12,16 @@ export default class Status extends AdminCommand<typeof Status> {
     const { url } = this.connection;
     const status = await (await this.api()).status.query();
     const shown = { ...status, cli: this.config.version, url };
-    // Servers of older builds do not send `away`.
-    const { last, ...fault } = status.away ?? { last: null };
-    const { processes: _processes, away: _away, ...fields } = shown;
-    this.showRecord(status.away ? { ...fields, away: fault, queue: last?.queue ?? null } : fields);
-    const processes = status.processes ?? last?.processes ?? [];
-    if (last && !this.jsonEnabled())
-      this.writeNotice(`The database is away: queue and processes are of ${localTime(last.at)}.`);
+    const { processes: presentProcesses, away, ...fields } = shown;
+    // What the server last read from a database that is away now.
+    const lastKnown = away?.last;
+    if (away) {
+      const { last: _last, ...outage } = away;
+      this.showRecord({ ...fields, away: outage, queue: lastKnown?.queue ?? null });
+    } else this.showRecord(fields);
+    if (lastKnown && !this.jsonEnabled())
+      this.writeNotice(`The database is away: queue and processes are of ${localTime(lastKnown.at)}.`);
+    const processes = presentProcesses ?? lastKnown?.processes ?? [];
     if (processes.length > 0) {
       this.log();
       const columns = ['host', 'pid', 'build', 'roles', 'schema', 'startedAt', 'lastSeenAt'] as const;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
 import { requestFilters } from '../flags/filters.ts';
-import { given, moment } from '../flags/flags.ts';
-import { formatValue, localTime } from '../output/format.ts';
+import { moment, withoutUndefined } from '../flags/flags.ts';
+import { formatValue } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
 type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
@@ -12,6 +12,7 @@ type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'
 const pollEveryMs = 1_000;
 /** How far each poll reads back, in milliseconds. A request is listed late, because it is stored up to a second after its end. */
 const overlapMs = 30_000;
+/** The most requests that the server returns in one page. */
 const mostPerPage = 500;
 /** The most pages that one poll reads. More requests cannot be printed in a second. */
 const mostPagesPerPoll = 4;
@@ -65,7 +66,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
   /** Reads requests, the oldest first. If the server cannot be reached, writes a note, and the next poll reads them. */
   async #readSince(api: AdminApi, since: string): Promise<Request[]> {
     const { partner, client, status, path, error } = this.flags;
-    const filter = given({ partnerId: partner, clientId: client, status, path, error });
+    const filter = withoutUndefined({ partnerId: partner, clientId: client, status, path, error });
     const found: Request[] = [];
     try {
       for (let page = 0; page < mostPagesPerPoll; page += 1) {
@@ -74,7 +75,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
           ...filter,
           since,
           limit: mostPerPage,
-          ...given({ after: last }),
+          ...withoutUndefined({ after: last }),
         });
         found.push(...rows);
         if (rows.length < mostPerPage) return found.toReversed();
@@ -91,10 +92,8 @@ export default class Tail extends AdminCommand<typeof Tail> {
   /** Prints a request on one line, or as one line of JSON for programs. */
   #printRequest(request: Request): void {
     const { at, status, method, route, durationMs, error, partnerId, id } = request;
-    const cells = [localTime(at), status, method, route, `${durationMs} ms`, error, partnerId, id];
-    const line = this.jsonEnabled()
-      ? JSON.stringify(request)
-      : cells.map((cell) => formatValue('cell', cell)).join('  ');
-    process.stdout.write(`${line}\n`);
+    const fields = { at, status, method, route, duration: `${durationMs} ms`, error, partnerId, id };
+    const cells = Object.entries(fields).map(([name, value]) => formatValue(name, value));
+    process.stdout.write(`${this.jsonEnabled() ? JSON.stringify(request) : cells.join('  ')}\n`);
   }
 }

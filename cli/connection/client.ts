@@ -43,6 +43,7 @@ export function createAdminApi(
         headers: { authorization: `Bearer ${token}` },
         fetch: async (input, init) => {
           const signal = AbortSignal.timeout(timeoutMs);
+          // The API never redirects. The token must not go to another server.
           const responsePromise = send(input, { ...(init as RequestInit), redirect: 'error', signal });
           const response = await showWaiting(responsePromise);
           const environment = response.headers.get(environmentHeader);

@@ -4,7 +4,7 @@ import type { ProgramName } from '../program/program.ts';
 import { findLocalServer } from './local-server.ts';
 import { type Profile, type Profiles, readProfiles } from './profiles.ts';
 
-/** The address and the token, each with the source from which it was read. */
+/** The address and the token. `urlFrom` and `tokenFrom` name where each was set, such as `--url`. */
 export interface Connection {
   url: string;
   token: string;
@@ -57,7 +57,9 @@ export function requireAddress({ value, from }: Setting<string>): void {
 /** Removes the slashes at the end of an address. */
 export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
+/** Chooses the profile that the person requests, or the current one. @throws CommandError if the requested one does not exist */
 function chooseProfile({ flags, env }: Sources, { current, profiles }: Profiles) {
+  // An empty variable counts as absent.
   const requestedName = flags.profile ?? (env['SVCADMIN_PROFILE'] || undefined);
   const name = requestedName ?? current;
   const profile: Profile | undefined = name === undefined ? undefined : profiles[name];
@@ -84,17 +86,17 @@ export function locateServer(sources: Sources) {
   const { flags, env, configDir, cwd, uid = process.getuid?.() } = sources;
   const chosen = chooseProfile(sources, readProfiles(configDir));
   const { local, ignored } = findLocalServer({ env, cwd, uid });
-  const explicit = firstSet([
+  const givenAddress = firstSet([
     { value: flags.url, from: '--url' },
     { value: env['SVCADMIN_URL'] || undefined, from: 'SVCADMIN_URL' },
     { value: chosen.profile?.url, from: `profile ${chosen.name ?? ''}` },
   ]);
-  const fromDirectory = firstSet([{ value: local?.url, from: join(local?.dataDir ?? '', 'admin-url') }]);
-  const address = explicit ?? fromDirectory ?? { value: defaultUrl, from: 'the default' };
+  const addressOfDirectory = firstSet([{ value: local?.url, from: join(local?.dataDir ?? '', 'admin-url') }]);
+  const address = givenAddress ?? addressOfDirectory ?? { value: defaultUrl, from: 'the default' };
   const url = withoutSlash(address.value);
   requireAddress({ value: url, from: address.from });
-  // False for a directory that SVC_DATA_DIR names, because the person chose it.
-  const isFromFoundDirectory = address === fromDirectory && local?.isFromVariable === false;
+  // A directory that was found is not trusted with other tokens. One that SVC_DATA_DIR names was chosen by the person.
+  const isFromFoundDirectory = address === addressOfDirectory && local?.isFromVariable === false;
   return { url, urlFrom: address.from, chosen, local, ignored, isFromFoundDirectory };
 }
 
@@ -130,8 +132,9 @@ export function connect(sources: Sources): Connection {
   const location = locateServer(sources);
   const { url, urlFrom, chosen, ignored, isFromFoundDirectory } = location;
   const { token, isOfDirectory } = chooseToken(location, env);
-  // A person may expect a local server, so the command says why its directory is ignored.
-  if (isOfDirectory || urlFrom === 'the default' || !token) for (const sentence of ignored) warn(sentence);
+  // The person may have expected the server of an ignored directory, so the command says why it is ignored.
+  const mayExpectOther = isOfDirectory || urlFrom === 'the default' || !token;
+  if (mayExpectOther) for (const sentence of ignored) warn(sentence);
   if (isFromFoundDirectory && env['SVCADMIN_TOKEN'])
     warn(
       `SVCADMIN_TOKEN is not sent to ${url} (from ${urlFrom}), which gets its own token only. To send it: --url ${url}`,
@@ -145,6 +148,7 @@ export function connect(sources: Sources): Connection {
     });
   }
   const { name } = chosen;
+  // The settings of a profile are about its server, and do not apply to another one.
   const profile = chosen.profile?.url === url ? chosen.profile : undefined;
   return {
     url,

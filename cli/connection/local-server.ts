@@ -24,12 +24,16 @@ const writableByOthers = 0o022;
 
 /** @throws Distrusted if another user owns the file, or others can write to it */
 function requireOwnedBy({ uid: owner, mode }: Stats, uid: number | undefined): void {
+  // On Windows, files have neither owners nor these modes.
   if (uid === undefined) return;
   if (owner !== uid) throw new Distrusted('it belongs to another user');
   if ((mode & writableByOthers) !== 0) throw new Distrusted('others can write to it');
 }
 
-/** Returns the only line of a file; undefined if the file does not exist. Calls `check` with the state of the opened file. */
+/**
+ * Returns the only line of a file; undefined if the file cannot be opened, because it does not exist for instance.
+ * @param check throws if the file is not to be trusted. It gets the opened file, so that the same file is checked and read
+ */
 function readLine(path: string, check: (file: Stats) => void): string | undefined {
   let descriptor: number;
   try {
@@ -65,7 +69,9 @@ export function findLocalServer({ env, cwd, uid }: Place): {
   const ignored: string[] = [];
   if (env['SVC_DATA_DIR']) {
     const dataDir = resolve(cwd, env['SVC_DATA_DIR']);
-    return { local: { ...readDirectory(dataDir, () => undefined), isFromVariable: true }, ignored };
+    // The person has named the directory, and so trusts it.
+    const trust = () => undefined;
+    return { local: { ...readDirectory(dataDir, trust), isFromVariable: true }, ignored };
   }
   for (let directory = cwd; ; directory = dirname(directory)) {
     const dataDir = join(directory, '.svc');

@@ -19,12 +19,13 @@ export interface Profiles {
   profiles: Record<string, Profile>;
 }
 
-const fileIn = (configDir: string): string => join(configDir, 'profiles.json');
+/** Returns the path of the file with the profiles. */
+export const profilesFile = (configDir: string): string => join(configDir, 'profiles.json');
 
 /** Reads the stored profiles. There are none before the first login. @throws SyntaxError if the file is damaged */
 export function readProfiles(configDir: string): Profiles {
   try {
-    return JSON.parse(readFileSync(fileIn(configDir), 'utf8')) as Profiles;
+    return JSON.parse(readFileSync(profilesFile(configDir), 'utf8')) as Profiles;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { profiles: {} };
     throw error;
@@ -44,7 +45,7 @@ export function withoutProfile({ current, profiles }: Profiles, name: string): P
 
 /** Replaces the file atomically. Only its owner can read it, because it contains tokens. */
 export function writeProfiles(configDir: string, profiles: Profiles): void {
-  const file = fileIn(configDir);
+  const file = profilesFile(configDir);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });

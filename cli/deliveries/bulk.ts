@@ -3,10 +3,11 @@ import { type Command, Flags } from '@oclif/core';
 import type { BulkView, StartBulk, StartedBulk } from '../../contracts/admin/bulk.ts';
 import { fastestRate, usualRate } from '../../contracts/bulk-rate.ts';
 import { CarefulCommand } from '../careful/careful-command.ts';
+import type { Confirm } from '../careful/confirmation.ts';
 import { count, nounFor } from '../careful/previews.ts';
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
-import { given, requireFromBeforeTo } from '../flags/flags.ts';
+import { requireFromBeforeTo, withoutUndefined } from '../flags/flags.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 /** The fields of a bulk job that are shown. */
@@ -44,6 +45,7 @@ export const bulkFlags = {
   detach: Flags.boolean({ description: 'with a filter: do not wait for the end of the job' }),
 };
 
+/** What happens to each delivery of a job, to complete the sentence of the question. */
 const effects = {
   resend: 'is sent again',
   replay: 'is sent again, also what arrived',
@@ -87,25 +89,23 @@ export const hasFilter = ({ partner, key, mode, event, since, until }: FilterFla
 /** Converts the flags that select deliveries to the filter of the contract. */
 export function filterOf({ partner, key, mode, event, since, until }: FilterFlags): StartBulk['filter'] {
   requireFromBeforeTo(since, until);
-  return given({ partnerId: partner, keyId: key, mode, event, since, until });
+  return withoutUndefined({ partnerId: partner, keyId: key, mode, event, since, until });
 }
 
 /** A command for one or many deliveries. For many, it shows their number, and after confirmation starts a job of the server. */
 export abstract class BulkCommand<T extends typeof Command> extends CarefulCommand<T> {
-  protected async startBulk(
-    wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0],
-    care: 'always' | 'attended',
-  ) {
+  protected async startBulk(wanted: Parameters<AdminApi['bulk']['start']['mutate']>[0], confirm: Confirm) {
     const api = await this.api();
-    const found = await api.bulk.start.mutate({ ...wanted, dryRun: true });
-    const { filter, total, live } = found;
+    const preview = await api.bulk.start.mutate({ ...wanted, dryRun: true });
+    const { filter, total, live } = preview;
     if (total === 0) {
       if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
-      return found;
+      return preview;
     }
-    const consequence = describeJob(wanted, found);
+    const consequence = describeJob(wanted, preview);
+    // The person types what limits the job: a key or a partner. Without these, the person types the number of deliveries.
     const id = filter.keyId ?? filter.partnerId ?? String(total);
-    return this.runConfirmed({ id, consequence, isLive: live > 0, care }, async () => {
+    return this.runConfirmed({ id, consequence, isLive: live > 0, confirm }, async () => {
       // The job gets the period that was counted. Without --until, a new period would include later deliveries.
       const until = wanted.filter.until === undefined ? {} : { until: filter.until };
       const started = await api.bulk.start.mutate({ ...wanted, filter: { ...wanted.filter, ...until } });
@@ -114,9 +114,9 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
       if (repeated) this.writeNotice(`The same command had started ${job.id}, which still runs.`);
       else this.writeNotice(`Bulk job ${job.id} has started.`);
       const isDetached = (this.flags as { detach?: boolean }).detach === true;
-      const last = isDetached ? job : await followJob(api, job, createProgress(process.stderr));
-      this.showBulk(last);
-      return last;
+      const lastState = isDetached ? job : await followJob(api, job, createProgress(process.stderr));
+      this.showBulk(lastState);
+      return lastState;
     });
   }
 
@@ -132,9 +132,8 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
 /** Describes a job for the person who confirms it. */
 function describeJob(
   { action, rate: perSecond = usualRate }: { action: BulkView['action']; rate?: number | undefined },
-  found: StartedBulk,
+  { total, exact, live, keys }: StartedBulk,
 ) {
-  const { total, exact, live, keys } = found;
   const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
   const upTo = exact ? '' : 'at most ';
   const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;

@@ -20,9 +20,11 @@ export function describeProgress(job: BulkView, now: number): string {
   const parts = [`${bar} ${done} of ${job.exact ? '' : 'at most '}${total}`];
   if (leftOut > 0) parts.push(`${leftOut} left out`);
   const waitingKey = keys.find(({ waits }) => waits !== null);
-  const secondsLeft = expectedEndAt ? Math.max(0, Math.ceil((Date.parse(expectedEndAt) - now) / 1000)) : 0;
+  // A job that has ended has no expected end.
+  const msLeft = expectedEndAt === null ? 0 : Date.parse(expectedEndAt) - now;
+  // While an endpoint does not keep up, the expected end is too early, so that it is not shown.
   if (waitingKey) parts.push(`waits for the endpoint of ${waitingKey.keyId}`);
-  else if (job.status === 'running') parts.push(`about ${secondsLeft} s left`);
+  else if (job.status === 'running') parts.push(`about ${Math.max(0, Math.ceil(msLeft / 1000))} s left`);
   else parts.push(job.status);
   return parts.join(', ');
 }

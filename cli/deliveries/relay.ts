@@ -8,6 +8,7 @@ type Delivery = Relayed['deliveries'][number];
 
 /** The time between two polls of the server, in milliseconds. */
 const pollEveryMs = 1_000;
+/** The time that the local receiver has to answer, in milliseconds. The server gives a receiver the same time. */
 const timeoutMs = 10_000;
 
 interface Relay {
@@ -18,11 +19,11 @@ interface Relay {
   isJson: boolean;
   /** Called with a sentence for the person. */
   notice: (text: string) => void;
-  /** Called with the error of a request to the server. Throws if another request is pointless. */
+  /** Called with the error of a request to the server. The request is repeated when it resolves, unless it throws. */
   onError: (error: unknown) => Promise<void>;
 }
 
-/** @throws CommandError if the text is not a URL */
+/** @throws CommandError if the text is not an http or https URL with a host */
 export function requireTarget(target: string): void {
   if (!URL.canParse(target) || !/^https?:\/\/[^/]/i.test(target))
     throw usageError(`${target} is not an address such as http://localhost:4000/hooks`);
@@ -48,10 +49,11 @@ export async function relayEvents({ api, keyId, target, isJson, notice, onError 
       : `${eventId}  ${event}  ${answer}`;
     process.stdout.write(`${line}\n`);
     if (isJson) return;
-    for (const reason of explainRefusal(answer, reply)) notice(`  ${reason}`);
+    for (const sentence of explainRefusal(answer, reply)) notice(`  ${sentence}`);
   }
 
-  const relayed = new Set<string>();
+  /** The server may return a delivery twice, because the periods of two calls overlap. */
+  const relayedIds = new Set<string>();
 
   /** Relays the deliveries since a time. @returns the time from which the next call reads */
   async function relaySince(since: string): Promise<string> {
@@ -59,27 +61,29 @@ export async function relayEvents({ api, keyId, target, isJson, notice, onError 
     // Deliveries that are added while later pages are read are found by the next call.
     const { until } = page;
     for (;;) {
-      const deliveries = page.deliveries.filter(({ deliveryId }) => !relayed.has(deliveryId));
-      for (const delivery of deliveries) {
-        relayed.add(delivery.deliveryId);
+      const newDeliveries = page.deliveries.filter(({ deliveryId }) => !relayedIds.has(deliveryId));
+      for (const delivery of newDeliveries) {
+        relayedIds.add(delivery.deliveryId);
         printDelivery(delivery, await sendToReceiver(target, delivery));
       }
-      if (page.after === null || process.stdout.errored) return until;
+      if (page.after === null || isReaderGone()) return until;
       page = await readWithRetry({ keyId, since, after: page.after });
     }
   }
 
-  const first = await readWithRetry({ keyId });
-  let since = first.until;
+  // Without a time, the server returns no deliveries, but its present time and the signing secret.
+  const { until: startedAt, signing } = await readWithRetry({ keyId });
+  let since = startedAt;
   notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
-  if (first.signing)
-    notice(`Signed with ${first.signing.secret} (version ${first.signing.version} of its signing secret)`);
-  // A write fails after the reader of a pipe has closed it. Then the loop ends.
-  while (!process.stdout.errored) {
+  if (signing) notice(`Signed with ${signing.secret} (version ${signing.version} of its signing secret)`);
+  while (!isReaderGone()) {
     since = await relaySince(since);
     await sleep(pollEveryMs);
   }
 }
+
+/** Whether a write has failed, because the reader of a pipe has closed it. More deliveries would be relayed unseen. */
+const isReaderGone = (): boolean => process.stdout.errored !== null;
 
 interface Outcome {
   /** The HTTP status, or the reason why there is none. */
@@ -98,6 +102,7 @@ async function sendToReceiver(target: string, { headers, body }: Delivery): Prom
     const reply = response.ok ? '' : (await response.text()).trim().slice(0, mostReplyCharacters);
     return { answer: response.status, ...(reply ? { reply } : {}) };
   } catch (error) {
+    // The cause names the reason. The message of `fetch` itself is only "fetch failed".
     const { cause, message } = error as Error;
     return { answer: cause instanceof Error ? cause.message : message };
   }
@@ -114,6 +119,7 @@ function explainRefusal(answer: number | string, reply: string | undefined): str
   return lines;
 }
 
+/** Advice on the statuses with which a local receiver refuses a delivery. */
 const adviceByStatus = [
   {
     statuses: /^40[013]$/,

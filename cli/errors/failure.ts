@@ -101,6 +101,7 @@ function tokenHint(from: string | undefined): string {
 
 function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }: Context): Failure {
   const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
+  // If waiting helps, nothing else has to be done.
   const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;
   return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
 }
@@ -108,10 +109,12 @@ function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }:
 /** Returns the message of the innermost cause, because `fetch` itself says only "fetch failed". */
 export function innermost(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { cause, message } = error;
-  if (cause) return innermost(cause);
-  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : undefined;
-  return first ? innermost(first) : message || ('code' in error ? String(error.code) : error.name);
+  if (error.cause) return innermost(error.cause);
+  // Node.js tries all addresses of a host, and collects their errors.
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  if (first) return innermost(first);
+  if (error.message) return error.message;
+  return 'code' in error ? String(error.code) : error.name;
 }
 
 /** Node.js error codes for a certificate that no trusted authority has signed. */
@@ -158,6 +161,7 @@ function failureOf(thrown: unknown, source: ConnectionSource): Failure {
   if (isTrpcError(thrown)) return failureOfCall(thrown, source);
   const { message = String(thrown), oclif } = thrown as { message?: string; oclif?: { exit?: number } };
   if (oclif?.exit === exits.usage) {
+    // The parser of oclif refuses the command line. Its last sentence is cut, because the hint of `AdminCommand` has the help.
     return { code: 'usage', message: message.replace(/\nSee more help with --help$/, ''), exit: exits.usage };
   }
   return { code: 'failure', message, exit: exits.failure };
@@ -191,6 +195,7 @@ function failureOfCall(thrown: TrpcError, { url: address, urlFrom, tokenFrom }: 
 /** Renders a failure for stderr: as lines for a person, or as one line of JSON for a program. */
 export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
   if (json) return JSON.stringify({ error: { code, message, ...(hint && { hint }) } });
+  // The person has cancelled the command, so that this is no error.
   if (code === 'cancelled') return message;
   return [
     `Error: ${localTimes(message)}${isErrorCode(code) ? ` (${code})` : ''}`,

@@ -1,6 +1,9 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 
-/** Messages of responses that replace the text of the error table, without the parts that vary. */
+/**
+ * Messages that responses may have instead of the text in the error table, without names, times and numbers.
+ * `svcadmin error MESSAGE` finds the error of a message by them.
+ */
 export const errorMessages: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
   invalid_request: [
     'Content-Type must be application/json',

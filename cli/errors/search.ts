@@ -46,7 +46,7 @@ export const listedErrors: readonly ListedError[] = [
   ...(Object.keys(reasons) as Reason[]).filter((code) => !listedCodes.has(code)).map(listReason),
 ];
 
-/** Returns the words of a text, without short words, ids and times, which do not identify an error. */
+/** Returns the words of a text, without short words, numbers, times, and the ids that messages contain. These differ each time. */
 const wordsOf = (text: string): string[] =>
   text
     .toLowerCase()
@@ -57,6 +57,7 @@ const wordsOf = (text: string): string[] =>
 /** Returns the texts by which an error is found: its code, its meaning, and the messages of its responses. */
 function textsOf({ code, meaning }: ListedError): string[] {
   if (!isErrorCode(code)) return [code, meaning];
+  // `general` is the message at the storefront and checkbox endpoints, if they have another one.
   const { general, text } = errorTable[code];
   return [code, text, ...(general ? [general] : []), ...(errorMessages[code] ?? [])];
 }
@@ -67,16 +68,17 @@ function similarity(message: readonly string[], text: readonly string[]): number
   return common === 0 ? 0 : (2 * common) / (message.length + text.length);
 }
 
-/** The least share of the words of a message that a text must contain to match the message. */
+/** The least share of the words of a message that a text must have, unless all words of the text are in the message. */
 const leastShare = 0.75;
 /** The least similarity of a found error, as a share of the similarity of the best one. */
 const leastShareOfBest = 0.8;
 
-/** Returns the similarity of a message and a text; 0 if the text has too few words of the message and others besides. */
+/** Returns the similarity of a message and a text; 0 if they do not match, so that no unrelated error is found. */
 function matchText(messageWords: readonly string[], text: string): number {
   const textWords = wordsOf(text);
   const common = messageWords.filter((word) => textWords.includes(word)).length;
   const hasMostWords = common / messageWords.length >= leastShare;
+  // The message may be longer than the text, because a person may copy more than the error.
   const isPartOfMessage = textWords.every((word) => messageWords.includes(word));
   return hasMostWords || isPartOfMessage ? similarity(messageWords, textWords) : 0;
 }

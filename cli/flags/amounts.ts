@@ -6,9 +6,11 @@ const mostDigits = 12;
  * @returns undefined if the text is not an amount of dollars
  */
 export function parseDollars(text: string, { canBeNegative = false } = {}): number | undefined {
-  const [, sign = '', dollars = '', cents = ''] = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(text) ?? [];
+  const form = /^(?<sign>-?)(?<dollars>\d+)(?:\.(?<cents>\d{1,2}))?$/;
+  const { sign = '', dollars = '', cents = '' } = form.exec(text)?.groups ?? {};
   if (!dollars || dollars.length > mostDigits || (sign && !canBeNegative)) return undefined;
   const amount = Number(dollars) * 100 + Number(cents.padEnd(2, '0'));
+  // `-0` is zero. JavaScript has a negative zero, which is not equal to it everywhere.
   return sign && amount > 0 ? -amount : amount;
 }
 

@@ -16,8 +16,9 @@ export function parseMoment(text: string, now: number): string | undefined {
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+/** Matches a day, a time, or both. As both are optional, it also matches an empty text. */
 const dayAndTime = new RegExp(
-  `^(?:(today|yesterday|${weekdays.join('|')})(?:[ t]|$))?(\\d{2}:\\d{2}(?::\\d{2})?)?$`,
+  `^(?:(?<dayName>today|yesterday|${weekdays.join('|')})(?:[ t]|$))?(?<time>\\d{2}:\\d{2}(?::\\d{2})?)?$`,
 );
 
 /** Returns how many days ago `today`, `yesterday` or a weekday was. A weekday was 0 to 6 days ago: 0 if today is that day. */
@@ -29,9 +30,9 @@ function countDaysBack(dayName: string, today: Date): number {
 
 /** Converts `14:00` (today), `yesterday` or `monday 14:00` to a date and time. Returns any other text unchanged. */
 function replaceDayName(text: string, now: number): string {
-  const found = text === '' ? null : dayAndTime.exec(text.toLowerCase());
-  if (!found) return text;
-  const [, dayName = 'today', time = '00:00'] = found;
+  const found = dayAndTime.exec(text.toLowerCase())?.groups;
+  if (text === '' || !found) return text;
+  const { dayName = 'today', time = '00:00' } = found;
   const day = new Date(now);
   day.setDate(day.getDate() - countDaysBack(dayName, day));
   const [year, month, date] = [day.getFullYear(), day.getMonth() + 1, day.getDate()];

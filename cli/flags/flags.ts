@@ -55,16 +55,20 @@ const columnKey = (name: string): string => name.replace(/[\s_-]/g, '').toLowerC
 /**
  * Returns the names of the columns that a person asks for, such as `id,status`.
  * @param known the names of the columns of the list
- * @param isComplete whether `known` has all columns. If it has not, unknown names are accepted: a list without rows shows only some
+ * @param acceptUnknown accepts other names too. A list without rows needs it, because only a row shows all columns of a list
  * @throws CommandError if the list does not have a column
  */
-export function requestedColumns(text: string, known: readonly string[], isComplete: boolean): string[] {
+export function requestedColumns(
+  text: string,
+  known: readonly string[],
+  { acceptUnknown = false } = {},
+): string[] {
   const byKey = new Map(known.map((name) => [columnKey(name), name]));
   const askedNames = text.split(',').map((name) => name.trim());
-  return askedNames.flatMap((name) => {
+  return askedNames.map((name) => {
     const found = byKey.get(columnKey(name));
-    if (found !== undefined) return [found];
-    if (!isComplete) return [name];
+    if (found !== undefined) return found;
+    if (acceptUnknown) return name;
     throw usageError(`${name} is not a column of this list`, `Its columns: ${known.join(' ')}`);
   });
 }
@@ -117,6 +121,10 @@ export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
   description: 'whether users may save a passkey and return by one, where the server has them on',
 });
 
+/** Returns whether a flag is `on`; undefined if it is not given. */
+export const isOn = (value: 'on' | 'off' | undefined): boolean | undefined =>
+  value === undefined ? undefined : value === 'on';
+
 /** @throws CommandError if a period ends before it begins */
 export function requireFromBeforeTo(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)
@@ -155,7 +163,7 @@ export const newTime = {
 
 /** Converts the flags of `newTime` to the fields `at` or `inSeconds` of the contract. */
 export function dueAt({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) {
-  return given({ at, inSeconds });
+  return withoutUndefined({ at, inSeconds });
 }
 
 /** Splits the values of a flag, such as `"a b"` or `a,b`, into words. */
@@ -163,8 +171,8 @@ export function splitWords(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
 }
 
-/** Removes the fields that are undefined. The contract distinguishes an absent field from null. */
-export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+/** Removes the fields that are undefined, such as those of flags that are not given. The contract accepts only absent fields or null. */
+export function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 

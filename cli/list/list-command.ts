@@ -19,7 +19,7 @@ interface List<Row extends object, Shown extends object> {
   count?: () => Promise<Total>;
   columns: readonly (keyof Shown & string)[];
   /** Columns that are left out first if the terminal is narrow. */
-  drop?: readonly (keyof Shown & string)[];
+  dropIfNarrow?: readonly (keyof Shown & string)[];
   /** Converts a row for tables. Without it, rows are shown unchanged. */
   show?: (row: Row) => Shown;
   /** Returns the number of records that a row stands for. Without it, one. */
@@ -81,51 +81,54 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     source: Source<Row, Shown>,
   ): Promise<readonly Row[]> {
     const { csv } = this.#listFlags;
+    // CSV and pipes get each page when it is read. JSON is one array. A table needs all rows for the widths of its columns.
     const isStreamed = !this.jsonEnabled() && (csv === true || !process.stdout.isTTY);
     const rows: Row[] = [];
     let shown = 0;
-    let last: Page<Row> | undefined;
+    let lastPage: Page<Row> | undefined;
     for await (const page of readPages(source.page, this.#listFlags)) {
-      if (isStreamed) this.#writeRows(source, page.rows, last === undefined);
+      if (isStreamed) this.#writeRows(source, page.rows, { withHeadings: lastPage === undefined });
       else rows.push(...page.rows);
+      // CSV is for programs and has no notes, like JSON.
       if (isStreamed && !csv) this.#writeNotes(source, page.rows);
       shown += page.rows.length;
-      last = page;
+      lastPage = page;
     }
     if (this.jsonEnabled()) return rows;
     if (!isStreamed) this.#writeTable(source, rows);
-    this.writeNotice(
-      await this.#describeSummary(source, { shown, next: last?.next ?? null, isStopped: !!last?.isStopped }),
-    );
+    const { next = null, isStopped = false } = lastPage ?? {};
+    this.writeNotice(await this.#describeSummary(source, { shown, next, isStopped }));
     return rows;
   }
 
+  /** Returns the columns to show: those of --columns; otherwise those of the list and of the conditions of --where. */
   #chooseColumns<Row extends object, Shown extends object>(
     { columns }: List<Row, Shown>,
     shown: readonly Shown[],
   ) {
     const known = knownColumns(columns, shown[0]);
-    const named = (text: string) =>
-      requestedColumns(text, known, shown.length > 0) as (keyof Shown & string)[];
-    if (this.#listFlags.columns !== undefined) return named(this.#listFlags.columns);
-    // The columns of the conditions are shown, even if the terminal is narrow.
-    const conditional = conditionColumns(this.#listFlags.where ?? []).flatMap(named);
+    const namesIn = (text: string) =>
+      requestedColumns(text, known, { acceptUnknown: shown.length === 0 }) as (keyof Shown & string)[];
+    if (this.#listFlags.columns !== undefined) return namesIn(this.#listFlags.columns);
+    const conditional = conditionColumns(this.#listFlags.where ?? []).flatMap(namesIn);
     const added = conditional.filter((name) => !columns.includes(name));
-    return [...new Set([...columns.slice(0, 1), ...added, ...columns])];
+    // Columns on the right are left out first. Added ones come second, so that a narrow terminal shows them.
+    const [first, ...others] = columns;
+    return [...new Set([...(first === undefined ? [] : [first]), ...added, ...others])];
   }
 
-  /** Writes the rows of a page as CSV or as tab-separated lines. Writes the names of the columns before the first page. */
+  /** Writes the rows of a page as CSV or as tab-separated lines, on the first page below the names of the columns. */
   #writeRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
     rows: readonly Row[],
-    isFirst: boolean,
+    { withHeadings }: { withHeadings: boolean },
   ): void {
     const shown = rows.map(source.show);
     const columns = this.#chooseColumns(source, shown);
     const lines = this.#listFlags.csv
       ? renderCsvRows(columns, shown)
-      : renderListing(shown, { columns, drop: [], width: undefined }).lines;
-    for (const line of isFirst ? lines : lines.slice(1)) this.log(line);
+      : renderListing(shown, { columns, dropIfNarrow: [], width: undefined }).lines;
+    for (const line of withHeadings ? lines : lines.slice(1)) this.log(line);
   }
 
   #writeTable<Row extends object, Shown extends object>(
@@ -134,8 +137,9 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   ): void {
     const shown = rows.map(source.show);
     const columns = this.#chooseColumns(source, shown);
-    if (shown.length > 0)
-      this.showTable(shown, columns, this.#listFlags.columns === undefined ? source.drop : []);
+    // Columns that the person has chosen are equally important. If not all fit, the last ones are left out.
+    const dropIfNarrow = this.#listFlags.columns === undefined ? source.dropIfNarrow : [];
+    if (shown.length > 0) this.showTable(shown, columns, { dropIfNarrow });
     this.#writeNotes(source, rows);
   }
 
@@ -150,15 +154,15 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     { count }: Pick<List<Row, object>, 'count'>,
     { shown, next, isStopped }: { shown: number; next: string | null; isStopped: boolean },
   ): Promise<string> {
-    const { after, all } = this.#listFlags;
+    const { after } = this.#listFlags;
     const isComplete = next === null && after === undefined;
     const total = isComplete ? { total: shown, exact: true } : await this.#countIfPossible(count);
-    return describeShown({ shown, total, after, next, isStopped, all, filters: this.#describeFilters() });
+    return describeShown({ shown, total, after, next, isStopped, filters: this.#describeFilters() });
   }
 
-  /** Returns the flags that filter the list, as they were given. */
+  /** Returns the flags that filter the list, as they were given. These are all flags of a list except the ones named here. */
   #describeFilters(): string {
-    const others = new Set([
+    const noFilters = new Set([
       ...Object.keys(pageFlags).filter((name) => name !== 'where'),
       'reason',
       'json',
@@ -166,8 +170,8 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       ...(this.program === 'svc' ? ['partner'] : []),
       ...Object.keys(AdminCommand.baseFlags),
     ]);
-    const given = Object.entries(this.flags as Record<string, unknown>);
-    return describeFilters(given.filter(([name, value]) => !others.has(name) && value !== undefined));
+    const flags = Object.entries(this.flags as Record<string, unknown>);
+    return describeFilters(flags.filter(([name, value]) => !noFilters.has(name) && value !== undefined));
   }
 
   /** Returns the number of records. Returns undefined if the list has no count, or if the server is too old to count. */
@@ -223,14 +227,15 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     source: Source<Row, Shown>,
     by: string,
   ): Promise<Tally> {
-    let tally = createTally(requestedColumns(by, source.columns, false));
+    let tally: Tally | undefined;
     for await (const { rows } of readPages(source.page, { ...this.#listFlags, all: true })) {
-      const [first] = rows;
-      // The first row shows whether the list has the columns.
-      if (first && tally.total() === 0)
-        tally = createTally(requestedColumns(by, knownColumns(source.columns, source.show(first)), true));
-      for (const row of rows) tally.add(source.show(row), source.weigh?.(row));
+      for (const row of rows) {
+        const shown = source.show(row);
+        // The columns are checked with the first row, because only a row shows all columns of a list.
+        tally ??= createTally(requestedColumns(by, knownColumns(source.columns, shown)));
+        tally.add(shown, source.weigh?.(row));
+      }
     }
-    return tally;
+    return tally ?? createTally(requestedColumns(by, source.columns, { acceptUnknown: true }));
   }
 }

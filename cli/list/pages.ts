@@ -1,4 +1,4 @@
-import { given } from '../flags/flags.ts';
+import { withoutUndefined } from '../flags/flags.ts';
 import { createFilter } from './where.ts';
 
 /** The most records that the server returns in one page. */
@@ -25,23 +25,28 @@ export type ReadPage<Row> = (
 
 /** The flags that choose the pages to read. */
 interface PageFlags {
+  /** Undefined for a list without --limit, which the server returns in one response. */
   limit?: number;
   after?: string;
   all?: boolean;
 }
 
+/** Returns the id after which --after continues a list; null for a row without an id. */
 function idOf(row: object | undefined): string | null {
   return row && 'id' in row && typeof row.id === 'string' ? row.id : null;
 }
 
-/** Reads one page, and finds the record after which the next page begins. A list without --limit has only one page. */
+/**
+ * Reads one page, and finds the record after which the next page begins.
+ * @param isPaged whether the list has a --limit. Another list has only one page, however many rows it has
+ */
 async function readOnePage<Row extends object>(
   read: ReadPage<Row>,
-  { limit, after }: { limit: number; after: string | undefined },
-  isPaged: boolean,
+  { limit, after, isPaged }: { limit: number; after: string | undefined; isPaged: boolean },
 ): Promise<Page<Row>> {
-  const response = await read({ limit, ...given({ after }) });
+  const response = await read({ limit, ...withoutUndefined({ after }) });
   const { rows, stoppedAfter } = 'rows' in response ? response : { rows: response, stoppedAfter: null };
+  // After a full page there may be another one. After a shorter page there is none, unless a search has stopped.
   if (isPaged && rows.length >= limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
   return { rows, next: stoppedAfter, isStopped: stoppedAfter !== null };
 }
@@ -51,10 +56,11 @@ export async function* readPages<Row extends object>(
   read: ReadPage<Row>,
   { limit, after, all }: PageFlags,
 ): AsyncGenerator<Page<Row>> {
-  const limitPerPage = all ? mostPerPage : (limit ?? mostPerPage);
+  const isPaged = limit !== undefined;
+  const limitPerPage = isPaged && !all ? limit : mostPerPage;
   let afterId = after;
   for (;;) {
-    const page = await readOnePage(read, { limit: limitPerPage, after: afterId }, limit !== undefined);
+    const page = await readOnePage(read, { limit: limitPerPage, after: afterId, isPaged });
     yield page;
     if (!all || page.next === null) return;
     afterId = page.next;
@@ -70,7 +76,7 @@ interface Conditions<Row, Shown> {
   isPaged: boolean;
 }
 
-/** Cuts rows to a limit, unless a list could not go on after the last one because its rows have no id. */
+/** Cuts rows to a limit. Keeps all rows if they have no ids, because --after could not show the rows behind the cut. */
 function cutToLimit<Row extends object>(rows: readonly Row[], limit: number): readonly Row[] {
   const cut = rows.slice(0, limit);
   return idOf(cut.at(-1)) === null ? rows : cut;
@@ -86,7 +92,7 @@ export function withConditions<Row extends object, Shown extends object>(
     const found: Row[] = [];
     let afterId = after;
     for (;;) {
-      const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId }, isPaged);
+      const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId, isPaged });
       found.push(...rows.filter((row) => isWanted(show(row))));
       if (next === null || found.length >= limit) return cutToLimit(found, limit);
       afterId = next;

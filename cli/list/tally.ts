@@ -1,12 +1,15 @@
 import { formatValue } from '../output/format.ts';
-import { timeForm } from './where.ts';
+import { isTime } from './where.ts';
 
 /** The number of records with the same values, and their share of all records from 0 to 1, with six decimals. */
 export type Group = Record<string, unknown> & { count: number; share: number };
 
-/** Returns the value by which a record is grouped. Replaces a time by its day in UTC, because few records have the same time. */
+/**
+ * Returns the value by which a record is grouped. A time becomes its day in UTC, because few records have the same time.
+ * Undefined becomes null, so that records without a value are in one group.
+ */
 const groupingValue = (value: unknown): unknown =>
-  typeof value === 'string' && timeForm.test(value) ? value.slice(0, 10) : (value ?? null);
+  isTime(value) ? value.slice(0, 'YYYY-MM-DD'.length) : (value ?? null);
 
 /**
  * Counts records by the values of some columns.

@@ -11,8 +11,12 @@ const withThousands = (count: number): string => count.toLocaleString('en-US');
 export const describeTotal = ({ total, exact }: Total): string => `${exact ? '' : 'more than '}${total}`;
 
 /** Writes the filter of a list as flags, such as `--status failed --mode live`. */
-export const describeFilters = (given: readonly (readonly [string, unknown])[]): string =>
-  given.flatMap(([name, value]) => [value].flat().map((one) => describeFlag(name, one))).join(' ');
+export const describeFilters = (flags: readonly (readonly [string, unknown])[]): string =>
+  flags
+    .flatMap(([name, value]) =>
+      Array.isArray(value) ? value.map((one) => describeFlag(name, one)) : describeFlag(name, value),
+    )
+    .join(' ');
 
 function describeFlag(name: string, value: unknown): string {
   return value === true ? `--${name}` : `--${name} ${formatValue(name, value)}`;
@@ -28,25 +32,27 @@ interface Shown {
   next: string | null;
   /** Whether the server stopped because it had read the most records that one search may read. */
   isStopped: boolean;
-  all: boolean | undefined;
   filters: string;
 }
 
 /** Describes how many records are shown, such as `50 of 1,903 shown`. */
 function describeCount({ shown, total, after, next }: Shown): string {
-  const isEnd = next === null;
-  if (shown === 0 && after === undefined && isEnd) return 'Nothing found';
-  if (!total) return `${withThousands(shown)} shown${isEnd ? ', the last ones' : '; there may be more'}`;
+  const isLastPage = next === null;
+  const isWholeList = isLastPage && after === undefined;
+  if (shown === 0 && isWholeList) return 'Nothing found';
+  if (!total) return `${withThousands(shown)} shown${isLastPage ? ', the last ones' : '; there may be more'}`;
   const all = `${total.exact ? '' : 'more than '}${withThousands(total.total)}`;
-  return `${withThousands(shown)} of ${all} shown${isEnd && after !== undefined ? ', the last ones' : ''}`;
+  // For a whole list, the two numbers already say that there are no more.
+  return `${withThousands(shown)} of ${all} shown${isLastPage && !isWholeList ? ', the last ones' : ''}`;
 }
 
 /** Describes how much of a list is shown, its filter, and how to see the rest. */
 export function describeShown(list: Shown): string {
   const { shown, total, after, next, isStopped, filters } = list;
   const sentence = `${describeCount(list)}${filters === '' ? '' : `, only ${filters}`}.`;
-  const isEnd = next === null || (after === undefined && total?.exact === true && total.total <= shown);
-  if (isEnd) return sentence;
+  // A full page has a next one, which is empty if the page had all records of the list.
+  const hasAllRecords = after === undefined && total?.exact === true && total.total <= shown;
+  if (next === null || hasAllRecords) return sentence;
   if (isStopped) return `${sentence} ${continueHint(next)}`;
   return `${sentence} --all shows all; --after ${next} goes on.`;
 }

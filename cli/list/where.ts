@@ -7,19 +7,20 @@ import { formatValue, isMoney } from '../output/format.ts';
 const operators = ['!=', '=', '~', '<', '>'] as const;
 type Operator = (typeof operators)[number];
 
-/** A condition such as `lastStatus=301`: the value that a row must have in one column. */
+/** A condition such as `lastStatus=301` or `durationMs>500`: it compares the value of a row in one column with the operand. */
 interface Condition {
   column: string;
   operator: Operator;
-  /** Empty for a column without a value. */
+  /** The text after the operator. Empty in `lastUsedAt=`, which accepts rows without a value, and in `lastUsedAt!=`. */
   operand: string;
 }
 
-/** A time in ISO 8601. */
-export const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/;
+/** Whether a value is a time in ISO 8601. */
+export const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/.test(value);
 const dayForm = /^\d{4}-\d{2}-\d{2}$/;
 /** A share as tables show it. */
-const percentForm = /^([\d.]+) %$/;
+const percentForm = /^(?<percent>[\d.]+) %$/;
 
 /** Parses a condition. @throws CommandError if the text is not a condition */
 function parseCondition(text: string): Condition {
@@ -41,50 +42,57 @@ function parsePastOrFuture(text: string, now: number): string | undefined {
     : new Date(now + secondsAhead * 1000).toISOString();
 }
 
+/** Parses the operand for a column of numbers. A column of amounts has cents, but the person gives dollars. */
+function parseNumber({ column, operand }: Condition): number {
+  const parsed = isMoney(column) ? parseDollars(operand, { canBeNegative: true }) : Number(operand);
+  if (parsed === undefined || Number.isNaN(parsed)) throw usageError(`${operand} is not a number`);
+  return parsed;
+}
+
 /**
- * Subtracts the operand of a condition from a number or a time. Returns NaN if the value is neither.
+ * Subtracts the operand of a condition from a number, a percentage or a time. Returns NaN for another value, because it is
+ * neither less nor greater than the operand.
  * @throws CommandError if the operand cannot be compared with the values of the column
  */
-function compareBySize({ column, operand }: Omit<Condition, 'operator'>, value: unknown): number {
-  const [, percent] = typeof value === 'string' ? (percentForm.exec(value) ?? []) : [];
-  if (percent !== undefined) return compareBySize({ column, operand }, Number(percent));
-  if (typeof value === 'number') {
-    const bound = isMoney(column)
-      ? parseDollars(operand, { canBeNegative: true })
-      : Number(operand || Number.NaN);
-    if (bound === undefined || Number.isNaN(bound)) throw usageError(`${operand} is not a number`);
-    return value - bound;
-  }
-  if (typeof value === 'string' && timeForm.test(value)) {
+function subtractOperand(condition: Condition, value: unknown): number {
+  const { column, operand } = condition;
+  if (typeof value === 'number') return value - parseNumber(condition);
+  const percent = typeof value === 'string' ? percentForm.exec(value)?.groups?.['percent'] : undefined;
+  if (percent !== undefined) return Number(percent) - parseNumber(condition);
+  if (isTime(value)) {
     const bound = parsePastOrFuture(operand, Date.now());
     if (bound === undefined)
       throw usageError(`${operand} is not a time such as 2026-07-01, 7d (ago) or +7d (from now)`);
     return Date.parse(value) - Date.parse(bound);
   }
-  // A column may have numbers in some rows only, such as a status or the class of an error.
-  if (operand !== '' && !Number.isNaN(Number(operand))) return Number.NaN;
+  // Other rows may have numbers in this column: `lastStatus` is a status or, without an answer, the class of an error.
+  if (!Number.isNaN(Number(operand))) return Number.NaN;
   throw usageError(`${column} has neither numbers nor times, so that < and > cannot compare it`);
 }
 
-/** Compares a value with the operand of a condition. A time is equal to its day, as `--by` counts it. */
+/** Whether a value is equal to the operand of a condition. A time is equal to its day in UTC, by which `--by` counts it. */
 function equalsOperand({ column, operand }: Condition, value: unknown): boolean {
-  if (typeof value === 'string' && timeForm.test(value) && dayForm.test(operand))
-    return value.startsWith(operand);
+  if (isTime(value) && dayForm.test(operand)) return value.startsWith(operand);
   if (typeof value === 'number' && isMoney(column))
     return value === parseDollars(operand, { canBeNegative: true });
-  const texts = [String(value), formatValue(column, value)].map((text) => text.toLowerCase());
-  return texts.includes(operand.toLowerCase());
+  // The person may write a value as --json has it (`true`) or as the table shows it (`yes`).
+  const spellings = [String(value), formatValue(column, value)].map((text) => text.toLowerCase());
+  return spellings.includes(operand.toLowerCase());
 }
 
+/** Whether the value of a row meets a condition. A list of values meets it if one of them does; with `!=`, if none is equal. */
 function meetsCondition(condition: Condition, value: unknown): boolean {
   const { column, operator, operand } = condition;
   if (operator === '!=') return !meetsCondition({ ...condition, operator: '=' }, value);
   if (Array.isArray(value) && value.length > 0) return value.some((item) => meetsCondition(condition, item));
-  const isAbsent = value === null || value === undefined || value === '' || Array.isArray(value);
-  if (isAbsent || operand === '') return operator === '=' && isAbsent && operand === '';
+  const isEmptyList = Array.isArray(value);
+  const isAbsent = value === null || value === undefined || value === '' || isEmptyList;
+  if (operator === '=' && operand === '') return isAbsent;
+  // There is nothing to compare.
+  if (isAbsent || operand === '') return false;
   if (operator === '=') return equalsOperand(condition, value);
   if (operator === '~') return formatValue(column, value).toLowerCase().includes(operand.toLowerCase());
-  const difference = compareBySize(condition, value);
+  const difference = subtractOperand(condition, value);
   return operator === '<' ? difference < 0 : difference > 0;
 }
 
@@ -104,14 +112,14 @@ export const conditionColumns = (where: readonly string[]): string[] =>
  */
 export function createFilter(where: readonly string[], columns: readonly string[]) {
   const conditions = where.map(parseCondition);
-  let resolved: readonly Condition[] | undefined;
+  let withExactNames: readonly Condition[] | undefined;
   return (row: object): boolean => {
-    resolved ??= conditions.map((condition) => {
-      const known = knownColumns(columns, row);
-      const [column = condition.column] = requestedColumns(condition.column, known, true);
+    // The names are checked with the first row, because only a row shows all columns of a list.
+    withExactNames ??= conditions.map((condition) => {
+      const [column = ''] = requestedColumns(condition.column, knownColumns(columns, row));
       return { ...condition, column };
     });
-    return resolved.every((condition) =>
+    return withExactNames.every((condition) =>
       meetsCondition(condition, (row as Record<string, unknown>)[condition.column]),
     );
   };

@@ -20,11 +20,14 @@ export interface RowResult {
   made?: Onboarded;
 }
 
+/** The most partners that the server returns in one page. */
 const pageLength = 500;
+
+const stdin = 0;
 
 function readRows(path: string): unknown[] {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path === '-' ? 0 : path, 'utf8'));
+    const parsed: unknown = JSON.parse(readFileSync(path === '-' ? stdin : path, 'utf8'));
     if (Array.isArray(parsed)) return parsed;
   } catch (error) {
     throw usageError(`${path} cannot be read: ${(error as Error).message}`);
@@ -41,7 +44,9 @@ async function loadRowSchema() {
   ]);
   const Dollars = z
     .string()
+    // The smallest funding, as without --amount.
     .default('50.00')
+    // The schema of the amount refuses NaN.
     .transform((text) => parseDollars(text) ?? Number.NaN);
   return z.strictObject({
     ...PlannedPartner.shape,
@@ -110,20 +115,20 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
   return rows;
 }
 
-/** Reads all existing partners, by name. Keeps the newest of those with the same name. */
+/** Reads all existing partners, by name. Keeps the newest of those with the same name: the list begins with the newest. */
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
-  const known = new Map<string, ExistingPartner>();
+  const byName = new Map<string, ExistingPartner>();
   for (let after: string | undefined; ; ) {
     const page = await api.partners.list.query({ limit: pageLength, ...(after && { after }) });
-    for (const { id, name, status } of page) if (!known.has(name)) known.set(name, { id, status });
-    if (page.length < pageLength) return known;
+    for (const { id, name, status } of page) if (!byName.has(name)) byName.set(name, { id, status });
+    if (page.length < pageLength) return byName;
     after = page.at(-1)?.id;
   }
 }
 
 interface Callbacks {
   /** Called before a row is onboarded. */
-  begin: (row: Row) => void;
+  onStart: (row: Row) => void;
   /** Called with each partner as soon as it is created, because its secrets are shown only then. */
   saveSecrets: (made: Onboarded) => void;
   source: ConnectionSource;
@@ -137,16 +142,17 @@ export async function onboardRows(
 ): Promise<RowResult[]> {
   const partners = await readPartnersByName(api);
   const results: RowResult[] = [];
-  let unreachable: string | undefined;
+  /** Why the server cannot be reached. Undefined as long as it can. */
+  let outage: string | undefined;
   for (const row of rows) {
     const partner = partners.get(row.plan.name);
-    if (unreachable !== undefined)
-      results.push({ ...resultOf(row, partner), result: 'not tried', detail: unreachable });
+    if (outage !== undefined)
+      results.push({ ...resultOf(row, partner), result: 'not tried', detail: outage });
     else if (partner) results.push(describeExisting(row, partner));
     else {
-      const { result, isUnreachable } = await onboardRow(api, row, callbacks);
-      results.push(result);
-      if (isUnreachable) unreachable = result.detail ?? '';
+      const attempt = await onboardRow(api, row, callbacks);
+      results.push(attempt.result);
+      outage = attempt.outage;
     }
   }
   return results;
@@ -172,23 +178,22 @@ function describeExisting(row: Row, partner: ExistingPartner): RowResult {
     : { ...base, result: 'exists' };
 }
 
-/** Onboards the partner of one row. @returns the result, and whether it failed because the server cannot be reached */
+/** Onboards the partner of one row. @returns the result, and as `outage` the reason if the server cannot be reached */
 async function onboardRow(
   api: AdminApi,
   row: Row,
-  { begin, saveSecrets, source }: Callbacks,
-): Promise<{ result: RowResult; isUnreachable: boolean }> {
+  { onStart, saveSecrets, source }: Callbacks,
+): Promise<{ result: RowResult; outage?: string }> {
   const base = resultOf(row);
   try {
-    begin(row);
+    onStart(row);
     const made = await onboardPartner(api, row.plan);
     saveSecrets(made);
-    const result = { ...base, result: 'onboarded', partnerId: made.partnerId, made } as const;
-    return { result, isUnreachable: false };
+    return { result: { ...base, result: 'onboarded', partnerId: made.partnerId, made } };
   } catch (error) {
     const { code, message } = toFailure(error, source);
     const result = { ...base, result: 'failed', detail: message } as const;
-    return { result, isUnreachable: code === 'unreachable' };
+    return code === 'unreachable' ? { result, outage: message } : { result };
   }
 }
 
@@ -198,8 +203,8 @@ export function areAllOnboarded(results: readonly RowResult[]): boolean {
 }
 
 /** @throws CommandError if flags of a single partner are combined with `--from` */
-export function refusePartnerFlags(given: Readonly<Record<string, unknown>>): void {
-  const combined = Object.entries(given).filter(([, value]) => value !== undefined);
+export function refusePartnerFlags(flags: Readonly<Record<string, unknown>>): void {
+  const combined = Object.entries(flags).filter(([, value]) => value !== undefined);
   if (combined.length > 0)
     throw usageError(`--from has all that is needed; leave out ${combined.map(([name]) => name).join(', ')}`);
 }

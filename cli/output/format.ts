@@ -1,11 +1,10 @@
 import { formatCents } from '../flags/amounts.ts';
 
-/** The names of fields with cents. */
-const moneyFields = new Set([
-  ...['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'],
-  // The prices of billable events.
-  ...['token', 'storefront', 'checkbox'],
-]);
+const amounts = ['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'];
+/** Prices have the names of the billable events. */
+const prices = ['token', 'storefront', 'checkbox'];
+/** The names of fields that contain cents. */
+const moneyFields: ReadonlySet<string> = new Set([...amounts, ...prices]);
 /** Whether a field contains cents. */
 export const isMoney = (name: string): boolean => moneyFields.has(name);
 const dateTimes = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
@@ -57,14 +56,15 @@ export function formatValue(name: string, value: unknown): string {
 export const formatShare = (share: number | null): string =>
   share === null ? '-' : `${Math.round(share * 1000) / 10} %`;
 
-const initials = /\b(id|api|uri|url|cli|http)(s?)\b/gi;
+/** Abbreviations, which are written in capitals. The plural `s` stays small, as in `IDs`. */
+const abbreviations = /\b(?<letters>id|api|uri|url|cli|http)(?<plural>s?)\b/gi;
 
 /** Converts `createdAt` to `Created at`. */
 export function label(name: string): string {
   const words = splitName(name);
   const sentence = words.charAt(0).toUpperCase() + words.slice(1);
   return sentence.replace(
-    initials,
+    abbreviations,
     (_word, letters: string, plural: string) => letters.toUpperCase() + plural,
   );
 }

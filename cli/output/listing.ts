@@ -1,19 +1,29 @@
 import { formatValue, label } from './format.ts';
 import { type Column, fitColumns, renderTable } from './table.ts';
 
-/** Matches ids, such as `ptr_…`, a wallet, a job or a subject. They are never shortened, so that a person can copy them. */
-const idForm = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}(:\w+)?$|^[0-9a-f]{24}$|^[\w-]{43}$/;
-const timeForm = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{2}:\d{2}$/;
-const numberForm = /^-?[\d,]+(\.\d+)?$/;
+/** The forms of values that are never shortened, because a part of them is useless: a person cannot copy a part of an id. */
+const wholeForms = [
+  // The id of a record, of a wallet (`ptr_…:live`) or of a refund (`rev_txn_…`).
+  /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}(:\w+)?$/,
+  // The id of a job.
+  /^[0-9a-f]{24}$/,
+  // A subject.
+  /^[\w-]{43}$/,
+  // A time, as `localTime` writes it.
+  /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{2}:\d{2}$/,
+  // A number or an amount.
+  /^-?[\d,]+(\.\d+)?$/,
+];
+/** Matches the name of an event or an action, which may have a result: `vae.resolved`, `users.show: refused`. */
 const dottedNameForm = /^[a-z]\w*(\.\w+)+(: \w+)?$/i;
-/** Matches the names of columns that contain ids. */
+/** Matches the names of columns that contain ids. The ids of some records have other forms. */
 const idColumn = /^(id|sub|target|lastRequest)$|Id$/;
 
 function columnOf(name: string, heading: string, cells: readonly string[]): Column {
-  const isNeverCut = (cell: string) => [idForm, timeForm, numberForm].some((form) => form.test(cell));
+  const isWholeForm = (cell: string) => wholeForms.some((form) => form.test(cell));
   return {
     heading,
-    isWhole: idColumn.test(name) || cells.some(isNeverCut),
+    isWhole: idColumn.test(name) || cells.some(isWholeForm),
     hasDottedNames: cells.some((cell) => dottedNameForm.test(cell)),
   };
 }
@@ -27,7 +37,7 @@ export interface Listing {
 interface Shape<V> {
   columns: readonly (keyof V & string)[];
   /** The columns that are left out first if not all of them fit. */
-  drop: readonly (keyof V & string)[];
+  dropIfNarrow: readonly (keyof V & string)[];
   /** The width of the terminal in characters. Undefined for a pipe, which gets all columns. */
   width: number | undefined;
 }
@@ -35,7 +45,7 @@ interface Shape<V> {
 /** Renders a list as a table with the columns that fit. */
 export function renderListing<V extends object>(
   values: readonly V[],
-  { columns: names, drop, width }: Shape<V>,
+  { columns: names, dropIfNarrow, width }: Shape<V>,
 ): Listing {
   const rows = values.map((value) => names.map((name) => formatValue(name, value[name])));
   const columns = names.map((name, index) => {
@@ -44,10 +54,10 @@ export function renderListing<V extends object>(
     return columnOf(name, heading, cellsOf(rows, index));
   });
   if (width === undefined) return { lines: renderTable(columns, rows), leftOut: [] };
-  const dropOrder = [
-    ...new Set([...emptyColumns(columns, rows), ...drop.map((name) => names.indexOf(name))]),
-  ];
-  const shown = fitColumns(columns, rows, { width, drop: dropOrder }) ?? columns.map((_, index) => index);
+  const indexesToDrop = dropIfNarrow.map((name) => names.indexOf(name));
+  const dropFirst = [...new Set([...emptyColumns(columns, rows), ...indexesToDrop])];
+  // If too few columns fit, `renderTable` shows all of them, as a block of lines for each row.
+  const shown = fitColumns(columns, rows, { width, dropFirst }) ?? columns.map((_, index) => index);
   const onlyShown = <X>(row: readonly X[]): X[] => row.filter((_, index) => shown.includes(index));
   return {
     lines: renderTable(onlyShown(columns), rows.map(onlyShown), width),

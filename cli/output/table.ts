@@ -57,11 +57,12 @@ function fitWidths(
 ): number[] | undefined {
   const floorsFor = (leastForNames: number): number[] =>
     columns.map((column, index) => floorOf(column, naturalWidths[index] ?? 0, leastForNames));
-  const candidates = [floorsFor(leastNameWidth), floorsFor(leastWidth)];
-  const floors = candidates.find((widths) => tableWidth(widths) <= available);
+  const fits = (widths: readonly number[]): boolean => tableWidth(widths) <= available;
+  // Dotted names get their wider floor only if the table fits with it.
+  const floors = [floorsFor(leastNameWidth), floorsFor(leastWidth)].find(fits);
   if (!floors) return undefined;
   const widths = [...naturalWidths];
-  while (tableWidth(widths) > available) {
+  while (!fits(widths)) {
     // A column at its smallest width counts as 0, so that it is not narrowed.
     const canNarrow = widths.map((width, index) => (width > (floors[index] ?? 0) ? width : 0));
     const widest = canNarrow.indexOf(Math.max(...canNarrow));
@@ -70,29 +71,31 @@ function fitWidths(
   return widths;
 }
 
-const pick = <V>(values: readonly V[], chosen: readonly number[]): V[] =>
-  chosen.flatMap((index) => values.slice(index, index + 1));
+/** Returns the values at these indexes, which are in ascending order. */
+const pick = <V>(values: readonly V[], indexes: readonly number[]): V[] =>
+  values.filter((_, index) => indexes.includes(index));
 
 /**
- * Chooses the columns of a table of `width` characters. Leaves out the columns in `drop` first, in the order of `drop`, then the
- * other columns from right to left. The first column always stays.
- * @returns the indexes of the columns; undefined if too few fit
+ * Chooses the columns of a table of `width` characters. Leaves out the columns in `dropFirst` in their order, then the other
+ * columns from right to left. The first column always stays.
+ * @returns the indexes of the columns, in ascending order; undefined if too few fit
  */
 export function fitColumns(
   columns: readonly Column[],
   rows: Rows,
-  { width, drop }: { width: number; drop: readonly number[] },
+  { width, dropFirst }: { width: number; dropFirst: readonly number[] },
 ): number[] | undefined {
   const naturalWidths = naturalWidthsOf(columns, rows);
   const all = columns.map((_, index) => index);
   const fits = (shown: readonly number[]): boolean =>
     fitWidths(pick(columns, shown), pick(naturalWidths, shown), width) !== undefined;
-  const dropOrder = [...drop, ...all.toReversed().filter((index) => index > 0 && !drop.includes(index))];
+  const others = all.toReversed().filter((index) => index > 0 && !dropFirst.includes(index));
+  const dropOrder = [...dropFirst, ...others];
   let shown = all;
   const dropped: number[] = [];
   while (!fits(shown)) {
     const next = dropOrder[dropped.length];
-    if (next === undefined || shown.length <= Math.min(fewestColumns, columns.length)) return undefined;
+    if (next === undefined || shown.length <= fewestColumns) return undefined;
     dropped.push(next);
     shown = shown.filter((index) => index !== next);
   }

@@ -1,4 +1,4 @@
-/** Whether stderr may get colours: it is a terminal, and NO_COLOR is not set (no-color.org). */
+/** Whether stderr may get colours: it is a terminal that has them, and NO_COLOR is not set (no-color.org). */
 function canShowColours(): boolean {
   return process.stderr.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 }

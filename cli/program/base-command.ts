@@ -9,6 +9,7 @@ import { renderFields } from '../output/table.ts';
 import { isInteractive, liveNotice } from '../output/terminal.ts';
 import { waitingOn } from '../output/waiting.ts';
 import { makeWithSecretFile } from '../secrets/file.ts';
+import type { ReadReason } from '../show/related.ts';
 import { connectAsMember } from '../svc/connection.ts';
 import { type ProgramName, programOf, rewordFor } from './program.ts';
 import { suggestFlags, usageHint } from './usage.ts';
@@ -142,7 +143,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     this.#hasWarnedLive = true;
   }
 
-  /** Writes a text for the person to stderr. */
+  /** Writes a text for the person to stderr. In `svc`, the commands that the text names are those of `svc`. */
   protected writeNotice(text: string): void {
     process.stderr.write(`${rewordFor(this.program, text)}\n`);
   }
@@ -154,18 +155,23 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return value;
   }
 
-  /** Shows a list as a table of `columns`. Those in `drop` are left out first if the terminal is narrow. */
+  /** Calls the server, and shows the record that it returns. */
+  protected async showResponse<V extends object>(call: (api: AdminApi) => Promise<V>): Promise<V> {
+    return this.showRecord(await call(await this.api()));
+  }
+
+  /** Shows a list as a table of `columns`. Those in `dropIfNarrow` are left out first if the terminal is narrow. */
   protected showTable<V extends object>(
     values: V[],
     columns: readonly (keyof V & string)[],
-    drop: readonly (keyof V & string)[] = [],
+    { dropIfNarrow = [] }: { dropIfNarrow?: readonly (keyof V & string)[] | undefined } = {},
   ): V[] {
     if (values.length === 0) {
       if (!this.jsonEnabled()) this.writeNotice('Nothing found.');
       return values;
     }
     const width = process.stdout.isTTY ? process.stdout.columns : undefined;
-    const { lines, leftOut } = renderListing(values, { columns, drop, width });
+    const { lines, leftOut } = renderListing(values, { columns, dropIfNarrow, width });
     for (const line of lines) this.log(line);
     if (leftOut.length > 0 && !this.jsonEnabled())
       this.writeNotice(`No room for: ${leftOut.join(', ')}. --json shows all.`);
@@ -195,9 +201,9 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
 
   /**
    * Reads personal data. If the server requires a reason and none was given, asks the person at the terminal for it.
-   * @param read reads the data with the reason, if there is one
+   * @param read reads the data, and passes the reason to the server
    */
-  protected async readPersonalData<V>(read: (given: { reason?: string }) => Promise<V>): Promise<V> {
+  protected async readPersonalData<V>(read: (auditReason: ReadReason) => Promise<V>): Promise<V> {
     const { reason = this.#reason } = this.flags as { reason?: string };
     try {
       return await read(reason === undefined ? {} : { reason });
@@ -217,7 +223,8 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     const failure = toFailure(error, this.connectionSource);
     if (failure.code !== 'usage') throw new CommandError(failure);
     const message = `${failure.message}${suggestFlags(error, this.ctor)}`;
-    throw new CommandError({ hint: usageHint(this.config.bin, this.ctor), ...failure, message });
+    const hint = failure.hint ?? usageHint(this.config.bin, this.ctor);
+    throw new CommandError({ ...failure, message, hint });
   }
 }
 

@@ -16,6 +16,7 @@ function commandWords(argv: readonly string[]): string[] {
   return argv.slice(0, end === -1 ? undefined : end);
 }
 
+/** Returns the command of a topic whose verb is similar to the typed one: `wallets fund` for `wallets fnud`. */
 function closestInTopic(topic: string, typedVerb: string, names: readonly string[]): string | undefined {
   const namesInTopic = names.filter((name) => name.startsWith(`${topic} `));
   const guess = closest(
@@ -26,14 +27,11 @@ function closestInTopic(topic: string, typedVerb: string, names: readonly string
 }
 
 /** Returns the failure of a command line that names no command. Its message suggests the command that was probably meant. */
-function findUnknownCommand(
-  argv: readonly string[],
-  { commandIDs, bin, topics }: Config,
-): Failure | undefined {
+function findUnknownCommand(argv: readonly string[], config: Config): Failure | undefined {
+  const { commandIDs, bin, topics } = config;
   const words = commandWords(argv);
+  if (words.length === 0 || findCommand(argv, config)) return undefined;
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
-  const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
-  if (words.length === 0 || isCommand) return undefined;
   const [topic = '', verb] = words;
   const typed = words.slice(0, 2).join(' ');
   const isTopic = names.some((name) => name.startsWith(`${topic} `));
@@ -60,12 +58,14 @@ const flagsOfIds: Readonly<Record<string, string>> = {
   enr: 'enrollment',
 };
 
-/** Finds the command that the first words name. If several match, returns the one with the most words, and their number. */
+/** Finds the command that the first words name. The other words are arguments, so the longest name that matches is the right one. */
 function findCommand(argv: readonly string[], config: Config) {
   const words = commandWords(argv);
-  const lengths = words.map((_, index) => words.length - index);
-  const wordCount = lengths.find((count) => config.findCommand(words.slice(0, count).join(':'))) ?? 0;
-  return { words, wordCount, command: config.findCommand(words.slice(0, wordCount).join(':')) };
+  for (let count = words.length; count > 0; count -= 1) {
+    const command = config.findCommand(words.slice(0, count).join(':'));
+    if (command) return { command, name: words.slice(0, count).join(' '), firstArgument: words[count] };
+  }
+  return undefined;
 }
 
 /** Matches a subject (43 characters of base64url) that begins with a dash. */
@@ -73,20 +73,22 @@ const dashedSubject = /^-[\w-]{42}$/;
 
 /** Moves subjects that begin with a dash behind a `--`, because oclif would take them for flags. */
 function moveSubjectsLast(argv: readonly string[], config: Config): string[] {
-  const flags = findCommand(argv, config).command?.flags ?? {};
-  const isFlagValue = (index: number) => flags[argv[index - 1]?.slice(2) ?? '']?.type === 'option';
+  const flags = findCommand(argv, config)?.command.flags ?? {};
+  const isFlagValue = (index: number) => {
+    const [, flagBefore = ''] = /^--(.+)$/.exec(argv[index - 1] ?? '') ?? [];
+    return flags[flagBefore]?.type === 'option';
+  };
   const isSubject = (word: string, index: number) => dashedSubject.test(word) && !isFlagValue(index);
+  // With a `--` of their own, people have placed the subjects themselves.
   if (argv.includes('--') || !argv.some(isSubject)) return [...argv];
   const others = argv.filter((word, index) => !isSubject(word, index));
   return [...others, '--', ...argv.filter(isSubject)];
 }
 
-/** Returns the failure of an argument of a command without arguments. Without it, oclif would look for a command of that name. */
+/** Returns the failure if a command without arguments gets one. oclif would say that there is no command of that name. */
 function findUnknownArgument(argv: readonly string[], config: Config): Failure | undefined {
-  const { words, wordCount, command } = findCommand(argv, config);
-  const extra = words[wordCount];
+  const { command, name, firstArgument: extra } = findCommand(argv, config) ?? {};
   if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
-  const name = words.slice(0, wordCount).join(' ');
   const [, prefix = ''] = /^([a-z]{3})_/.exec(extra) ?? [];
   const flag = flagsOfIds[prefix];
   const suggestion = flag && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
@@ -151,6 +153,7 @@ export async function runCommandLine(argv: string[], program: ProgramName = 'svc
   const finished = new AbortController();
   const readerClosed = waitForClosedReader(process.stdout, finished.signal);
   const exit = await runCommand(argv, program);
+  // The caller ends the process, which would cut output that is not written yet. To a closed pipe, nothing can be written.
   await Promise.race([waitForFlush(process.stdout), readerClosed]);
   finished.abort();
   return exit;

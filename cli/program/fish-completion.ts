@@ -5,18 +5,22 @@ const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').repla
 /** Returns the first sentence of a text without its full stop, because a menu has no room for more. */
 const firstSentence = (text: string): string => text.split(/\.(?:\s|$)/)[0]?.trim() ?? '';
 
-/** Returns the options of fish's `complete` for the values of a flag. */
+/** Returns the options of fish's `complete` for the value of a flag: its choices, a file, or any text (`-x`). */
 function valueSettings(flag: Command.Flag.Cached): string[] {
   if (flag.type === 'boolean') return [];
   if (flag.options) return ['-x', '-a', quoted(flag.options.join(' '))];
-  return flag.helpValue === 'FILE' ? ['-r', '-F'] : ['-x'];
+  const takesFile = flag.helpValue === 'FILE';
+  return takesFile ? ['-r', '-F'] : ['-x'];
 }
 
 interface Described {
   description: string | undefined;
 }
 
-/** Returns the name of the fish function that compares the typed words with those of a command. */
+/**
+ * Returns the name of the fish function of the script that compares the typed words with those of a command.
+ * `at WORDS` is true if exactly these words are typed, and `in WORDS` if they are the first ones.
+ */
 const functionName = (bin: string): string => `__${bin}_words`;
 
 /** Returns functions that write the `complete` lines of a program. Each line has a condition on the words typed so far. */
@@ -28,7 +32,7 @@ function createLines(bin: string) {
   const complete = (condition: string, ...rest: string[]): string =>
     ['complete', '-c', bin, '-n', quoted(`${functionName(bin)} ${condition}`), ...rest].join(' ');
   return {
-    /** Returns the line that completes `word` after exactly the words `typedWords`. */
+    /** Offers `word` after exactly the words `typedWords`. */
     wordLine: (typedWords: readonly string[], word: string, description: string | undefined): string =>
       complete(['at', ...typedWords].join(' '), '-a', word, ...describe(description)),
     /** Offers a flag if the typed words begin with those of its command. */

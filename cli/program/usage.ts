@@ -25,7 +25,8 @@ type WithFlags = Partial<Pick<typeof Command, 'flags' | 'baseFlags'>>;
 
 /** Returns a suggestion such as `; did you mean --limit?` for unknown flags. Empty if no flag of the command is similar. */
 export function suggestFlags(error: Error & { flags?: unknown }, { flags, baseFlags }: WithFlags): string {
-  if (error.name !== 'NonExistentFlagsError' && error.constructor.name !== 'NonExistentFlagsError') return '';
+  // oclif does not export this class, and its errors have no name of their own.
+  if (error.constructor.name !== 'NonExistentFlagsError') return '';
   const known = ['json', 'help', ...Object.keys({ ...baseFlags, ...flags })];
   const wrong = Array.isArray(error.flags) ? error.flags.map(String) : [];
   const meant = wrong.flatMap((flag) => closest(flag.replace(/^-+/, '').replace(/=.*$/s, ''), known) ?? []);

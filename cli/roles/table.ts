@@ -10,16 +10,19 @@ export interface CommandRoles {
 }
 
 /** The permissions, from the weakest to the strongest. */
-const order: readonly Permission[] = ['no', 'own', 'test', 'yes'];
+const fromWeakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
+/** The permissions for a procedure without a row in the server's table. The server lets only owners call it. */
+const ofUnlisted = { support: 'no', ops: 'no', owner: 'yes' } as const;
 
-/** Returns the permission for a command that calls all of these procedures: the weakest one. */
+/** Returns the permission for a command that calls all of these procedures: the weakest one. It may be used by all if it calls none. */
 function weakest(permissions: readonly Permission[]): Permission {
-  return order.find((permission) => permissions.includes(permission)) ?? 'yes';
+  return fromWeakest.find((permission) => permissions.includes(permission)) ?? 'yes';
 }
 
-/** Returns the permission for `show`, which calls only one of its procedures, depending on the argument. */
+/** Returns the permission for `show`. It calls a different procedure for each kind of record, so a role may be allowed some kinds. */
 function permissionOfShow(permissions: readonly Permission[]): Permission | 'part' {
-  return permissions.includes('no') && permissions.includes('yes') ? 'part' : weakest(permissions);
+  const isForSomeKinds = permissions.includes('yes') && permissions.includes('no');
+  return isForSomeKinds ? 'part' : weakest(permissions);
 }
 
 /** Returns the commands that call the server, each with the roles that may use it. */
@@ -30,8 +33,7 @@ export function rolesOfCommands(
   const byPath = new Map(procedures.map((row) => [row.procedure, row]));
   return Object.entries(commands).map(([command, paths]) => {
     const permissionOf = (role: 'support' | 'ops' | 'owner') => {
-      const ofUnknown = role === 'owner' ? 'yes' : 'no';
-      const permissions = paths.map((path) => byPath.get(path)?.[role] ?? ofUnknown);
+      const permissions = paths.map((path) => (byPath.get(path) ?? ofUnlisted)[role]);
       return command === 'show' ? permissionOfShow(permissions) : weakest(permissions);
     };
     return {

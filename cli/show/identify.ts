@@ -3,8 +3,8 @@ import { identifierPrefixes, type SecretKind, secretPrefixes } from '../../contr
 
 /** A secret that was found in a text: its kind, its hash and advice for support, but not the secret itself. */
 export interface FoundSecret {
-  /** The kind and the hash by which the server finds the secret. Undefined for an access token. */
-  known?: { kind: SecretKind; hash: string };
+  /** The kind and the hash by which the server finds the secret. Undefined for an access token, which has no such kind. */
+  reference?: { kind: SecretKind; hash: string };
   name: string;
   masked: string;
   advice: string;
@@ -65,16 +65,21 @@ const accessToken = {
   advice: 'Ask for the X-Request-Id of the call, or for the session.',
 };
 
+/** Matches the first two parts of a JWT, such as an access token. `eyJ` is `{"` in base64url. */
+const jwtForm = /eyJ[\w-]{8,}\.[\w-]+/;
+
 /** Finds the first secret in a text: one with a prefix of this service, else an access token. */
 export function findSecret(text: string): FoundSecret | undefined {
   for (const [kind, prefix] of Object.entries(secretPrefixes) as [SecretKind, string][]) {
+    // A prefix alone, as in `svc_test_…`, is no secret.
     const [secret, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
     if (secret === undefined || body === undefined) continue;
     const { name, shownCharacters, advice } = secrets[kind];
     const last = shownCharacters > 0 ? body.slice(-shownCharacters) : '';
-    return { known: { kind, hash: sha256(secret) }, name, masked: `${prefix}…${last}`, advice: advice(last) };
+    const reference = { kind, hash: sha256(secret) };
+    return { reference, name, masked: `${prefix}…${last}`, advice: advice(last) };
   }
-  return /eyJ[\w-]{8,}\.[\w-]+/.test(text) ? { ...accessToken, masked: 'eyJ…' } : undefined;
+  return jwtForm.test(text) ? { ...accessToken, masked: 'eyJ…' } : undefined;
 }
 
 /** The kinds of records that an id can name. */
@@ -92,9 +97,12 @@ export interface Identified {
 }
 
 const idBody = '[0-9A-Za-z]{22}';
-/** The forms of ids. The most specific comes first, because the id of a wallet begins with the id of a partner. */
+/**
+ * The forms of ids. The first that matches counts, so a wallet (`ptr_…:live`) comes before its partner. A refund is an entry
+ * whose id begins with `rev_`. Ids of jobs and subjects have no prefix, so they must be the whole text.
+ */
 const forms: readonly (readonly [Kind, RegExp])[] = [
-  ['wallet', new RegExp(`ptr_${idBody}:(test|live)\\b`)],
+  ['wallet', new RegExp(`\\bptr_${idBody}:(test|live)\\b`)],
   ['entry', new RegExp(`\\b(rev_)?${identifierPrefixes.entry}${idBody}\\b`)],
   ['request', new RegExp(`\\breq_${idBody}\\b`)],
   ...(Object.entries(identifierPrefixes) as [Kind, string][]).map(

@@ -15,7 +15,7 @@ import { showEnrollment, showSession, showUser } from './users.ts';
 
 /** The functions that read a record, by kind. */
 export const loaders: Readonly<
-  Record<Kind, (api: AdminApi, id: string, given: ReadReason) => Promise<Shown>>
+  Record<Kind, (api: AdminApi, id: string, auditReason: ReadReason) => Promise<Shown>>
 > = {
   partner: showPartner,
   client: showClient,

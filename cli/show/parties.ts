@@ -99,8 +99,8 @@ export async function showOperator(api: AdminApi, operatorId: string): Promise<S
 }
 
 export async function showWallet(api: AdminApi, walletId: string): Promise<Shown> {
-  const [partnerId = '', given] = walletId.split(':');
-  const mode = given === 'live' ? 'live' : 'test';
+  const [partnerId = '', modeText] = walletId.split(':');
+  const mode = modeText === 'live' ? 'live' : 'test';
   const [record, limits] = await Promise.all([
     api.wallets.show.query({ partnerId, mode }),
     api.limits.show.query({ partnerId, mode }),

@@ -2,7 +2,7 @@ import type { SessionView } from '../../contracts/admin/sessions.ts';
 import { formatValue, localTime } from '../output/format.ts';
 
 /** Returns the fields of a session that `renderSession` does not show. */
-export function otherSessionFields(session: SessionView) {
+export function fieldsBesideTimeline(session: SessionView) {
   const { timeline: _timeline, code: _code, failure: _failure, ...fields } = session;
   return fields;
 }

@@ -1,8 +1,8 @@
 import type { AdminApi } from '../connection/client.ts';
 import { mostRowsPerList, type ReadReason, related, type Shown, withoutRepeats } from './related.ts';
 
-export async function showEvent(api: AdminApi, eventId: string, given: ReadReason): Promise<Shown> {
-  const { attempts, ...record } = await api.events.show.query({ eventId, ...given });
+export async function showEvent(api: AdminApi, eventId: string, auditReason: ReadReason): Promise<Shown> {
+  const { attempts, ...record } = await api.events.show.query({ eventId, ...auditReason });
   const { partnerId, keyId, sessionId, enrollmentId, sub, deliveryIds } = record;
   return {
     record: { ...record, attempts: attempts.length },
@@ -60,7 +60,7 @@ export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> 
       ...related('enrollment', record.enrollmentId),
       ...related('entry', record.of, 'the charge that it gives back'),
       ...related('entry', record.givenBackBy, 'the refund that gave it back'),
-      ...related('operator', record.actor?.startsWith('opr_') ? record.actor : null, 'did it'),
+      ...related('operator', record.actor, 'did it'),
     ],
     next: [`wallets statement ${partnerId} --mode ${mode} --from ${at.slice(0, 10)}`],
   };
@@ -70,11 +70,12 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
   const record = await api.requests.show.query({ requestId });
   const { request, changes } = record;
   return {
+    // A request of an operator is not in the request log. It is known by its changes in the audit log.
     record: request ?? { id: requestId, changes: changes.map(({ action }) => action) },
     related: withoutRepeats([
       ...related('partner', request?.partnerId),
       ...related('API key', request?.keyId),
-      // Identifiers as the caller wrote them. They need not exist.
+      // The next three are as the caller sent them, so there may be no such records.
       ...related('client', request?.clientId),
       ...related('session', request?.sessionId),
       ...related('integration', request?.integrationId),
@@ -88,10 +89,10 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
 }
 
 export async function showJob(api: AdminApi, jobId: string): Promise<Shown> {
-  const { attempts, deliveryIds, ...record } = await api.jobs.show.query({ jobId });
+  const { attempts, deliveryIds: _ids, ...record } = await api.jobs.show.query({ jobId });
   return {
     record,
-    related: deliveryIds.slice(0, attempts.length).flatMap((id) => related('delivery', id)),
+    related: attempts.flatMap(({ deliveryId }) => related('delivery', deliveryId)),
     next: [`jobs show ${jobId}`],
   };
 }

@@ -7,7 +7,7 @@ import {
   type Shown,
   withoutRepeats,
 } from './related.ts';
-import { otherSessionFields, renderSession } from './sessions.ts';
+import { fieldsBesideTimeline, renderSession } from './sessions.ts';
 
 type Event = Awaited<ReturnType<AdminApi['events']['list']['query']>>[number];
 
@@ -27,7 +27,7 @@ export async function showSession(api: AdminApi, sessionId: string): Promise<Sho
   const { partnerId, clientId, keyId, enrollmentId, sub, code } = record;
   return {
     record,
-    fields: otherSessionFields(record),
+    fields: fieldsBesideTimeline(record),
     lines: renderSession(record),
     related: [
       ...related('partner', partnerId),
@@ -45,8 +45,12 @@ export async function showSession(api: AdminApi, sessionId: string): Promise<Sho
   };
 }
 
-export async function showEnrollment(api: AdminApi, enrollmentId: string, given: ReadReason): Promise<Shown> {
-  const record = await api.enrollments.show.query({ enrollmentId, ...given });
+export async function showEnrollment(
+  api: AdminApi,
+  enrollmentId: string,
+  auditReason: ReadReason,
+): Promise<Shown> {
+  const record = await api.enrollments.show.query({ enrollmentId, ...auditReason });
   const { partnerId, clientId, sub, firstSession } = record;
   const [events, sessions] = await Promise.all([
     api.events.list.query({ enrollmentId, limit: mostRowsPerList }),
@@ -67,8 +71,8 @@ export async function showEnrollment(api: AdminApi, enrollmentId: string, given:
 }
 
 /** Reads a user. @param user `usr_…`, the id of a passkey, or the `sub` that a partner knows */
-export async function showUser(api: AdminApi, user: string, given: ReadReason): Promise<Shown> {
-  const record = await api.users.show.query({ user, ...given });
+export async function showUser(api: AdminApi, user: string, auditReason: ReadReason): Promise<Shown> {
+  const record = await api.users.show.query({ user, ...auditReason });
   const { enrollments: _enrollments, passkeys, ...fields } = record;
   return {
     record,

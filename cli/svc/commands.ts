@@ -150,6 +150,7 @@ const renamed: readonly [inSvcadmin: string, inSvc: string, command: Command.Cla
   ['wallets entry', 'entry', WalletsEntry],
 ];
 
+/** Commands that only `svc` has, or that do something else there. */
 const own: Readonly<Record<string, Command.Class>> = {
   listen: Listen,
   login: Login,
@@ -158,14 +159,19 @@ const own: Readonly<Record<string, Command.Class>> = {
   whoami: Whoami,
 };
 
-const rows = [
-  ...Object.entries({ ...shared, ...own }).map(([name, command]) => [name, name, command] as const),
-  ...renamed,
+const withSameName = ([name, command]: [string, Command.Class]) => ({
+  inSvcadmin: name,
+  inSvc: name,
+  command,
+});
+const fromSvcadmin = [
+  ...Object.entries(shared).map(withSameName),
+  ...renamed.map(([inSvcadmin, inSvc, command]) => ({ inSvcadmin, inSvc, command })),
 ];
 
 /** The commands of `svc` that are also commands of `svcadmin`: the name in `svcadmin` by the name in `svc`. */
 export const origins: Readonly<Record<string, string>> = Object.fromEntries(
-  rows.flatMap(([inSvcadmin, inSvc]) => (inSvc in own ? [] : [[inSvc, inSvcadmin]])),
+  fromSvcadmin.map(({ inSvcadmin, inSvc }) => [inSvc, inSvcadmin]),
 );
 
 /** Summaries of commands whose summary in `svcadmin` describes the part for operators. */
@@ -187,7 +193,7 @@ const summaries: Readonly<Record<string, string>> = {
 
 /** Every command of `svc`, by its id. All procedures that they call are open to members. */
 export const commands: Readonly<Record<string, Command.Class>> = Object.fromEntries(
-  rows.map(([inSvcadmin, inSvc, command]) => [
+  [...fromSvcadmin, ...Object.entries(own).map(withSameName)].map(({ inSvcadmin, inSvc, command }) => [
     inSvc.replaceAll(' ', ':'),
     makeMemberCommand(command, { inSvcadmin, inSvc, summary: summaries[inSvc] }),
   ]),

@@ -20,23 +20,22 @@ function profileFor(url: string, { current, profiles }: Profiles): string | unde
 /** Finds the address of the service, from the flag, the named profile, the environment, the current profile or the default. */
 export function locateService({ flags, env, configDir }: Sources) {
   const stored = readProfiles(configDir);
-  const requestedProfile = flags.profile === undefined ? undefined : stored.profiles[flags.profile];
-  const explicit = firstSet([
+  const profileNamed = (name: string | undefined): Profile | undefined =>
+    name === undefined ? undefined : stored.profiles[name];
+  const givenAddress = firstSet([
     { value: flags.url, from: '--url' },
-    { value: requestedProfile?.url, from: `profile ${flags.profile ?? ''}` },
+    { value: profileNamed(flags.profile)?.url, from: `profile ${flags.profile ?? ''}` },
     { value: env['SVC_BASE_URL'] || undefined, from: 'SVC_BASE_URL' },
   ]);
-  const nameForAddress = explicit ? profileFor(withoutSlash(explicit.value), stored) : stored.current;
+  // A given address selects the profile with its token. Without a given one, the current profile also has the address.
+  const nameForAddress = givenAddress ? profileFor(withoutSlash(givenAddress.value), stored) : stored.current;
   const name = flags.profile ?? nameForAddress;
-  const profile: Profile | undefined = name === undefined ? undefined : stored.profiles[name];
-  const found = explicit ??
-    firstSet([{ value: profile?.url, from: `profile ${name ?? ''}` }]) ?? {
-      value: defaultUrl,
-      from: 'the default',
-    };
-  const url = withoutSlash(found.value);
-  requireAddress({ value: url, from: found.from });
-  return { url, urlFrom: found.from, name, profile };
+  const profile = profileNamed(name);
+  const addressOfProfile = { value: profile?.url, from: `profile ${name ?? ''}` };
+  const address = givenAddress ?? firstSet([addressOfProfile]) ?? { value: defaultUrl, from: 'the default' };
+  const url = withoutSlash(address.value);
+  requireAddress({ value: url, from: address.from });
+  return { url, urlFrom: address.from, name, profile };
 }
 
 /**

@@ -5,9 +5,11 @@ import { CommandError, exits, type Failure, innermost } from '../errors/failure.
 
 /** The grant type (RFC 8628 3.4). It is not imported from the contract, which would load zod. */
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
+/** The time limit of a response, in milliseconds. */
 const timeoutMs = 20_000;
 /** How much each `slow_down` adds to the interval, in seconds (RFC 8628 3.5). */
 const slowerBySeconds = 5;
+/** The longest time between two polls, however many responses were lost. */
 const mostWaitSeconds = 60;
 
 interface Service {
@@ -60,6 +62,7 @@ export function createDeviceEndpoints({ url, ca }: Service) {
 }
 export type DeviceEndpoints = ReturnType<typeof createDeviceEndpoints>;
 
+/** Parses a response body. A proxy or another server may send no JSON: then only the status tells what happened. */
 function parseBody(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
@@ -79,6 +82,7 @@ function failureOf(url: string, { status, body }: Pick<Answer, 'status' | 'body'
   const message = String(body['error_description'] ?? `${url} answered ${status}`);
   if (status === 401) return { code: 'unauthorized', message, exit: exits.notAuthorised };
   if (status === 429) return { code: 'rate_limited', message, exit: exits.rateLimited };
+  // Every error of the portal has an `error`. The portal is off, or the address is of another server.
   if (status === 404 || body['error'] === undefined)
     return {
       code: 'not_the_admin_api',

@@ -3,8 +3,12 @@ import type { AdminCommand } from '../program/base-command.ts';
 import { rewordFor } from '../program/program.ts';
 
 /** Arguments and flags that members do not have, because they are for operators, or because the login determines them. */
-const operatorFields = new Set([
-  ...['partner', 'reason', 'source', 'token-requests-per-minute', 'userinfo-requests-per-minute'],
+const operatorFields: ReadonlySet<string> = new Set([
+  'partner',
+  'reason',
+  'source',
+  'token-requests-per-minute',
+  'userinfo-requests-per-minute',
 ]);
 
 const baseFlags = {
@@ -33,15 +37,23 @@ interface Names {
   summary?: string | undefined;
 }
 
+/** What the texts of `svcadmin` say to operators, and what `svc` says instead. Members neither name nor see other partners. */
+const wordings: readonly (readonly [forOperators: RegExp, forMembers: string])[] = [
+  [/ (--partner )?ptr_…/g, ''],
+  [/ of (a|the) partner\b/g, ''],
+  [/, as operators see it/g, ''],
+  [/address of the admin listener \(SVCADMIN_URL\)/g, 'address of the service (SVC_BASE_URL)'],
+  [/SVCADMIN_URL/g, 'SVC_BASE_URL'],
+  [/for `wallets verify`/g, 'for `verify-statement`'],
+];
+
 /** Rewords a text about a command of `svcadmin` for a member. */
 function reword(text: string, { inSvcadmin, inSvc }: Names): string {
-  return rewordFor('svc', text.replaceAll(`<%= config.bin %> ${inSvcadmin}`, `<%= config.bin %> ${inSvc}`))
-    .replaceAll(/ (--partner )?ptr_…/g, '')
-    .replaceAll(/ of (a|the) partner\b(?! to)/g, '')
-    .replaceAll(', as operators see it', '')
-    .replaceAll('address of the admin listener (SVCADMIN_URL)', 'address of the service (SVC_BASE_URL)')
-    .replaceAll('SVCADMIN_URL', 'SVC_BASE_URL')
-    .replaceAll('for `wallets verify`', 'for `verify-statement`');
+  const renamed = text.replaceAll(`<%= config.bin %> ${inSvcadmin}`, `<%= config.bin %> ${inSvc}`);
+  return wordings.reduce(
+    (reworded, [forOperators, forMembers]) => reworded.replaceAll(forOperators, forMembers),
+    rewordFor('svc', renamed),
+  );
 }
 
 function rewordAll<V extends { description?: string | undefined }>(

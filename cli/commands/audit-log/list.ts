@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
-import { given, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { moment, pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatValue } from '../../output/format.ts';
 
@@ -28,7 +28,7 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
     const { target, user, actor, action, since, until } = this.flags;
     requireFromBeforeTo(since, until);
     const api = await this.api();
-    const wanted = given({ target, user, actor, action, since, until });
+    const wanted = withoutUndefined({ target, user, actor, action, since, until });
     const isRestricted = (await api.operators.whoami.query()).role === 'support';
     return this.showList({
       notes: () => (isRestricted ? [restriction] : []),
@@ -36,7 +36,7 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
       count: () => api.auditLog.count.query(wanted),
       show: showEntry,
       columns: ['at', 'operator', 'action', 'target', 'change'],
-      drop: ['change', 'operator'],
+      dropIfNarrow: ['change', 'operator'],
     });
   }
 }
@@ -44,6 +44,7 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
 const restriction =
   'For the role support: your own entries, and what others changed of partners, clients, keys, integrations and wallets.';
 
+/** Returns an entry for a table: its operator by name, and the change as one text. */
 function showEntry({
   before,
   after,
@@ -53,6 +54,7 @@ function showEntry({
   error,
   ...entry
 }: AuditLogEntry) {
+  // A call that changed no record has an input instead of a new state.
   const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
   const change = before ? `${from} → ${to}` : to;
   const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;

@@ -22,7 +22,7 @@ export default class BulkShow extends AdminCommand<typeof BulkShow> {
     this.showTable(
       job.keys,
       ['keyId', 'partnerId', 'mode', 'total', 'done', 'leftOut', 'finished', 'waits'],
-      ['partnerId'],
+      { dropIfNarrow: ['partnerId'] },
     );
     return job;
   }

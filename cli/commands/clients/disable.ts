@@ -12,8 +12,9 @@ export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable
     const api = await this.api();
     const { id, name, mode, partnerId } = await api.clients.show.query({ clientId: this.args.client });
     const consequence = `The ${mode} client ${name} (${id}) of ${partnerId} stops until it is enabled again: new sessions get 400, exchanges 403.`;
-    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () =>
-      this.showRecord(await api.clients.disable.mutate({ clientId: id })),
+    return this.runConfirmed(
+      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      async () => this.showRecord(await api.clients.disable.mutate({ clientId: id })),
     );
   }
 }

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
+import { modeFilter, pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -22,7 +22,7 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
 
   async run() {
     const { partner, key, mode, kind, status } = this.flags;
-    const wanted = given({ partnerId: partner, keyId: key, mode, kind, status });
+    const wanted = withoutUndefined({ partnerId: partner, keyId: key, mode, kind, status });
     const api = await this.api();
     return this.showList({
       page: (page) => api.clients.list.query({ ...wanted, ...page }),
@@ -30,7 +30,7 @@ export default class ClientsList extends ListCommand<typeof ClientsList> {
       show: (client) => ({ ...client, oldSecretUntil: oldSecretUntil(client.secrets) }),
       columns: ['id', 'name', 'partnerName', 'mode', 'kind', 'status', 'keyId', 'claims'],
       // In the list of one partner, its name is the same in every row.
-      drop: [...columnsSameFor(partner), 'keyId', 'kind', 'claims'],
+      dropIfNarrow: [...columnsSameFor(partner), 'keyId', 'kind', 'claims'],
     });
   }
 }

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges, describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
-import { durationOrDefault, given, passkeys, splitWords } from '../../flags/flags.ts';
+import { durationOrDefault, isOn, passkeys, splitWords, withoutUndefined } from '../../flags/flags.ts';
 
 /** Returns a limit for the server. The flag value 0 restores the default, which the server expects as null. */
 const limitOrDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
@@ -68,39 +68,43 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     }),
   };
 
-  async run() {
+  /** Returns the settings to change. The server restores the default of a setting that is null. */
+  #readChanges() {
     const { name, key, claims, source } = this.flags;
-    const wanted = given({
+    return withoutUndefined({
       name,
       keyId: key,
       redirectUris: this.flags['redirect-uri'],
       addRedirectUris: this.flags['add-redirect-uri'],
       removeRedirectUris: this.flags['remove-redirect-uri'],
+      // The server checks the names of the claims.
       claims: claims && (splitWords(claims) as never[]),
       sources: source && (source[0] === 'default' ? null : splitWords(source)),
       brandName: textOrDefault(this.flags['brand-name']),
       brandColor: textOrDefault(this.flags['brand-color']),
       purpose: textOrDefault(this.flags.purpose),
       privacyUrl: textOrDefault(this.flags['privacy-url']),
-      passkeys: this.flags.passkeys && this.flags.passkeys === 'on',
+      passkeys: isOn(this.flags.passkeys),
       maxVerificationAgeSeconds: this.flags['max-verification-age'],
       tokenRequestsPerMinute: limitOrDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: limitOrDefault(this.flags['userinfo-requests-per-minute']),
     });
+  }
+
+  async run() {
+    const wanted = this.#readChanges();
     if (Object.keys(wanted).length === 0) throw usageError('Nothing to change was given');
     const api = await this.api();
     const client = await api.clients.show.query({ clientId: this.args.client });
-    const { id, name: called, mode } = client;
-    const { addRedirectUris: add, removeRedirectUris: remove, ...fields } = wanted;
-    const uris =
-      add || remove ? [`redirect uris ${describeListChange(client.redirectUris, add, remove)}`] : [];
-    const change = [
-      ...(Object.keys(fields).length > 0 ? [describeChanges<object>(client, fields)] : []),
-      ...uris,
-    ].join(', ');
-    const consequence = `The ${mode} client ${called} (${id}) changes: ${change}.`;
-    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () =>
-      this.showRecord(await api.clients.update.mutate({ clientId: id, ...wanted })),
+    const { id, name, mode } = client;
+    const { addRedirectUris: added, removeRedirectUris: removed, ...fields } = wanted;
+    const uriChange =
+      added || removed ? `redirect uris ${describeListChange(client.redirectUris, added, removed)}` : '';
+    const changes = [describeChanges<object>(client, fields), uriChange].filter(Boolean);
+    const consequence = `The ${mode} client ${name} (${id}) changes: ${changes.join(', ')}.`;
+    return this.runConfirmed(
+      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      async () => this.showRecord(await api.clients.update.mutate({ clientId: id, ...wanted })),
     );
   }
 }

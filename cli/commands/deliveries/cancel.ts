@@ -18,6 +18,7 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
 
   async run() {
     const { delivery } = this.args;
+    // One of the two is given, and not both.
     if ((delivery !== undefined) === hasFilter(this.flags))
       throw usageError('Name a delivery, or give a filter such as --key');
     if (delivery !== undefined) return this.#cancel(delivery);
@@ -29,10 +30,13 @@ export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCance
     const delivery = await api.deliveries.show.query({ deliveryId });
     const { id, event, eventId, keyId, mode, attempts } = delivery;
     const consequence = `The ${mode} event ${event} (${eventId}) is not sent to ${keyId} any more, after ${count(attempts.length, 'attempt')}: ${id} ends as skipped.`;
-    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () => {
-      const cancelled = await api.deliveries.cancel.mutate({ deliveryId: id });
-      this.showRecord(cancelled, deliveryFields);
-      return cancelled;
-    });
+    return this.runConfirmed(
+      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      async () => {
+        const cancelled = await api.deliveries.cancel.mutate({ deliveryId: id });
+        this.showRecord(cancelled, deliveryFields);
+        return cancelled;
+      },
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { explainWaits, listedDelivery } from '../../deliveries/views.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { given, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
@@ -23,19 +23,26 @@ export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
 
   async run() {
     const { partner, key, mode, event, status, since, until } = this.flags;
-    const ids = given({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
+    const ids = withoutUndefined({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
     requireFromBeforeTo(since, until);
     const api = await this.api();
-    const wanted = { ...ids, ...given({ mode, event, status, since, until }) };
+    const wanted = { ...ids, ...withoutUndefined({ mode, event, status, since, until }) };
     return this.showList({
       page: (page) => api.deliveries.list.query({ ...wanted, ...page }),
       count: () => api.deliveries.count.query(wanted),
       show: listedDelivery,
       columns: [
-        ...['id', 'event', 'status', 'lastStatus', 'attempts', 'partnerName'],
-        ...['keyId', 'nextAttemptAt', 'createdAt'],
-      ] as const,
-      drop: ['keyId', 'createdAt', 'nextAttemptAt', 'attempts'],
+        'id',
+        'event',
+        'status',
+        'lastStatus',
+        'attempts',
+        'partnerName',
+        'keyId',
+        'nextAttemptAt',
+        'createdAt',
+      ],
+      dropIfNarrow: ['keyId', 'createdAt', 'nextAttemptAt', 'attempts'],
       notes: explainWaits,
     });
   }

@@ -3,7 +3,7 @@ import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bu
 import { deliveryFields } from '../../deliveries/views.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { dueAt, given, newTime } from '../../flags/flags.ts';
+import { dueAt, newTime, withoutUndefined } from '../../flags/flags.ts';
 
 export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {
   static override summary =
@@ -21,6 +21,7 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
 
   async run() {
     const { delivery: deliveryId } = this.args;
+    // One of the two is given, and not both.
     if ((deliveryId !== undefined) === hasFilter(this.flags))
       throw usageError('Name a delivery, or give a filter such as --key');
     if (deliveryId !== undefined) return this.#reschedule(deliveryId);
@@ -28,7 +29,7 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
     // At least 5 s ahead, so that the time has not passed when the call arrives at the server.
     const from = at ?? new Date(Date.now() + Math.max(seconds, 5) * 1000).toISOString();
     return this.startBulk(
-      { action: 'reschedule', filter: filterOf(this.flags), at: from, ...given({ rate }) },
+      { action: 'reschedule', filter: filterOf(this.flags), at: from, ...withoutUndefined({ rate }) },
       'always',
     );
   }
@@ -36,13 +37,16 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
   async #reschedule(deliveryId: string) {
     const api = await this.api();
     const { inSeconds, at } = dueAt(this.flags);
+    // Another time for one delivery needs no confirmation, so only --dry-run shows what would be done.
     if (this.isDryRun) {
       const { id, nextAttemptAt } = await api.deliveries.show.query({ deliveryId });
-      const would = `The attempt of ${id} that is due at ${nextAttemptAt ?? 'no time'} gets another time.`;
-      this.log(`Would do: ${would}`);
-      return { dryRun: true, id, would };
+      const due = `is due at ${nextAttemptAt ?? 'no time'}`;
+      return this.showDryRun(id, `The attempt of ${id} that ${due} gets another time.`);
     }
-    const delivery = await api.deliveries.reschedule.mutate({ deliveryId, ...given({ inSeconds, at }) });
+    const delivery = await api.deliveries.reschedule.mutate({
+      deliveryId,
+      ...withoutUndefined({ inSeconds, at }),
+    });
     this.showRecord(delivery, deliveryFields);
     return delivery;
   }

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../deliveries/bulk.ts';
 import { usageError } from '../../errors/failure.ts';
 import { eventFilters } from '../../flags/filters.ts';
-import { given } from '../../flags/flags.ts';
+import { withoutUndefined } from '../../flags/flags.ts';
 
 export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResend> {
   static override summary = 'Resend deliveries: the named ones, or all that a filter finds.';
@@ -26,22 +26,21 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
   async run() {
     const deliveryIds = this.args.delivery ?? [];
     const { since, status, rate, again } = this.flags;
-    const named = deliveryIds.length > 0;
-    if (named === hasFilter(this.flags) || named === (since !== undefined))
+    const isNamed = deliveryIds.length > 0;
+    // Deliveries are either named or found by a filter. A filter needs --since, because the server does.
+    if (isNamed ? hasFilter(this.flags) : since === undefined)
       throw usageError('Name deliveries, or give a filter with --since');
-    if (named) return this.#resend(deliveryIds);
+    if (isNamed) return this.#resend(deliveryIds);
     const filter = { ...filterOf(this.flags), status: status ?? ('failed' as const) };
-    return this.startBulk({ action: 'resend', filter, again, ...given({ rate }) }, 'attended');
+    return this.startBulk({ action: 'resend', filter, again, ...withoutUndefined({ rate }) }, 'at-terminal');
   }
 
   async #resend(deliveryIds: string[]) {
     const api = await this.api();
     const { dryRun, deliveries } = await api.deliveries.resend.mutate({ deliveryIds, dryRun: this.isDryRun });
     this.writeNotice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${deliveries.length}`);
-    return this.showTable(
-      deliveries,
-      ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf'],
-      ['keyId', 'resendOf'],
-    );
+    return this.showTable(deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf'], {
+      dropIfNarrow: ['keyId', 'resendOf'],
+    });
   }
 }

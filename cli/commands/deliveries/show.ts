@@ -15,7 +15,7 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
     const { attempts, ...rest } = delivery;
     this.showRecord({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
-    this.showTable(attempts, attemptColumns, ['trigger', 'durationMs']);
+    this.showTable(attempts, attemptColumns, { dropIfNarrow: ['trigger', 'durationMs'] });
     for (const line of renderAnswers(attempts)) this.log(line);
     const advice = adviseOnDelivery(delivery);
     if (advice !== undefined && !this.jsonEnabled()) this.writeNotice(advice);

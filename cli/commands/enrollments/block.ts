@@ -15,8 +15,9 @@ export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsB
     const found = await api.enrollments.show.query({ enrollmentId: this.args.enrollment, reason });
     const { id, mode, clientId, sub } = found;
     const consequence = `The ${mode} user ${sub} is refused at ${clientId} until ${id} is unblocked: exchanges of its codes get 403.`;
-    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () =>
-      this.showRecord(await api.enrollments.block.mutate({ enrollmentId: id, reason })),
+    return this.runConfirmed(
+      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      async () => this.showRecord(await api.enrollments.block.mutate({ enrollmentId: id, reason })),
     );
   }
 }

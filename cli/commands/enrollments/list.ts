@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags, readReason } from '../../flags/flags.ts';
+import { pageFlags, readReason, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList> {
@@ -17,13 +17,15 @@ export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList>
   async run() {
     const { partner, sub } = this.flags;
     const api = await this.api();
-    const wanted = { partnerId: partner, ...given({ sub }) };
+    const wanted = { partnerId: partner, ...withoutUndefined({ sub }) };
     return this.showList({
       page: (page) =>
-        this.readPersonalData((why) => api.enrollments.list.query({ ...wanted, ...page, ...why })),
+        this.readPersonalData((auditReason) =>
+          api.enrollments.list.query({ ...wanted, ...page, ...auditReason }),
+        ),
       count: () => api.enrollments.count.query(wanted),
       columns: ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
-      drop: ['clientId', 'createdAt', 'blockReason'],
+      dropIfNarrow: ['clientId', 'createdAt', 'blockReason'],
     });
   }
 }

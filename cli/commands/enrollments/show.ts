@@ -13,7 +13,9 @@ export default class EnrollmentsShow extends AdminCommand<typeof EnrollmentsShow
     const api = await this.api();
     const { enrollment: enrollmentId } = this.args;
     return this.showRecord(
-      await this.readPersonalData((given) => api.enrollments.show.query({ enrollmentId, ...given })),
+      await this.readPersonalData((auditReason) =>
+        api.enrollments.show.query({ enrollmentId, ...auditReason }),
+      ),
     );
   }
 }

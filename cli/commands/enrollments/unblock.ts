@@ -7,7 +7,6 @@ export default class EnrollmentsUnblock extends AdminCommand<typeof EnrollmentsU
   static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
+    return this.showResponse((api) => api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
   }
 }

@@ -14,13 +14,13 @@ export default class EventsShow extends AdminCommand<typeof EventsShow> {
 
   async run() {
     const api = await this.api();
-    const event = await this.readPersonalData((given) =>
-      api.events.show.query({ eventId: this.args.event, ...given }),
+    const event = await this.readPersonalData((auditReason) =>
+      api.events.show.query({ eventId: this.args.event, ...auditReason }),
     );
     const { attempts, body, ...rest } = event;
     this.showRecord(rest);
     this.log(`\n${escapeControls(body)}\n`);
-    this.showTable(attempts, attemptColumns, ['trigger', 'durationMs']);
+    this.showTable(attempts, attemptColumns, { dropIfNarrow: ['trigger', 'durationMs'] });
     return event;
   }
 }

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { given, modeFilter, pageFlags } from '../../flags/flags.ts';
+import { modeFilter, pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 import { oldSecretUntil } from '../../list/old-secrets.ts';
 
@@ -21,7 +21,7 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
 
   async run() {
     const { partner, client, mode, status } = this.flags;
-    const wanted = given({ partnerId: partner, clientId: client, mode, status });
+    const wanted = withoutUndefined({ partnerId: partner, clientId: client, mode, status });
     const api = await this.api();
     return this.showList({
       page: (page) => api.integrations.list.query({ ...wanted, ...page }),
@@ -32,7 +32,7 @@ export default class IntegrationsList extends ListCommand<typeof IntegrationsLis
       }),
       columns: ['id', 'partnerName', 'clientId', 'mode', 'status', 'shops'],
       // In the list of one partner, its name is the same in every row.
-      drop: [...columnsSameFor(partner), 'clientId'],
+      dropIfNarrow: [...columnsSameFor(partner), 'clientId'],
     });
   }
 }

@@ -9,7 +9,6 @@ export default class IntegrationsShow extends AdminCommand<typeof IntegrationsSh
   };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.integrations.show.query({ integrationId: this.args.integration }));
+    return this.showResponse((api) => api.integrations.show.query({ integrationId: this.args.integration }));
   }
 }

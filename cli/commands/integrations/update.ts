@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeListChange } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
-import { given } from '../../flags/flags.ts';
+import { withoutUndefined } from '../../flags/flags.ts';
 
 export default class IntegrationsUpdate extends CarefulCommand<typeof IntegrationsUpdate> {
   static override summary = 'Add shops to a storefront integration, or remove some.';
@@ -20,14 +20,18 @@ export default class IntegrationsUpdate extends CarefulCommand<typeof Integratio
   };
 
   async run() {
-    const wanted = given({ addShops: this.flags['add-shop'], removeShops: this.flags['remove-shop'] });
+    const wanted = withoutUndefined({
+      addShops: this.flags['add-shop'],
+      removeShops: this.flags['remove-shop'],
+    });
     if (Object.keys(wanted).length === 0) throw usageError('Give --add-shop, --remove-shop or both');
     const api = await this.api();
     const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
     const change = describeListChange(shops, wanted.addShops, wanted.removeShops);
     const consequence = `The shops of the ${mode} integration ${id} change: ${change}.`;
-    return this.runConfirmed({ id, consequence, isLive: mode === 'live', care: 'live' }, async () =>
-      this.showRecord(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
+    return this.runConfirmed(
+      { id, consequence, isLive: mode === 'live', confirm: 'live-at-terminal' },
+      async () => this.showRecord(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
     );
   }
 }

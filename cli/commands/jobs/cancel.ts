@@ -15,9 +15,9 @@ export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
 
   async run() {
     const api = await this.api();
-    const { id, name, nextRunAt, wakes, attempts, deliveryIds } = await api.jobs.show.query({
-      jobId: this.args.job,
-    });
+    const job = await api.jobs.show.query({ jobId: this.args.job });
+    // `wakes` counts the attempts that wait for the job. At most 500 of them are listed.
+    const { id, name, nextRunAt, wakes, attempts, deliveryIds } = job;
     const time = nextRunAt === null ? '' : ` of ${localTime(nextRunAt)}`;
     const what = `The job ${name}${time} is cancelled`;
     const consequence =
@@ -25,11 +25,12 @@ export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
         ? `${what}. No attempt waits for it.`
         : `${what}, and these deliveries end as skipped:\n${listAttempts(attempts, wakes)}`;
     const isLive = attempts.some(({ mode }) => mode === 'live');
-    const done = await this.runConfirmed({ id, consequence, isLive }, async () => {
+    const result = await this.runConfirmed({ id, consequence, isLive }, async () => {
       const cancelled = await api.jobs.cancel.mutate({ jobId: id });
       this.showRecord({ id, name, cancelled: cancelled.wakes, deliveryIds: cancelled.deliveryIds });
       return cancelled;
     });
-    return 'dryRun' in done ? { ...done, deliveryIds } : done;
+    // A dry run also names the deliveries that would end.
+    return 'dryRun' in result ? { ...result, deliveryIds } : result;
   }
 }

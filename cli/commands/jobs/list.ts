@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags } from '../../flags/flags.ts';
+import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class JobsList extends ListCommand<typeof JobsList> {
@@ -10,12 +10,12 @@ export default class JobsList extends ListCommand<typeof JobsList> {
   async run() {
     const { name } = this.flags;
     const api = await this.api();
-    const wanted = given({ name });
+    const wanted = withoutUndefined({ name });
     return this.showList({
       page: (page) => api.jobs.list.query({ ...wanted, ...page }),
       count: () => api.jobs.count.query(wanted),
       columns: ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],
-      drop: ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
+      dropIfNarrow: ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
     });
   }
 }

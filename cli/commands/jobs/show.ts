@@ -13,11 +13,9 @@ export default class JobsShow extends AdminCommand<typeof JobsShow> {
     const { attempts, deliveryIds: _ids, ...rest } = job;
     this.showRecord(rest);
     if (attempts.length > 0)
-      this.showTable(
-        attempts,
-        ['deliveryId', 'event', 'attempt', 'keyId', 'mode', 'nextAttemptAt'],
-        ['keyId', 'mode'],
-      );
+      this.showTable(attempts, ['deliveryId', 'event', 'attempt', 'keyId', 'mode', 'nextAttemptAt'], {
+        dropIfNarrow: ['keyId', 'mode'],
+      });
     return job;
   }
 }

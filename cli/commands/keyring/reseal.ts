@@ -14,7 +14,7 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
     const api = await this.api();
     const masterKeys = (await api.keyring.list.query()).filter(({ use }) => use === 'master');
     const id = masterKeys.find(({ state }) => state === 'current')?.id ?? '';
-    const older = masterKeys.filter(({ state, values }) => state !== 'current' && values !== 0);
+    const older = masterKeys.filter(({ state }) => state !== 'current');
     const count = older.reduce((sum, { values }) => sum + (values ?? 0), 0);
     const consequence = `${count} secrets are sealed under the master key ${id}; no secret changes.`;
     return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, () =>
@@ -22,6 +22,7 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
     );
   }
 
+  /** Calls the server until no secret is left under an older master key. Each call seals only some of them. */
   private async resealAll(api: AdminApi) {
     for (let total = 0; ; ) {
       const { masterKey, resealed, left } = await api.keyring.reseal.mutate({});

@@ -1,7 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import type { ServiceKeyView } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { given } from '../../flags/flags.ts';
 
 /** Describes what the server will do, or why it will refuse. */
 function describeRetirement(id: string, key: ServiceKeyView | undefined): string {
@@ -42,13 +41,13 @@ export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> 
 
   async run() {
     const { key: id } = this.args;
-    const compromised = this.flags.compromised || undefined;
+    const { compromised } = this.flags;
     const api = await this.api();
     const keys = await api.keyring.list.query();
     const key = keys.find((each) => each.id === id);
     const consequence = compromised ? describeEmergency(id, key) : describeRetirement(id, key);
     return this.runConfirmed({ id, consequence, isLive: true, affected: 'the whole service' }, async () =>
-      this.showRecord(await api.keyring.retire.mutate({ id, ...given({ compromised }) })),
+      this.showRecord(await api.keyring.retire.mutate({ id, ...(compromised && { compromised }) })),
     );
   }
 }

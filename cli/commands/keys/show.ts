@@ -7,7 +7,6 @@ export default class KeysShow extends AdminCommand<typeof KeysShow> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.keys.show.query({ keyId: this.args.key }));
+    return this.showResponse((api) => api.keys.show.query({ keyId: this.args.key }));
   }
 }

@@ -10,6 +10,7 @@ function describeChange(from: unknown, to: unknown): string | null {
 }
 
 function showChange({ id, at, operatorName, before, after, input, outcome, error }: AuditLogEntry) {
+  // A call that was refused has no new state, but the limits that it asked for.
   const wanted = after ?? input;
   return {
     id,

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
 import { describeChanges } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
-import { given, mode } from '../../flags/flags.ts';
+import { mode, withoutUndefined } from '../../flags/flags.ts';
 import { formatValue } from '../../output/format.ts';
 
 export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
@@ -18,7 +18,7 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
   };
 
   async run() {
-    const caps = given({ perMinute: this.flags['per-minute'], perHour: this.flags['per-hour'] });
+    const caps = withoutUndefined({ perMinute: this.flags['per-minute'], perHour: this.flags['per-hour'] });
     if (Object.keys(caps).length === 0) throw usageError('Give --per-minute, --per-hour or both');
     const api = await this.api();
     const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
@@ -28,7 +28,7 @@ export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
       id: wallet.partnerId,
       consequence,
       isLive: wallet.mode === 'live',
-      care: 'live',
+      confirm: 'live-at-terminal',
     } as const;
     return this.runConfirmed(intent, async () =>
       this.showRecord(await api.limits.set.mutate({ ...wallet, ...caps })),

@@ -9,9 +9,8 @@ export default class LimitsShow extends AdminCommand<typeof LimitsShow> {
   static override flags = { mode };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(
-      await api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
+    return this.showResponse((api) =>
+      api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
     );
   }
 }

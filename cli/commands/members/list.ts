@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { given, pageFlags } from '../../flags/flags.ts';
+import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class MembersList extends ListCommand<typeof MembersList> {
@@ -14,13 +14,13 @@ export default class MembersList extends ListCommand<typeof MembersList> {
   };
 
   async run() {
-    const wanted = { partnerId: this.args.partner, ...given({ status: this.flags.status }) };
+    const wanted = { partnerId: this.args.partner, ...withoutUndefined({ status: this.flags.status }) };
     const api = await this.api();
     return this.showList({
       page: (page) => api.members.list.query({ ...wanted, ...page }),
       count: () => api.members.count.query(wanted),
       columns: ['id', 'email', 'role', 'status', 'lastSignInAt', 'invitedUntil', 'createdAt'],
-      drop: ['createdAt', 'invitedUntil'],
+      dropIfNarrow: ['createdAt', 'invitedUntil'],
     });
   }
 }

@@ -13,9 +13,8 @@ export default class MembersRole extends AdminCommand<typeof MembersRole> {
   };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(
-      await api.members.setRole.mutate({ memberId: this.args.member, role: this.flags.role }),
+    return this.showResponse((api) =>
+      api.members.setRole.mutate({ memberId: this.args.member, role: this.flags.role }),
     );
   }
 }

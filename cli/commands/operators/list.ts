@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { given, pageFlags } from '../../flags/flags.ts';
+import { pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
 export default class OperatorsList extends ListCommand<typeof OperatorsList> {
@@ -11,13 +11,13 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
   };
 
   async run() {
-    const wanted = given({ status: this.flags.status });
+    const wanted = withoutUndefined({ status: this.flags.status });
     const api = await this.api();
     return this.showList({
       page: (page) => api.operators.list.query({ ...wanted, ...page }),
       count: () => api.operators.count.query(wanted),
       columns: ['id', 'name', 'role', 'status', 'last4', 'lastUsedAt', 'expiresAt', 'createdAt'],
-      drop: ['createdAt', 'expiresAt', 'last4'],
+      dropIfNarrow: ['createdAt', 'expiresAt', 'last4'],
     });
   }
 }

@@ -10,6 +10,7 @@ export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevo
     const id = this.args.operator;
     const api = await this.api();
     const consequence = `The token of ${id} ends at once and for good.`;
+    // Operators use only the admin API, so users and money are not affected.
     return this.runConfirmed({ id, consequence, isLive: false }, async () =>
       this.showRecord(await api.operators.revoke.mutate({ operatorId: id })),
     );

@@ -7,7 +7,6 @@ export default class PartnersActivate extends AdminCommand<typeof PartnersActiva
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.partners.activate.mutate({ partnerId: this.args.partner }));
+    return this.showResponse((api) => api.partners.activate.mutate({ partnerId: this.args.partner }));
   }
 }

@@ -9,7 +9,6 @@ export default class PartnersCreate extends AdminCommand<typeof PartnersCreate> 
   static override args = { name: Args.string({ description: 'name of the company', required: true }) };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.partners.create.mutate({ name: this.args.name }));
+    return this.showResponse((api) => api.partners.create.mutate({ name: this.args.name }));
   }
 }

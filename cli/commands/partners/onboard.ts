@@ -15,6 +15,7 @@ import { type Onboarded, onboardPartner, type Plan } from '../../onboarding/part
 import { AdminCommand } from '../../program/base-command.ts';
 import { makeWithSecretFile, openSecretFile } from '../../secrets/file.ts';
 
+/** The smallest amount by which a wallet can be funded. */
 const fewestCents = 5_000;
 
 /** Checks the directory before anything is created, so that no secret is lost. @throws CommandError usage */
@@ -66,6 +67,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const plan = {
       name,
       redirectUris,
+      // The server checks the names of the claims.
       claims: splitWords(claims) as never[],
       amount: this.flags.amount ?? fewestCents,
     };
@@ -87,6 +89,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const calls = firstCalls({ baseUrl: credentials.SVC_BASE_URL, scope }, credentials);
     if (path === undefined) this.log(envText(made));
     else this.writeNotice(`✓ ${path} written, for you alone`);
+    // The output is an .env file, in which the calls are comments.
     for (const line of calls) this.log(`# ${line}`);
     return { ...rest, ...(path === undefined ? { env: credentials } : { outFile: path }), calls };
   }
@@ -94,15 +97,22 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
   async #onboardMany(path: string) {
     const { name } = this.args;
     const { 'redirect-uri': uris, claims, 'webhook-url': url, amount: cents, 'out-file': file } = this.flags;
-    refusePartnerFlags({ NAME: name, '--redirect-uri': uris, '--claims': claims, '--webhook-url': url });
-    refusePartnerFlags({ '--amount': cents, '--out-file': file });
+    // The file has these values for each partner. A second value would contradict it.
+    refusePartnerFlags({
+      NAME: name,
+      '--redirect-uri': uris,
+      '--claims': claims,
+      '--webhook-url': url,
+      '--amount': cents,
+      '--out-file': file,
+    });
     const api = await this.api();
     const directory = this.flags['out-dir'];
     const rows = await readPlans(api, path);
     if (directory !== undefined) requireDirectory(directory);
     const results = await onboardRows(api, rows, {
       source: this.connectionSource,
-      begin: ({ line, plan }) => this.writeNotice(`${line} of ${rows.length}: ${plan.name}`),
+      onStart: ({ line, plan }) => this.writeNotice(`${line} of ${rows.length}: ${plan.name}`),
       saveSecrets: (made) => this.#writeSecrets(made, directory),
     });
     this.#writeSummary(results);

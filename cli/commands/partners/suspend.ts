@@ -16,11 +16,12 @@ export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspe
     const api = await this.api();
     const { id, name, status } = await api.partners.show.query({ partnerId: this.args.partner });
     const suspend = async () => this.showRecord(await api.partners.suspend.mutate({ partnerId: id }));
+    // Nothing of an inactive partner can stop, so nothing needs confirmation. A dry run still says so.
     if (status !== 'active' && !this.isDryRun) return suspend();
     const consequence =
       status === 'active'
         ? `${name} (${id}) stops in test and live mode until it is activated again: ${await describeServed(api, id)}.`
         : `Nothing stops: ${name} (${id}) is ${status}.`;
-    return this.runConfirmed({ id, consequence, isLive: true, care: 'attended' }, suspend);
+    return this.runConfirmed({ id, consequence, isLive: true, confirm: 'at-terminal' }, suspend);
   }
 }

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { given } from '../../flags/flags.ts';
+import { withoutUndefined } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class PricesShow extends AdminCommand<typeof PricesShow> {
@@ -9,7 +9,8 @@ export default class PricesShow extends AdminCommand<typeof PricesShow> {
   static override args = { partner: Args.string({ description: 'id of the partner' }) };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.prices.show.query(given({ partnerId: this.args.partner })));
+    return this.showResponse((api) =>
+      api.prices.show.query(withoutUndefined({ partnerId: this.args.partner })),
+    );
   }
 }

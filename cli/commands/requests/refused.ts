@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { given, listFlags, moment, pageFlags } from '../../flags/flags.ts';
+import { listFlags, moment, pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
@@ -28,7 +28,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
     const usesAllRows = count || by !== undefined || where !== undefined;
     const limit = usesAllRows ? mostRowsPerCall : this.flags.limit;
-    const query = { since, limit, ...given({ partnerId: partner }) };
+    const query = { since, limit, ...withoutUndefined({ partnerId: partner }) };
     const { rows, countedSince } = await api.requests.refused.query(query);
     const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
     return this.showList({

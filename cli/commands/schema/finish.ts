@@ -23,6 +23,7 @@ export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
     );
   }
 
+  /** Calls the server until no document of the old form is left. Each call migrates only some of them. */
   private async finish(api: AdminApi) {
     for (;;) {
       const finished = await api.schema.finish.mutate();

@@ -45,9 +45,9 @@ function requireOwnedSecret(text: string) {
   const secret = findSecret(text);
   if (!secret)
     throw usageError('No secret of this service is in it: they begin with svc_, whsec_ or intsec_');
-  const { known, masked, name, advice } = secret;
-  const kind = OwnedSecretKind.safeParse(known?.kind).data;
-  if (known === undefined || kind === undefined)
+  const { reference, masked, name, advice } = secret;
+  const kind = OwnedSecretKind.safeParse(reference?.kind).data;
+  if (reference === undefined || kind === undefined)
     throw usageError(`${masked} is ${name}: it has no owner`, advice);
-  return { masked, kind, hash: known.hash };
+  return { masked, kind, hash: reference.hash };
 }

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
-import { given, modeFilter, moment, pageFlags, requireFromBeforeTo } from '../../flags/flags.ts';
+import { modeFilter, moment, pageFlags, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
 import { columnsSameFor, ListCommand } from '../../list/list-command.ts';
 
+/** How many characters of the hash of a `state` the server keeps. */
+const hashCharacters = 22;
+
 /** Returns the hash of a `state` as the server stores it. The `state` itself is not sent, because it may contain anything. */
-const hashOf = (state: string): string => createHash('sha256').update(state).digest('base64url').slice(0, 22);
+const hashOf = (state: string): string =>
+  createHash('sha256').update(state).digest('base64url').slice(0, hashCharacters);
 
 const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;
 
@@ -34,7 +38,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
   async run() {
     const { partner, client, enrollment, state, reference, mode, status, since, until } = this.flags;
     requireFromBeforeTo(since, until);
-    const ids = given({
+    const ids = withoutUndefined({
       partnerId: partner,
       clientId: client,
       enrollmentId: enrollment,
@@ -42,7 +46,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     });
     const api = await this.api();
     const stateHash = state === undefined ? undefined : hashOf(state);
-    const wanted = { ...ids, ...given({ stateHash }), ...given({ mode, status, since, until }) };
+    const wanted = { ...ids, ...withoutUndefined({ stateHash, mode, status, since, until }) };
     return this.showList({
       page: (page) => api.sessions.list.query({ ...wanted, ...page }),
       count: () => api.sessions.count.query(wanted),
@@ -60,7 +64,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
         'sub',
       ],
       // In the list of one partner, its name is the same in every row.
-      drop: [
+      dropIfNarrow: [
         ...columnsSameFor(partner),
         'sub',
         'clientReferenceId',

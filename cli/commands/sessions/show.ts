@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../program/base-command.ts';
-import { otherSessionFields, renderSession } from '../../show/sessions.ts';
+import { fieldsBesideTimeline, renderSession } from '../../show/sessions.ts';
 
 export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
   static override summary = 'Show a session: its steps, their times, and what became of its code.';
@@ -10,7 +10,7 @@ export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
   async run() {
     const api = await this.api();
     const session = await api.sessions.show.query({ sessionId: this.args.session });
-    this.showRecord(otherSessionFields(session));
+    this.showRecord(fieldsBesideTimeline(session));
     for (const line of renderSession(session)) this.log(line);
     return session;
   }

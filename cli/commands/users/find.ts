@@ -29,18 +29,18 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
   };
 
   async run() {
-    const { client, shop, customer } = this.flags;
+    // With --client, the parser requires --shop and --customer.
+    const { client = '', shop = '', customer = '' } = this.flags;
     const { user } = this.args;
-    if ((user === undefined) === (client === undefined))
+    if ((user === undefined) === (client === ''))
       throw usageError('Name a person, or give --client, --shop and --customer');
     if (user !== undefined) refuseSecret(user);
     const wanted =
-      user === undefined
-        ? { customer: { clientId: client ?? '', shop: shop ?? '', customerId: customer ?? '' } }
-        : { of: user };
+      user === undefined ? { customer: { clientId: client, shop, customerId: customer } } : { of: user };
     const api = await this.api();
     return this.showList({
-      page: (page) => this.readPersonalData((why) => api.users.find.query({ ...wanted, ...page, ...why })),
+      page: (page) =>
+        this.readPersonalData((auditReason) => api.users.find.query({ ...wanted, ...page, ...auditReason })),
       columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt'],
     });
   }

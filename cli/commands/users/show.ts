@@ -14,8 +14,8 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
 
   async run() {
     const api = await this.api();
-    const user = await this.readPersonalData((given) =>
-      api.users.show.query({ user: this.args.user, ...given }),
+    const user = await this.readPersonalData((auditReason) =>
+      api.users.show.query({ user: this.args.user, ...auditReason }),
     );
     const { claims, enrollments, passkeys, ...rest } = user;
     this.showRecord(rest);

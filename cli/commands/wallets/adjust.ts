@@ -34,6 +34,7 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
       this.log(describeMove(moved.balanceBefore, moved.balanceAfter));
       return this.showRecord(moved, ['id', 'kind', 'amount', 'reason', 'at']);
     };
+    // Play money needs no confirmation. A dry run still describes the change.
     if (mode === 'test' && !this.isDryRun) return adjust();
     const { balance, spentPerDay } = await api.wallets.show.query(wallet);
     const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;

@@ -7,8 +7,8 @@ import { AdminCommand } from '../../program/base-command.ts';
 
 type Report = Awaited<ReturnType<AdminApi['wallets']['audit']['query']>>[number];
 
-/** Writes the place of a finding, such as ` page 3 entry txn_… seq 12`. */
-function placeOf({ page, entry, seq }: Report['findings'][number]): string {
+/** Describes where a finding is, such as ` page 3 entry txn_… seq 12`. A finding about the whole ledger has no page. */
+function locationOf({ page, entry, seq }: Report['findings'][number]): string {
   const pageText = page === undefined ? '' : ` page ${page}`;
   const entryText = entry ? ` entry ${entry}` : '';
   return `${pageText}${entryText}${seq === undefined ? '' : ` seq ${seq}`}`;
@@ -16,6 +16,7 @@ function placeOf({ page, entry, seq }: Report['findings'][number]): string {
 
 /** Describes a ledger without findings. */
 function describeSound({ walletId, fromPage, lastPage, entries, balance }: Report): string {
+  // With --since-checkpoint, the check begins behind the last page if none was written since.
   const pages = fromPage > lastPage ? 'nothing new' : `pages ${fromPage} to ${lastPage}, ${entries} entries`;
   return `${walletId}: ${pages}, balance ${formatCents(balance)}`;
 }
@@ -48,7 +49,7 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
         );
     const bad = reports.filter(({ findings }) => findings.length > 0);
     for (const { walletId, findings } of bad) {
-      for (const finding of findings) this.log(`${walletId}${placeOf(finding)}: ${finding.problem}`);
+      for (const finding of findings) this.log(`${walletId}${locationOf(finding)}: ${finding.problem}`);
     }
     if (partner && bad.length === 0) for (const report of reports) this.log(describeSound(report));
     this.log(

@@ -25,6 +25,7 @@ export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
       if (moved.repeated) this.writeNotice('This reference had been funded before; nothing moved now.');
       return this.showRecord(moved, ['id', 'kind', 'amount', 'reference', 'at']);
     };
+    // Play money needs no confirmation. A dry run still describes the change.
     if (mode === 'test' && !this.isDryRun) return fund();
     const { balance, spentPerDay } = await api.wallets.show.query(wallet);
     const change = `${describeMove(balance, balance + cents)}${daysLeftNote(balance + cents, spentPerDay)}`;

@@ -1,12 +1,14 @@
 import { Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
-import { amount, given, modeFilter, pageFlags } from '../../flags/flags.ts';
+import { amount, modeFilter, pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 
+/** The most days that the server accepts: ten years. */
+const mostDays = 3_650;
 const days = Flags.custom<number>({
   helpValue: '7',
   async parse(text) {
-    if (/^\d{1,4}(\.\d+)?$/.test(text) && Number(text) <= 3_650) return Number(text);
+    if (/^\d{1,4}(\.\d+)?$/.test(text) && Number(text) <= mostDays) return Number(text);
     throw usageError(`${text} is not a number of days such as 7`);
   },
 });
@@ -34,7 +36,10 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
   async run() {
     const { mode, below, 'days-left': daysLeft, 'never-funded': isUnfunded } = this.flags;
     const api = await this.api();
-    const wanted = given({ mode, below, daysLeft, unfunded: isUnfunded ? (true as const) : undefined });
+    const wanted = {
+      ...withoutUndefined({ mode, below, daysLeft }),
+      ...(isUnfunded && { unfunded: true as const }),
+    };
     return this.showList({
       page: (page) => api.wallets.list.query({ ...wanted, ...page }),
       count: () => api.wallets.count.query(wanted),

@@ -25,9 +25,12 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     };
     const entry = await api.wallets.entry.query({ entryId: id });
     const isLive = entry.mode === 'live';
+    // Play money needs no confirmation. A dry run still describes the change.
     if (!isLive && !this.isDryRun) return refund();
+    // A dry run of live money gets the LIVE line too.
     if (isLive) this.warnLive('live mode');
-    return this.runConfirmed({ id, consequence: await describeConsequence(api, entry), isLive }, refund);
+    const consequence = await describeConsequence(api, entry);
+    return this.runConfirmed({ id, consequence, isLive }, refund);
   }
 }
 

@@ -26,6 +26,7 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
           );
       const left = reports.filter(({ findings }) => findings.length > 0);
       for (const { walletId, mended, findings } of reports) {
+        // A finding about the whole ledger has no page.
         for (const { page, problem } of mended)
           this.log(`${walletId} page ${page ?? '-'}: mended: ${problem}`);
         for (const { page, problem } of findings)

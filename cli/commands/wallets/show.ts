@@ -9,9 +9,8 @@ export default class WalletsShow extends AdminCommand<typeof WalletsShow> {
   static override flags = { mode };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(
-      await api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
+    return this.showResponse((api) =>
+      api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }),
     );
   }
 }

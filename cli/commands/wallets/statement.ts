@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
 import type { AdminApi } from '../../connection/client.ts';
 import { formatCents } from '../../flags/amounts.ts';
-import { given, mode, moment, requestedColumns, requireFromBeforeTo } from '../../flags/flags.ts';
+import { mode, moment, requestedColumns, requireFromBeforeTo, withoutUndefined } from '../../flags/flags.ts';
 import { createTally, type Group } from '../../list/tally.ts';
 import { renderCsvRows } from '../../output/csv.ts';
 import { AdminCommand } from '../../program/base-command.ts';
@@ -45,11 +45,9 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     if (this.flags.csv) for (const line of renderStatement(statement)) this.log(line);
     else {
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
-      this.showTable(
-        entries,
-        ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'],
-        ['reason', 'reference', 'seq', 'id'],
-      );
+      this.showTable(entries, ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'], {
+        dropIfNarrow: ['reason', 'reference', 'seq', 'id'],
+      });
       this.log(`Closing  ${formatCents(closing)} ${currency}`);
       await this.logPresentBalance();
     }
@@ -57,14 +55,15 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   }
 
   private showSums(entries: Statement['entries'], by: string): readonly Omit<Group, 'share'>[] {
-    const columns = requestedColumns(by, Object.keys(entries[0] ?? {}), entries.length > 0);
+    const known = Object.keys(entries[0] ?? {});
+    const columns = requestedColumns(by, known, { acceptUnknown: entries.length === 0 });
     const tally = createTally(columns, 'amount');
     for (const entry of entries) tally.add(entry);
     // The share of entries would be read as a share of the amount.
     const groups = tally.groups().map(({ share: _share, ...group }) => group);
     const shape = [...columns, 'count', 'amount'];
     if (this.flags.csv) for (const line of renderCsvRows(shape, groups)) this.log(line);
-    else this.showTable(groups, shape, []);
+    else this.showTable(groups, shape);
     return groups;
   }
 
@@ -82,7 +81,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     const signed = await api.wallets.signedStatement.query({
       partnerId: this.args.partner,
       mode: chosen,
-      ...given({ from, to }),
+      ...withoutUndefined({ from, to }),
     });
     this.log(signed.jws);
     return signed;
@@ -95,7 +94,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   private async readPages(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
     requireFromBeforeTo(from, to);
-    const query = { partnerId: this.args.partner, mode: chosen, ...given({ from, to }) };
+    const query = { partnerId: this.args.partner, mode: chosen, ...withoutUndefined({ from, to }) };
     const { untilSeq, more, ...statement } = await api.wallets.statement.query(query);
     for (let hasMore = more; hasMore; ) {
       const afterSeq = statement.entries.at(-1)?.seq ?? 0;

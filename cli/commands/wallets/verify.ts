@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
-import { createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose';
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { SignedStatement, statementType } from '../../../contracts/admin/wallets.ts';
+import { withoutSlash } from '../../connection/connection.ts';
 import { CommandError, exits, usageError } from '../../errors/failure.ts';
 import { formatCents } from '../../flags/amounts.ts';
 import { localTime } from '../../output/format.ts';
@@ -34,10 +35,12 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
   };
 
   async run() {
-    const { issuer, jwks } = this.flags;
+    const { jwks } = this.flags;
+    // The issuer in a statement has no slash at its end.
+    const issuer = this.flags.issuer && withoutSlash(this.flags.issuer);
     if (!issuer && !jwks) throw usageError('Say who must have signed it: --issuer URL, or --jwks FILE');
-    const [text, keys] = await Promise.all([this.read(this.args.file), this.keys(issuer, jwks)]);
-    const statement = await this.verified(text.trim(), keys, issuer);
+    const [text, keys] = await Promise.all([this.read(this.args.file), this.readKeys(issuer, jwks)]);
+    const statement = await this.verify(text.trim(), keys, issuer);
     const fault = faultOf(statement);
     if (fault) throw refused(`The signature is good, but ${fault}`);
     const { iss, iat, partnerId, mode, opening, closing, entries, ledger } = statement;
@@ -57,8 +60,9 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     }
   }
 
-  private async keys(issuer: string | undefined, path: string | undefined): Promise<JSONWebKeySet> {
-    const from = path ?? `${issuer?.replace(/\/$/, '')}/.well-known/jwks.json`;
+  /** Reads the published keys from a file, or from the issuer if there is no file. */
+  private async readKeys(issuer: string | undefined, path: string | undefined): Promise<JSONWebKeySet> {
+    const from = path ?? `${issuer}/.well-known/jwks.json`;
     try {
       const text = path ? await this.read(path) : await (await fetch(from)).text();
       return JSON.parse(text) as JSONWebKeySet;
@@ -68,24 +72,19 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     }
   }
 
-  private async verified(
+  /** Verifies the signature, and the issuer if it is given. @throws CommandError exit 5 if the statement is not genuine */
+  private async verify(
     jws: string,
     keys: JSONWebKeySet,
     issuer: string | undefined,
   ): Promise<SignedStatement> {
-    try {
-      const options = {
-        algorithms: ['ES256'],
-        typ: statementType,
-        ...(issuer && { issuer: issuer.replace(/\/$/, '') }),
-      };
-      const { payload } = await jwtVerify(jws, createLocalJWKSet(keys), options);
-      return SignedStatement.parse(payload);
-    } catch (error) {
-      if (error instanceof errors.JOSEError || error instanceof TypeError) {
-        throw refused(`This statement is not genuine: ${error.message}`);
-      }
-      throw refused('This is signed, but it is no statement');
-    }
+    const options = { algorithms: ['ES256'], typ: statementType, ...(issuer && { issuer }) };
+    const verified = (async () => jwtVerify(jws, createLocalJWKSet(keys), options))();
+    const { payload } = await verified.catch((error: Error) => {
+      throw refused(`This statement is not genuine: ${error.message}`);
+    });
+    const { data } = SignedStatement.safeParse(payload);
+    if (!data) throw refused('This is signed, but it is no statement');
+    return data;
   }
 }

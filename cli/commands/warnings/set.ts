@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { usageError } from '../../errors/failure.ts';
-import { amount, given } from '../../flags/flags.ts';
+import { amount, withoutUndefined } from '../../flags/flags.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
 export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
@@ -38,11 +38,10 @@ export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
 
   async run() {
     const emails = this.flags['no-email'] ? [] : this.flags.email;
-    const wanted = given({ emails, lowBalance: this.#lowBalance() });
+    const wanted = withoutUndefined({ emails, lowBalance: this.#lowBalance() });
     if (Object.keys(wanted).length === 0)
       throw usageError('Give --email, --no-email or one of the flags of a low balance');
-    const api = await this.api();
-    return this.showRecord(await api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
+    return this.showResponse((api) => api.warnings.set.mutate({ partnerId: this.args.partner, ...wanted }));
   }
 
   /** Returns the threshold as the contract has it: null for the default, undefined if no flag changes it. */

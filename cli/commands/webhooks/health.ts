@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
+import { type ListedHealth, latestAnswer } from '../../../contracts/admin/endpoint-health.ts';
 import { adviseAnswer } from '../../../contracts/receiver-advice.ts';
-import { given, listFlags, modeFilter } from '../../flags/flags.ts';
+import { listFlags, modeFilter, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { formatShare } from '../../output/format.ts';
 
@@ -38,31 +38,46 @@ export default class WebhooksHealth extends ListCommand<typeof WebhooksHealth> {
     // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
     const usesAllRows = count || by !== undefined || where !== undefined;
     const found = await api.webhooks.health.query({
-      ...given({ keyId: key, partnerId: partner, mode }),
+      ...withoutUndefined({ keyId: key, partnerId: partner, mode }),
       limit: usesAllRows ? mostEndpointsPerCall : this.flags.limit,
     });
-    const [only] = found;
-    const isList = usesAllRows || csv || columns !== undefined;
-    if (key === undefined || !only || isList)
-      return this.showList({
-        page: async () => found,
-        columns: [
-          ...['keyId', 'partnerName', 'mode', 'state', 'lastAnswer', 'successShare', 'failingSince'],
-          ...['queued', 'p95Ms', 'cause'],
-        ] as const,
-        drop: ['cause', 'p95Ms', 'mode', 'queued'],
-        show: ({ answers, successShare, ...one }) => ({
-          ...one,
-          lastAnswer: latestAnswer(answers)?.answer ?? null,
-          successShare: formatShare(successShare),
-        }),
-      });
-    const { answers, successShare, ...rest } = only;
-    this.showRecord({ ...rest, successShare: formatShare(successShare) });
-    this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
-    const advice = only.failingSince === null ? undefined : adviseAnswer(latestAnswer(answers)?.answer ?? '');
-    if (advice !== undefined && !this.jsonEnabled())
-      this.writeNotice(`${advice}, then: svcadmin webhooks test ${key}`);
+    const needsList = usesAllRows || csv || columns !== undefined;
+    const [ofKey] = key === undefined || needsList ? [] : found;
+    if (!ofKey) return this.#showEndpoints(found);
+    this.#showEndpoint(ofKey);
     return found;
+  }
+
+  #showEndpoints(found: readonly ListedHealth[]) {
+    return this.showList({
+      page: async () => found,
+      columns: [
+        'keyId',
+        'partnerName',
+        'mode',
+        'state',
+        'lastAnswer',
+        'successShare',
+        'failingSince',
+        'queued',
+        'p95Ms',
+        'cause',
+      ],
+      dropIfNarrow: ['cause', 'p95Ms', 'mode', 'queued'],
+      show: ({ answers, successShare, ...fields }) => ({
+        ...fields,
+        lastAnswer: latestAnswer(answers)?.answer ?? null,
+        successShare: formatShare(successShare),
+      }),
+    });
+  }
+
+  /** Shows the endpoint of one key with all its answers. If it fails, adds advice. */
+  #showEndpoint({ answers, successShare, ...fields }: ListedHealth): void {
+    this.showRecord({ ...fields, successShare: formatShare(successShare) });
+    this.showTable(answers, ['answer', 'count', 'firstAt', 'lastAt']);
+    if (fields.failingSince === null || this.jsonEnabled()) return;
+    const advice = adviseAnswer(latestAnswer(answers)?.answer ?? '');
+    if (advice !== undefined) this.writeNotice(`${advice}, then: svcadmin webhooks test ${fields.keyId}`);
   }
 }

@@ -24,6 +24,7 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
       target,
       isJson: this.jsonEnabled(),
       notice: (text) => this.writeNotice(text),
+      // Every error ends the command. Only `svc listen` tries again, after the member has used the passkey.
       onError: (error) => Promise.reject(error as Error),
     });
   }

@@ -3,9 +3,9 @@ import { CarefulCommand } from '../../careful/careful-command.ts';
 import { outFile } from '../../flags/flags.ts';
 
 interface Change {
-  /** Mode and id of the key. */
-  key: string;
-  present: string | null;
+  /** The mode and the id of the key, as the sentence names them. */
+  keyText: string;
+  presentUrl: string | null;
   url: string;
   keepSecret: boolean;
 }
@@ -36,6 +36,7 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
     'out-file': outFile,
   };
 
+  /** Here, --url is the URL of the webhook. */
   protected override get serverFlag(): string | undefined {
     return this.flags.server;
   }
@@ -43,24 +44,28 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
   async run() {
     const { url, 'keep-secret': keepSecret } = this.flags;
     const api = await this.api();
-    const { keyId, mode, url: present } = await api.webhooks.show.query({ keyId: this.args.key });
+    const { keyId, mode, url: presentUrl } = await api.webhooks.show.query({ keyId: this.args.key });
     const set = async () =>
       keepSecret
         ? this.showRecord(await api.webhooks.changeUrl.mutate({ keyId, url }))
         : this.showWithSecret('signingSecret', () => api.webhooks.set.mutate({ keyId, url }));
-    if (present === null && !this.isDryRun) return set();
-    const consequence = describe({ key: `${mode} key ${keyId}`, present, url, keepSecret });
-    return this.runConfirmed({ id: keyId, consequence, isLive: mode === 'live', care: 'attended' }, set);
+    // A first URL changes nothing for a receiver, so it needs no confirmation. A dry run still describes it.
+    if (presentUrl === null && !this.isDryRun) return set();
+    const consequence = describe({ keyText: `${mode} key ${keyId}`, presentUrl, url, keepSecret });
+    return this.runConfirmed(
+      { id: keyId, consequence, isLive: mode === 'live', confirm: 'at-terminal' },
+      set,
+    );
   }
 }
 
-function describe({ key, present, url, keepSecret }: Change): string {
-  if (present === null)
+function describe({ keyText, presentUrl, url, keepSecret }: Change): string {
+  if (presentUrl === null)
     return keepSecret
-      ? `Nothing changes: the ${key} has no URL, and no signing secret to keep.`
-      : `Events of the ${key} go to ${url}, signed with a new secret.`;
+      ? `Nothing changes: the ${keyText} has no URL, and no signing secret to keep.`
+      : `Events of the ${keyText} go to ${url}, signed with a new secret.`;
   const secret = keepSecret
     ? 'The signing secret stays.'
     : 'They are signed with a new secret: a receiver that has the present one refuses them (--keep-secret keeps it).';
-  return `Events of the ${key}, and attempts still to come, go to ${url} instead of ${present}. ${secret}`;
+  return `Events of the ${keyText}, and attempts still to come, go to ${url} instead of ${presentUrl}. ${secret}`;
 }

@@ -7,7 +7,6 @@ export default class WebhooksShow extends AdminCommand<typeof WebhooksShow> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 
   async run() {
-    const api = await this.api();
-    return this.showRecord(await api.webhooks.show.query({ keyId: this.args.key }));
+    return this.showResponse((api) => api.webhooks.show.query({ keyId: this.args.key }));
   }
 }

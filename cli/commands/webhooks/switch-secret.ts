@@ -21,6 +21,7 @@ export default class WebhooksSwitchSecret extends CarefulCommand<typeof Webhooks
         hint: `svcadmin webhooks prepare-secret ${id}`,
       });
     const consequence = `Every attempt from now on is signed with the secret …${prepared.last4}; a receiver that has only the present one (…${last4 ?? '?'}) refuses them.`;
+    // The server refuses if another secret has been prepared since, because the person has not confirmed that one.
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
       this.showRecord(await api.webhooks.switchSecret.mutate({ keyId: id, last4: prepared.last4 })),
     );

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
+import { adviseDelivery } from '../../../contracts/receiver-advice.ts';
 import { exits } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -13,8 +13,7 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     const api = await this.api();
     const { url } = await api.webhooks.show.query({ keyId: this.args.key });
     const delivery = await api.webhooks.test.mutate({ keyId: this.args.key });
-    const last = delivery.attempts.at(-1);
-    const { status, error, detail, durationMs } = last ?? {};
+    const { status, error, detail, durationMs } = delivery.attempts.at(-1) ?? {};
     this.showRecord({
       delivery: delivery.id,
       url,
@@ -27,10 +26,11 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     });
     if (delivery.status !== 'delivered') {
       process.exitCode = exits.failure;
+      const advice = adviseDelivery(delivery);
       this.writeNotice(
-        last?.error
-          ? `${adviseReceiver({ ...last, error: last.error })}, then: svcadmin webhooks test ${this.args.key}`
-          : `\`svcadmin deliveries show ${delivery.id}\` says what to do.`,
+        advice === undefined
+          ? `\`svcadmin deliveries show ${delivery.id}\` says what to do.`
+          : `${advice}, then: svcadmin webhooks test ${this.args.key}`,
       );
     }
     return { url, ...delivery };

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
-import { given } from '../../flags/flags.ts';
+import { withoutUndefined } from '../../flags/flags.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
-/** Reads the body byte for byte, because any changed byte makes the signature invalid. */
+const stdin = 0;
+
+/** Reads a captured body without any change, even of a line end, because it makes the signature invalid. */
 function readBody(path: string): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path === '-' ? stdin : path, 'utf8');
   } catch (error) {
     throw usageError((error as Error).message);
   }
@@ -29,7 +31,12 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
 
   async run() {
     const { body, signature, computed } = this.flags;
-    const request = { keyId: this.args.key, body: readBody(body), signature, ...given({ computed }) };
+    const request = {
+      keyId: this.args.key,
+      body: readBody(body),
+      signature,
+      ...withoutUndefined({ computed }),
+    };
     const api = await this.api();
     const verification = await api.webhooks.verify.query(request);
     this.log(verification.verified ? 'The signature verifies.' : 'The signature does not verify:');

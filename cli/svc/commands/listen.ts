@@ -24,7 +24,8 @@ export default class Listen extends AdminCommand<typeof Listen> {
     'forward-to': Flags.string({ description: 'URL of the local receiver', required: true }),
   };
 
-  #isPersonTold = false;
+  /** Whether the person has been asked for the passkey. Later failures for the same reason are silent. */
+  #hasAskedForPasskey = false;
 
   async run(): Promise<void> {
     const target = this.flags['forward-to'];
@@ -47,9 +48,9 @@ export default class Listen extends AdminCommand<typeof Listen> {
   async #waitForPasskey(error: unknown): Promise<void> {
     const { code, hint = '' } = toFailure(error, this.connectionSource);
     if (code !== 'passkey_required') throw error;
-    if (!this.#isPersonTold)
+    if (!this.#hasAskedForPasskey)
       this.writeNotice(`The passkey is older than 30 minutes. ${hint} This goes on by itself then.`);
-    this.#isPersonTold = true;
+    this.#hasAskedForPasskey = true;
     await sleep(retryAfterMs);
   }
 }

@@ -7,6 +7,9 @@ import { AdminCommand } from '../../program/base-command.ts';
 import { locateService } from '../connection.ts';
 import { awaitToken, createDeviceEndpoints, type DeviceEndpoints } from '../device-flow.ts';
 
+/** The most characters of the name that the server accepts. The name of a computer may be longer. */
+const longestName = 64;
+
 export default class Login extends AdminCommand<typeof Login> {
   static override summary =
     'Sign in by a code that you confirm in the portal, and save the login as a profile.';
@@ -21,35 +24,37 @@ export default class Login extends AdminCommand<typeof Login> {
     name: Flags.string({ description: 'name of this computer, as the portal shows it', default: hostname() }),
   };
 
-  #source: ConnectionSource | undefined;
+  #connectionSource: ConnectionSource | undefined;
 
   protected override get connectionSource(): ConnectionSource {
-    return this.#source ?? super.connectionSource;
+    return this.#connectionSource ?? super.connectionSource;
   }
 
   async run() {
     const { profile: name } = this.flags;
     const { configDir } = this.config;
-    const kept = readProfiles(configDir);
-    const previous = kept.profiles[name];
+    const stored = readProfiles(configDir);
+    const previous = stored.profiles[name];
+    // SVC_BASE_URL comes before the address of the profile. Without it, a repeated login goes to the same server as before.
     const previousUrl = process.env['SVC_BASE_URL'] ? undefined : previous?.url;
     const flags = { url: this.serverFlag ?? previousUrl };
     const { url, urlFrom } = locateService({ flags, env: process.env, configDir });
-    this.#source = { url, urlFrom, program: 'svc' };
+    this.#connectionSource = { url, urlFrom, program: 'svc' };
     const ca = this.caFlag ?? previous?.ca;
     const endpoints = createDeviceEndpoints({ url, ca });
     const token = await this.#requestToken(endpoints);
     const login = await endpoints.show(token);
     const { environment, partnerId } = login;
     this.learnEnvironment(environment);
+    // Later commands may run in another directory, so the path is stored in full.
     const profile = { url, token, environment, partnerId, ...(ca ? { ca: resolve(ca) } : {}) };
-    writeProfiles(configDir, withProfile(kept, name, profile));
+    writeProfiles(configDir, withProfile(stored, name, profile));
     return this.showRecord({ profile: name, url, ...login });
   }
 
   /** Shows a code, and waits until the member has confirmed it in the portal. */
   async #requestToken(endpoints: DeviceEndpoints): Promise<string> {
-    const started = await endpoints.start(this.flags.name.slice(0, 64));
+    const started = await endpoints.start(this.flags.name.slice(0, longestName));
     this.writeNotice(`Open ${started.verification_uri} in a browser, and type this code there:`);
     this.writeNotice(`\n  ${started.user_code}\n`);
     this.writeNotice(

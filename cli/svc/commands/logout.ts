@@ -11,11 +11,11 @@ export default class Logout extends AdminCommand<typeof Logout> {
 
   async run() {
     const { configDir } = this.config;
-    const kept = readProfiles(configDir);
-    const name = this.profileFlag ?? kept.current;
-    const profile = name === undefined ? undefined : kept.profiles[name];
+    const stored = readProfiles(configDir);
+    const name = this.profileFlag ?? stored.current;
+    const profile = name === undefined ? undefined : stored.profiles[name];
     if (name === undefined || !profile) throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
-    writeProfiles(configDir, withoutProfile(kept, name));
+    writeProfiles(configDir, withoutProfile(stored, name));
     return this.showRecord({ forgotten: name, ended: await this.#endLogin(profile) });
   }
 
@@ -27,6 +27,7 @@ export default class Logout extends AdminCommand<typeof Logout> {
       return true;
     } catch (error) {
       const { code, message } = toFailure(error, { url, program: 'svc' });
+      // The server knows no such login any more: it has ended or expired.
       if (code === 'unauthorized') return true;
       this.writeNotice(`${message}. End the login at ${url}/portal/devices.`);
       return false;

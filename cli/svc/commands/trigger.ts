@@ -69,7 +69,8 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
       clientId === undefined ? await findOnlyTestClient(api) : await api.clients.show.query({ clientId });
     if (client.mode !== 'test')
       throw usageError(`${client.id} is a live client: the sandbox is for test clients`);
-    const redirectUri = this.flags['redirect-uri'] ?? client.redirectUris[0] ?? '';
+    const [firstUri = ''] = client.redirectUris;
+    const redirectUri = this.flags['redirect-uri'] ?? firstUri;
     const codeVerifier = randomText(32);
     const query = new URLSearchParams({
       client_id: client.id,
@@ -86,18 +87,18 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
       throwExplained,
     );
     requireArrival(end, redirectUri);
-    const result = Object.fromEntries(
-      ['session_id', 'code', 'error', 'error_description'].map((name) => [name, end.searchParams.get(name)]),
-    );
+    // The redirect has either a code or an error.
+    const { searchParams: result } = end;
+    const code = result.get('code');
     const shown = {
       person,
       clientId: client.id,
-      sessionId: result['session_id'],
+      sessionId: result.get('session_id'),
       redirectUri,
-      code: result['code'],
-      codeVerifier: result['code'] === null ? null : codeVerifier,
-      error: result['error'],
-      errorDescription: result['error_description'],
+      code,
+      codeVerifier: code === null ? null : codeVerifier,
+      error: result.get('error'),
+      errorDescription: result.get('error_description'),
     };
     this.showRecord(shown);
     if (!this.jsonEnabled())

@@ -10,7 +10,7 @@ const svcadmin = async (url: string, args: readonly string[]) => (await commandL
 
 describe('confirmation of a careful command', () => {
   const production = {
-    care: 'attended',
+    confirm: 'at-terminal',
     isLive: true,
     hasYes: false,
     isInteractive: false,
@@ -23,21 +23,21 @@ describe('confirmation of a careful command', () => {
     ['a script without --yes continues if only test mode is affected', { isLive: false }, 'act'],
     [
       'a script without --yes may not do what cannot be undone, on any server',
-      { care: 'always', isProduction: false },
+      { confirm: 'always', isProduction: false },
       'refuse',
     ],
     ['--yes confirms a change that affects live users on production', { hasYes: true }, 'act'],
-    ['--yes also confirms what cannot be undone', { care: 'always', hasYes: true }, 'act'],
+    ['--yes also confirms what cannot be undone', { confirm: 'always', hasYes: true }, 'act'],
     ['a person at a terminal is asked on every server', { isInteractive: true, isProduction: false }, 'ask'],
     ['a person at a terminal is asked about test mode too', { isInteractive: true, isLive: false }, 'ask'],
     [
       'a person at a terminal is not asked about small changes in test mode',
-      { care: 'live', isInteractive: true, isLive: false },
+      { confirm: 'live-at-terminal', isInteractive: true, isLive: false },
       'act',
     ],
     [
       'a person at a terminal is asked about small changes in live mode',
-      { care: 'live', isInteractive: true },
+      { confirm: 'live-at-terminal', isInteractive: true },
       'ask',
     ],
   ] as const)('%s', (_title, difference, expected) => {

@@ -228,7 +228,7 @@ describe('the count of a list', () => {
       total: many - 1,
       exact: false,
     });
-    const shown = { shown: 50, after: undefined, next: 'x_1', isStopped: false, all: false, filters: '' };
+    const shown = { shown: 50, after: undefined, next: 'x_1', isStopped: false, filters: '' };
     const total = { total: 100_000, exact: false };
     expect(describeTotal(total)).toBe('more than 100000');
     expect(describeShown({ ...shown, total })).toContain('50 of more than 100,000 shown.');
@@ -337,7 +337,7 @@ describe('renderListing', () => {
       target: 'x'.repeat(60),
     };
     for (let width = 20; width < 160; width += 1) {
-      const { lines } = renderListing([row], { columns: ['id', 'sub', 'target'], drop: [], width });
+      const { lines } = renderListing([row], { columns: ['id', 'sub', 'target'], dropIfNarrow: [], width });
       const shown = lines.join('\n');
       for (const id of Object.values(row)) {
         const begin = id.slice(0, 5);
@@ -356,7 +356,7 @@ describe('renderListing', () => {
       ],
       {
         columns: ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'sub'],
-        drop: ['sub', 'source', 'mode', 'createdAt'],
+        dropIfNarrow: ['sub', 'source', 'mode', 'createdAt'],
         width: 80,
       },
     );

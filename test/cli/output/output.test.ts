@@ -85,7 +85,7 @@ describe('renderListing', () => {
   const list = (width: number | undefined) =>
     renderListing(events, {
       columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
-      drop: ['keyId', 'mode'],
+      dropIfNarrow: ['keyId', 'mode'],
       width,
     });
 
@@ -102,7 +102,7 @@ describe('renderListing', () => {
 
   it('restores an omitted column if a later omission made enough space', () => {
     const rows = [{ a: 'x'.repeat(14), b: 'yyy', c: '1'.repeat(30), d: 'zzz', e: 'zzz' }];
-    const shape = { columns: ['a', 'b', 'c', 'd', 'e'], drop: ['b', 'c'], width: 40 } as const;
+    const shape = { columns: ['a', 'b', 'c', 'd', 'e'], dropIfNarrow: ['b', 'c'], width: 40 } as const;
     const { leftOut } = renderListing(rows, shape);
     expect(leftOut).toEqual(['C']);
   });
