@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AdminApi } from '../connection/client.ts';
-import { type ConnectionSource, toFailure, usageError } from '../errors/failure.ts';
+import { type ConnectionSource, exits, toFailure, usageError } from '../errors/failure.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
 /** A valid row of the file. `line` is its number, counted from 1. */
@@ -90,8 +90,9 @@ async function checkWithServer(api: AdminApi, rows: readonly Row[]): Promise<Fau
   const faults: Fault[] = [];
   for (const { line, plan } of rows)
     await api.partners.check.query(plan).catch((error: unknown) => {
-      const { code, message } = toFailure(error, { url: 'the server' });
-      if (code === 'unreachable') throw error;
+      const { exit, message } = toFailure(error, { url: 'the server' });
+      // Only a refusal of the values is a fault of the row. After any other error, such as a wrong token, no row can be checked.
+      if (exit !== exits.usage && exit !== exits.refused) throw error;
       faults.push({ line, text: message });
     });
   return faults;

@@ -103,6 +103,14 @@ describe('partners onboard --from', () => {
     expect(await readFile(join(secrets, file), 'utf8')).toContain('SVC_CLIENT_SECRET=svc_secret_');
   });
 
+  it('exits with 3 if the token is wrong, and blames no row', async () => {
+    const path = join(directory, 'partners.json');
+    await writeFile(path, JSON.stringify([row('Xi')]));
+    const stranger = await commandLine(server.adminUrl, 'svc_admin_wrong');
+    const { code, stderr } = await stranger.run(['partners', 'onboard', '--from', path]);
+    expect([code, stderr.includes('row 1')]).toEqual([3, false]);
+  });
+
   it('refuses flags of a single partner, and a file without a list of rows', async () => {
     const both = await onboard([row('Nu')], '--claims', 'country');
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('leave out --claims') });
