@@ -33,7 +33,9 @@ export function createEventList({ events, clock }: Dependencies) {
 
   return async (keyId: string, { after, limit }: EventsQuery): Promise<EventsResponse> => {
     const found = await events.ofKey(keyId, {
+      // Events may be stored a little out of order. After this delay, none can come before one that was listed.
       until: new Date(clock.now() - listedAfterMs),
+      // One more than asked for shows whether there are more.
       limit: limit + 1,
       after: after === undefined ? undefined : await requireEvent(after, keyId),
     });

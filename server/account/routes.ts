@@ -30,7 +30,7 @@ interface Dependencies {
   limit: RequestLimit;
 }
 
-/** Refuses repeated parameters and removes empty ones, before the query is checked against its schema. */
+/** Refuses repeated parameters, and removes empty ones, which count as absent. Runs before the schema checks the query. */
 async function normaliseQuery(request: FastifyRequest): Promise<void> {
   requireOnce(request.query);
   request.query = withoutEmpty(request.query);
@@ -52,6 +52,7 @@ export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod
       void reply.header('cache-control', 'no-store');
       const key = await authenticate(request.headers.authorization);
       keys.set(request, key);
+      // From here on, the request takes capacity that is reserved for callers with valid credentials.
       await admitAuthenticated(request, key.partnerId);
     });
 

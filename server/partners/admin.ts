@@ -57,7 +57,7 @@ interface Dependencies {
   endpoints: Endpoints;
   clock: Pick<Clock, 'now'>;
   partnerNames: PartnerNames;
-  /** Called when the pause of a key's webhooks has ended. */
+  /** Called when an operator or member has ended the pause of a key's webhooks. */
   resumed: (keyId: string) => Promise<void>;
 }
 

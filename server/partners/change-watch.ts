@@ -1,9 +1,9 @@
 import { monotonicTime } from '../platform/clock.ts';
 import type { ChangeStore } from './change-store.ts';
 
-/** The time for which the known changes may be used without another read, in milliseconds. */
+/** After this time since the last read, in milliseconds, a caller waits for another read. */
 export const lifetimeMs = 2_000;
-/** Changes that were read longer ago than this are read again in the background. In milliseconds. */
+/** After this time since the last read, in milliseconds, another read begins in the background. */
 const freshForMs = 1_000;
 
 interface Settings {
@@ -17,17 +17,20 @@ interface Settings {
 /** Reports the changes that other processes make. Reads them only when a caller asks. */
 export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Settings) {
   let knownVersion: number | undefined;
+  /** When the last read began. */
   let readAt = Number.NEGATIVE_INFINITY;
+  /** The read that runs now. Simultaneous callers share it. */
   let reading: Promise<void> | undefined;
 
   async function update(): Promise<void> {
     const startedAt = uptime();
     const { version, ids } = await read();
+    // The version counts the changes, and the list ends with the last one.
     const missed = knownVersion === undefined ? undefined : version - knownVersion;
     // The list is not enough at the first read, after too many changes, or if a restored database has a lower version.
     const isListEnough = missed !== undefined && missed >= 0 && missed <= ids.length;
-    if (!isListEnough) onChange();
-    else for (const id of ids.slice(ids.length - missed)) onChange(id);
+    if (isListEnough) for (const id of ids.slice(ids.length - missed)) onChange(id);
+    else onChange();
     knownVersion = version;
     readAt = startedAt;
   }
@@ -43,7 +46,7 @@ export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Se
       reading = undefined;
     });
     if (age >= lifetimeMs) return reading;
-    // The known changes may still be used, so this read runs in the background. If it fails, a later caller reads again.
+    // The last read is not too old, so this caller does not wait. If the read in the background fails, a later caller reads again.
     reading.catch(() => undefined);
   };
 }

@@ -44,7 +44,10 @@ export interface Client extends AuditedRecord {
   userinfoRequestsPerMinute?: number;
 }
 
-/** Returns the names of the client's verification sources, in order. An empty list means the default of the mode. */
+/**
+ * Returns the names of the client's verification sources, in order. An empty list means the default of the mode. A client with one
+ * source has only the field `source`.
+ */
 export const sourcesOf = ({ source, sources }: Pick<Client, 'source' | 'sources'>): readonly string[] =>
   sources ?? (source === undefined ? [] : [source]);
 

@@ -22,7 +22,7 @@ import type { ApiKey, KeyStore } from './key-store.ts';
 import { assertActive } from './keys.ts';
 import type { PartnerStore } from './partner-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
-import { newClientSecret, rotateSecrets } from './secrets.ts';
+import { keptSecrets, newClientSecret } from './secrets.ts';
 
 const redirectUriList = { noun: 'redirect URI', most: mostRedirectUris };
 
@@ -71,17 +71,23 @@ function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): 
   throw new ApiError('refused', { description });
 }
 
-/** Returns the stored fields for a list of sources. Older builds, which allow one source only, read `source`. */
+/**
+ * Returns the stored fields for a list of at least one source. `source` is always set, because older builds read it: they know
+ * one source only.
+ */
 const storedSources = ([first = '', ...others]: readonly string[]): Pick<Client, 'source' | 'sources'> =>
   others.length === 0 ? { source: first } : { source: first, sources: [first, ...others] };
 
-/** Returns the change of the stored record for new settings. The database removes a field that is undefined. */
+/**
+ * Returns the change of the stored record for new settings. A setting of null becomes undefined: its field is then removed, which
+ * means the default.
+ */
 function storedSettings({ sources, ...settings }: Settings): Change<Client>['set'] {
   const fields = Object.entries(settings).map(([name, value]) => [name, value ?? undefined]);
   const changed: Change<Client>['set'] = Object.fromEntries(fields);
   if (sources === undefined) return changed;
-  const stored = sources === null ? {} : storedSources(sources);
-  return { ...changed, source: undefined, sources: undefined, ...stored };
+  const withoutSources = { ...changed, source: undefined, sources: undefined };
+  return sources === null ? withoutSources : { ...withoutSources, ...storedSources(sources) };
 }
 
 /** Returns the present values of the settings that an update changes, for the audit log. */
@@ -92,7 +98,7 @@ function previousSettings(client: Client, changed: Settings): Record<string, unk
 
 /** Manages the clients of partners. A client has the mode of its API key. The methods throw ApiError. */
 export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
-  /** Returns an active API key of this partner. */
+  /** Returns an active API key of this partner. @throws ApiError `not_found`, also for the partner, `refused`, `conflict` */
   async function requireKey(partnerId: string, keyId: string): Promise<ApiKey> {
     const [, key] = await Promise.all([partners.get(partnerId), keys.get(keyId)]);
     if (key.partnerId !== partnerId) {
@@ -112,9 +118,10 @@ export function createClients({ store, keys, partners, clock, directory, sources
     throw new ApiError('refused', { description });
   }
 
-  async function change(...args: Parameters<ClientStore['change']>): Promise<Client> {
-    const client = await store.change(...args);
-    await directory.changed(client._id);
+  /** Changes a client, and makes all processes read it again. */
+  async function change(clientId: string, decide: Parameters<ClientStore['change']>[1]): Promise<Client> {
+    const client = await store.change(clientId, decide);
+    await directory.changed(clientId);
     return client;
   }
 
@@ -139,7 +146,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const { secret, stored } = newClientSecret(now);
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { sources: names, passkeys, ...settings } = wanted;
+      const { sources: sourceNames, passkeys, ...settings } = wanted;
       const client = await store.insert(
         {
           _id: id,
@@ -150,7 +157,8 @@ export function createClients({ store, keys, partners, clock, directory, sources
           secrets: [stored],
           createdAt: new Date(now),
           ...givenFields(settings),
-          ...(names && storedSources(names)),
+          ...(sourceNames && storedSources(sourceNames)),
+          // Only false is stored. A client without the field allows passkeys.
           ...(passkeys === false && { passkeys }),
         },
         entry,
@@ -172,6 +180,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted }: UpdateClient,
       actor: Actor,
     ): Promise<Client> {
+      // These never change, so they can be read before the change. The redirect URIs can, so the change reads them again.
       const { partnerId, mode, kind } = await store.get(clientId);
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
       assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
@@ -192,17 +201,16 @@ export function createClients({ store, keys, partners, clock, directory, sources
       });
     },
 
-    /** Makes a new secret. The old secrets become invalid after `keepOldSeconds`, and at the earliest after 2 s (caches). */
+    /**
+     * Makes a new secret. The old secrets become invalid after `keepOldSeconds`. Even with 0 seconds, a process with a cached client
+     * accepts them for up to 2 s.
+     */
     async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
       const { secret, stored } = newClientSecret(clock.now());
       const client = await change(clientId, ({ secrets }) => {
         const now = clock.now();
-        const rotated = rotateSecrets(secrets, stored, { now, keepUntil: now + keepOldSeconds * 1000 });
-        if (!rotated) {
-          const description =
-            'Too many secrets of this client are still accepted; rotate without keeping the old ones';
-          throw new ApiError('conflict', { description });
-        }
+        const keepUntil = now + keepOldSeconds * 1000;
+        const rotated = [stored, ...keptSecrets(secrets, { now, keepUntil }, 'client')];
         const difference = {
           before: { secrets: secrets.length, last4: secrets[0]?.last4 },
           after: { secrets: rotated.length, keepOldSeconds, last4: stored.last4 },

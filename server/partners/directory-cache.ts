@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { monotonicTime } from '../platform/clock.ts';
 
-/** The time for which a record is cached if no change of it becomes known, in milliseconds. */
+/** A record is loaded again after this time, in milliseconds, even if no change of it was reported. */
 const lifetimeMs = 30_000;
+/** The most records in one cache. */
 const mostEntries = 10_000;
 
 export interface DirectoryCache<T> {
@@ -21,23 +22,25 @@ export function createDirectoryCache<T>(
   load: (id: string) => Promise<T | undefined>,
   uptime: () => number = monotonicTime,
 ): DirectoryCache<T> {
-  const entries = new LRUCache<string, { value: T; since: number }>({ max: mostEntries });
-  let changes = 0;
+  const entries = new LRUCache<string, { value: T; loadedAt: number }>({ max: mostEntries });
+  /** Counts the calls of `forget`. */
+  let drops = 0;
 
   return {
     async read(id, fresh) {
-      const known = entries.get(id);
-      if (known && !fresh && uptime() - known.since < lifetimeMs) return known.value;
-      const [since, changesBefore] = [uptime(), changes];
+      const cached = entries.get(id);
+      if (cached && !fresh && uptime() - cached.loadedAt < lifetimeMs) return cached.value;
+      const [loadedAt, dropsBefore] = [uptime(), drops];
       const value = await load(id);
-      const isNewest = (entries.get(id)?.since ?? 0) <= since;
+      // A load that began later may have ended before this one. Its record stays.
+      const isNewest = (entries.get(id)?.loadedAt ?? 0) <= loadedAt;
       if (value === undefined) entries.delete(id);
-      else if (changes === changesBefore && isNewest) entries.set(id, { value, since });
+      else if (drops === dropsBefore && isNewest) entries.set(id, { value, loadedAt });
       return value;
     },
 
     forget(id) {
-      changes += 1;
+      drops += 1;
       if (id === undefined) entries.clear();
       else entries.delete(id);
     },

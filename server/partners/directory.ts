@@ -9,10 +9,11 @@ import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 import { isLive } from './secrets.ts';
 
+/** How to read a record. Without options, a cached one is good enough. */
 export interface Reading<T> {
   /** Whether to read the database instead of the cache. */
   fresh?: boolean;
-  /** A condition of the caller. If a cached record does not meet the condition, the database is read. */
+  /** A condition of the caller. If a cached record does not meet it, the record is read once from the database. */
   until?: (found: T) => boolean;
 }
 
@@ -21,13 +22,14 @@ interface ClientWithPartner {
   partner: Partner;
 }
 
-/** Reads a record, and reads it again from the database if a cached record does not meet the caller's condition. */
-async function readUntil<T>(
+/** Reads a record with the caller's options. @param read `fresh` makes it read the database instead of the cache */
+async function readWith<T>(
   read: (fresh: boolean) => Promise<T | undefined>,
-  { fresh = false, until }: Reading<T>,
-) {
+  { fresh = false, until = () => true }: Reading<T>,
+): Promise<T | undefined> {
   const found = await read(fresh);
-  return found && !fresh && until && !until(found) ? read(true) : found;
+  const mayBeOutdated = found !== undefined && !fresh && !until(found);
+  return mayBeOutdated ? read(true) : found;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface Directory {
   apiKey(keyId: string): Promise<ApiKey | undefined>;
   /** Returns the present status of an API key, from the database. */
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
-  /** Returns the API key that accepts this secret now. A malformed secret never reaches the database. */
+  /** Returns the API key that accepts this secret now, also if it is revoked. A malformed secret never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
   /** Makes all processes read a client or partner again. Call this after a change of the record. */
   changed(id: string): Promise<void>;
@@ -61,24 +63,28 @@ interface Dependencies {
   used: (key: ApiKey, hash: string) => void;
 }
 
+/** Makes the directory. Simultaneous reads of one kind share a round trip to the database (`createGroupCommit`). */
 export function createDirectory({ stores, clock, used }: Dependencies): Directory {
   const { partners, keys, clients, changes } = stores;
   const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
     createDirectoryCache<T>(createGroupCommit({ run: findAll }));
   const partnerCache = cacheOf(partners);
   const clientCache = cacheOf(clients);
+  /** Drops a partner or client, or all of them if no id is given. An id is in one of the two caches at most. */
   function forget(id?: string): void {
     partnerCache.forget(id);
     clientCache.forget(id);
   }
-  const catchUp = createChangeWatch({ read: changes.read, onChange: forget });
+  /** Drops the records that other processes have changed. */
+  const dropOutdated = createChangeWatch({ read: changes.read, onChange: forget });
 
   async function readPartner(partnerId: string, fresh: boolean): Promise<Partner | undefined> {
-    if (!fresh) await catchUp();
+    if (!fresh) await dropOutdated();
     return partnerCache.read(partnerId, fresh);
   }
+
   async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
-    if (!fresh) await catchUp();
+    if (!fresh) await dropOutdated();
     const client = await clientCache.read(clientId, fresh);
     const partner = client && (await partnerCache.read(client.partnerId, fresh));
     return partner && { client, partner };
@@ -89,9 +95,9 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
   const readKeyByHash = createGroupCommit({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
 
   return {
-    client: (clientId, options = {}) => readUntil((fresh) => readClient(clientId, fresh), options),
+    client: (clientId, options = {}) => readWith((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, options = {}) => readUntil((fresh) => readPartner(partnerId, fresh), options),
+    partner: (partnerId, options = {}) => readWith((fresh) => readPartner(partnerId, fresh), options),
 
     apiKey: (keyId) => readKey(keyId),
 
@@ -105,6 +111,7 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
       const now = clock.now();
       const oldSecrets = (key.oldSecrets ?? []).filter((secret) => isLive(secret, now));
       if (![key, ...oldSecrets].some((secret) => sameText(secret.hash, hash))) return undefined;
+      // The use of a revoked key is refused by the caller, so it is not noted.
       if (key.status === 'active') used(key, hash);
       return key;
     },

@@ -16,7 +16,7 @@ interface Dependencies {
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
 }
 
-/** The longest pause, in milliseconds. Deliveries are kept for 30 days, and must not expire during a pause. */
+/** The longest pause, in milliseconds. It is much shorter than the 30 days of a delivery, so that none expires meanwhile. */
 export const longestPauseMs = 7 * 24 * 3_600_000;
 
 /** A key and the new signing secret of its endpoint. The secret is shown only once. */
@@ -25,13 +25,14 @@ export interface FreshEndpoint {
   signingSecret: string;
 }
 
-const missingUrl = (keyId: string) =>
+const missingUrlError = (keyId: string) =>
   new ApiError('conflict', { description: `API key ${keyId} has no webhook URL, and no signing secret` });
 
-function missingPreparedSecret(keyId: string, last4: string, prepared: string | undefined): ApiError {
-  const present = prepared === undefined ? 'none is prepared' : `the prepared one ends in ${prepared}`;
+function preparedSecretError(keyId: string, last4: string, preparedLast4: string | undefined): ApiError {
+  const reason =
+    preparedLast4 === undefined ? 'none is prepared' : `the prepared one ends in ${preparedLast4}`;
   return new ApiError('conflict', {
-    description: `API key ${keyId} has no prepared signing secret that ends in ${last4}: ${present}`,
+    description: `API key ${keyId} has no prepared signing secret that ends in ${last4}: ${reason}`,
   });
 }
 
@@ -48,7 +49,10 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
     };
   }
 
-  /** Makes a new signing secret the only one, with the next version. Keeps the present URL if none is given. */
+  /**
+   * Makes a new signing secret the only one. Keeps the present URL if none is given. The secrets of a key are numbered:
+   * `webhookSecrets` is the number of the last one, and goes on after the URL was removed.
+   */
   async function saveWithNewSecret(
     { keyId, url: newUrl }: { keyId: string; url?: string },
     actor: Actor,
@@ -59,7 +63,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       if (newUrl !== undefined) assertUrl(newUrl, current.mode);
       const { webhook, webhookSecrets } = current;
       const url = newUrl ?? webhook?.url;
-      if (url === undefined) throw missingUrl(keyId);
+      if (url === undefined) throw missingUrlError(keyId);
       const at = clock.now();
       const secretVersion = webhookSecrets + 1;
       const before = { url: webhook?.url ?? null, secretVersion: webhookSecrets, last4: webhook?.last4 };
@@ -100,7 +104,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       const key = await store.change(keyId, (current) => {
         assertActive(current);
         const { webhook } = current;
-        if (!webhook) throw missingUrl(keyId);
+        if (!webhook) throw missingUrlError(keyId);
         const at = clock.now();
         const next = { ...stored, preparedAt: new Date(at) };
         const difference = {
@@ -115,18 +119,20 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return { key, signingSecret };
     },
 
-    /** Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5). */
+    /**
+     * Signs with the prepared secret from now on. The previous secret becomes invalid immediately (interface 5.5, rule 5).
+     * @param last4 the last characters of the prepared secret that the caller means, in case another one was prepared meanwhile
+     */
     switchSecret({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> {
       return store.change(keyId, (current) => {
         assertActive(current);
         const { webhook, webhookSecrets } = current;
-        if (!webhook) throw missingUrl(keyId);
-        if (webhook.next?.last4 !== last4) {
-          // An earlier call made this switch. Its response may have been lost, so this call succeeds too.
-          if (!webhook.next && webhook.last4 === last4) return undefined;
-          throw missingPreparedSecret(keyId, last4, webhook.next?.last4);
-        }
+        if (!webhook) throw missingUrlError(keyId);
+        // The fields `next` and `lastUsedAt` belong to the old state, and are dropped.
         const { next, lastUsedAt: _lastUsedAt, ...rest } = webhook;
+        // An earlier call made this switch. Its response may have been lost, so this call succeeds too.
+        if (!next && webhook.last4 === last4) return undefined;
+        if (next?.last4 !== last4) throw preparedSecretError(keyId, last4, next?.last4);
         const { sealedSecret } = next;
         const at = clock.now();
         const secretVersion = webhookSecrets + 1;
@@ -150,7 +156,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         assertActive(current);
         assertUrl(url, current.mode);
         const { webhook } = current;
-        if (!webhook) throw missingUrl(keyId);
+        if (!webhook) throw missingUrlError(keyId);
         if (webhook.url === url) return undefined;
         const at = clock.now();
         const difference = { before: { url: webhook.url }, after: { url } };
@@ -167,19 +173,20 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
      */
     pause({ keyId, until }: { keyId: string; until: Date }, actor: Actor): Promise<ApiKey> {
       const at = clock.now();
-      const ahead = until.getTime() - at;
-      if (ahead <= 0 || ahead > longestPauseMs)
+      const lengthMs = until.getTime() - at;
+      if (lengthMs <= 0 || lengthMs > longestPauseMs)
         throw new ApiError('refused', {
           description: `${until.toISOString()} is not within the next 7 days; deliveries are kept for 30 days`,
         });
       return store.change(keyId, (current) => {
         assertActive(current);
         const isPaused = current.pause !== undefined && current.pause.until.getTime() > at;
-        const earlier = isPaused ? current.pause : undefined;
-        if (earlier?.until.getTime() === until.getTime()) return undefined;
-        const difference = { before: { pausedUntil: earlier?.until ?? null }, after: { pausedUntil: until } };
+        // A pause that has ended may still be stored. A new pause then has a new beginning.
+        const present = isPaused ? current.pause : undefined;
+        if (present?.until.getTime() === until.getTime()) return undefined;
+        const difference = { before: { pausedUntil: present?.until ?? null }, after: { pausedUntil: until } };
         return {
-          set: { pause: { since: earlier?.since ?? new Date(at), until } },
+          set: { pause: { since: present?.since ?? new Date(at), until } },
           entry: auditEntry(actor, { id: keyId, at }, difference),
         };
       });

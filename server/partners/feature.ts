@@ -29,7 +29,7 @@ interface Dependencies {
   openWallets: (partnerId: string) => Promise<void>;
   /** Returns why events may not be sent to `url` for a key of this mode; undefined if they may. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
-  /** Called when the pause of a key's webhooks has ended and waiting events can be sent. */
+  /** Called when an operator or member has ended the pause of a key's webhooks, so that waiting events can be sent. */
   resumed: (keyId: string) => Promise<void>;
   /** Called after a partner was suspended. */
   suspended: (partnerId: string) => Promise<void>;

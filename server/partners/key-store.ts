@@ -24,7 +24,9 @@ export interface ApiKey extends AuditedRecord {
   oldSecrets?: OldKeySecret[];
   webhook?: {
     url: string;
+    /** The signing secret, encrypted with the master key. */
     sealedSecret: string;
+    /** The number of this secret among all signing secrets of the key. */
     secretVersion: number;
     /** The last characters of the secret, and its creation time. Absent if an older build made the secret. */
     last4?: string;
@@ -32,11 +34,12 @@ export interface ApiKey extends AuditedRecord {
     lastUsedAt?: Date;
     /** The prepared secret. It signs nothing until `switchSecret` makes it the current one. */
     next?: { sealedSecret: string; last4: string; preparedAt: Date };
+    /** When the URL was set. */
     setAt: Date;
   };
   /** Set if the webhook URL also receives notices. */
   notices?: true;
-  /** The events of this key are not sent before `until`. */
+  /** A pause: the events of this key are not sent before `until`. `since` is when it began. */
   pause?: { since: Date; until: Date };
   /** The number of signing secrets that this key ever had. It goes on if the URL is removed and set again. */
   webhookSecrets: number;
@@ -65,6 +68,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'pause.until': 1 }, sparse: true },
 ];
 
+/** A field with a sealed value. `counted`: a change of it also counts in `revision`, as every change of these records. */
 const sealed = (field: string): SealedField => ({ collection, field, counted: true });
 export const sealedSigningSecret = sealed('webhook.sealedSecret');
 export const sealedPreparedSecret = sealed('webhook.next.sealedSecret');
@@ -91,6 +95,7 @@ export function createKeyStore(db: Db, read: JointRead): KeyStore {
     async findByHashes(hashes) {
       const found = await keys.find({ hash: { $in: [...hashes] } }).toArray();
       const byHash = new Map(found.map((key) => [key.hash, key]));
+      // Few secrets are old ones, so they are looked up only if the first query has not found them.
       const missing = hashes.filter((hash) => !byHash.has(hash));
       if (missing.length > 0) {
         const rotated = await keys.find({ 'oldSecrets.hash': { $in: missing } }).toArray();

@@ -8,7 +8,7 @@ import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
 import type { PartnerStore } from './partner-store.ts';
-import { keptSecrets, mostSecrets } from './secrets.ts';
+import { keptSecrets } from './secrets.ts';
 
 interface Dependencies {
   store: KeyStore;
@@ -24,22 +24,19 @@ export interface FreshKey {
 
 export type Keys = ReturnType<typeof createKeys>;
 
+/** Makes the secret of an API key, and the fields to store for it. */
 function newSecret(mode: Mode) {
   const apiKey = randomSecret(mode === 'live' ? 'liveKey' : 'testKey');
   return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };
 }
 
-/** Returns the old secrets of a key after a rotation: those that stay valid. @throws ApiError `conflict` if they would be too many */
+/** Returns the old secrets of a key after a rotation. The present secret becomes one of them. */
 function oldSecretsAfter(
   { hash, last4, lastUsedAt, oldSecrets = [] }: ApiKey,
   times: { now: number; keepUntil: number },
 ): OldKeySecret[] {
-  const present = { hash, last4, ...(lastUsedAt ? { lastUsedAt } : {}) };
-  const kept = keptSecrets<Omit<OldKeySecret, 'expiresAt'>>([present, ...oldSecrets], times);
-  if (kept.length < mostSecrets) return kept;
-  const description =
-    'Too many secrets of this API key are still accepted; rotate without keeping the old ones';
-  throw new ApiError('conflict', { description });
+  const presentSecret = { hash, last4, ...(lastUsedAt ? { lastUsedAt } : {}) };
+  return keptSecrets<Omit<OldKeySecret, 'expiresAt'>>([presentSecret, ...oldSecrets], times, 'API key');
 }
 
 /** @throws ApiError `conflict` if the key is revoked, because a revoked key cannot be changed */
@@ -48,20 +45,26 @@ export function assertActive(key: ApiKey): void {
     throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
 }
 
+/** The filter of a list. An unused key was neither made nor used since then, with its present secret or an old one. */
 function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<ApiKey> {
   if (unusedSince === undefined) return fields;
-  const since = { $gte: new Date(unusedSince) };
+  const isRecent = { $gte: new Date(unusedSince) };
   return {
     ...fields,
-    $nor: [{ createdAt: since }, { lastUsedAt: since }, { 'oldSecrets.lastUsedAt': since }],
+    $nor: [{ createdAt: isRecent }, { lastUsedAt: isRecent }, { 'oldSecrets.lastUsedAt': isRecent }],
   };
 }
 
 /** Manages API keys. A key is `active` until it is revoked, which is final. The methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
+  /** @throws ApiError `not_found` */
+  async function requirePartner(partnerId: string): Promise<void> {
+    await partners.get(partnerId);
+  }
+
   return {
     async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
-      await partners.get(partnerId);
+      await requirePartner(partnerId);
       const now = clock.now();
       const id = randomId('apiKey');
       const { apiKey, stored } = newSecret(mode);
@@ -73,7 +76,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
     show: (keyId: string): Promise<ApiKey> => store.get(keyId),
 
     async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
-      if (wanted.partnerId) await partners.get(wanted.partnerId);
+      if (wanted.partnerId) await requirePartner(wanted.partnerId);
       return store.list(filterOf(wanted), { limit, after });
     },
 
@@ -94,6 +97,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
         return {
           set: {
             ...stored,
+            // The new secret was never used.
             lastUsedAt: undefined,
             oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
             rotatedAt: new Date(at),

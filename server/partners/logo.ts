@@ -10,18 +10,27 @@ interface Picture {
   data: Uint8Array;
 }
 
+/** The most pixels of an upload. They bound the memory and time of decoding. */
 const mostPixels = 1_048_576;
+/** The least width and height of an upload, in pixels. */
 const leastSide = 16;
 /** A progressive JPEG has about ten scans. Each scan costs time, even if it has few bytes. */
 const mostScans = 40;
 /** Heights in pixels to try until the file is small enough. The pages show 44 pixels, which are 132 on the finest screens. */
 const heights = [132, 88, 44, 32] as const;
 /** The highest ratio of the longer side to the shorter side. */
-const widest = 3;
+const mostStretched = 3;
 /** The most bytes of a logo as the pages load it. */
 export const largestLogo = 12_000;
 
-const pngMark = Buffer.from('89504e470d0a1a0a', 'hex');
+const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
+const jpegSignature = Buffer.from('ffd8ff', 'hex');
+/** The two bytes before each scan of a JPEG, as text. */
+const startOfScan = '\xff\xda';
+/** Where a PNG has its width, its height and its kind of interlacing, and where these fields end. In bytes. */
+const pngHeader = { width: 16, height: 20, interlacing: 28, end: 33 };
+/** A pixel has red, green, blue and opacity, in this order. */
+const bytesPerPixel = 4;
 
 function refused(description: string, cause?: unknown): ApiError {
   return new ApiError('refused', { description: `The logo ${description}`, cause });
@@ -31,30 +40,34 @@ function assertSides(width: number, height: number): void {
   if (width < leastSide || height < leastSide)
     throw refused(`must be at least ${leastSide} pixels wide and high`);
   if (width * height > mostPixels) throw refused('must have at most 1,048,576 pixels, such as 1024 × 1024');
-  if (width > height * widest || height > width * widest)
-    throw refused(`must be at most ${widest} times as wide as it is high, or as high as it is wide`);
+  if (width > height * mostStretched || height > width * mostStretched)
+    throw refused(`must be at most ${mostStretched} times as wide as it is high, or as high as it is wide`);
 }
 
 function readPng(file: Buffer): Picture {
-  if (file.length < 33) throw refused('is not a whole PNG file');
-  assertSides(file.readUInt32BE(16), file.readUInt32BE(20));
+  if (file.length < pngHeader.end) throw refused('is not a whole PNG file');
+  assertSides(file.readUInt32BE(pngHeader.width), file.readUInt32BE(pngHeader.height));
   // The decoder does not bound the unpacked size of an interlaced file.
-  if (file[28] !== 0) throw refused('must not be an interlaced PNG: save it without interlacing');
+  if (file[pngHeader.interlacing] !== 0)
+    throw refused('must not be an interlaced PNG: save it without interlacing');
   return PNG.sync.read(file);
 }
 
 function readJpeg(file: Buffer): Picture {
-  const scans = file.toString('latin1').split('\xff\xda').length - 1;
+  const scans = file.toString('latin1').split(startOfScan).length - 1;
   if (scans > mostScans) throw refused('is a JPEG with too many scans: save it again');
   const limits = { maxResolutionInMP: mostPixels / 1e6, maxMemoryUsageInMB: 64 };
   return decodeJpeg(file, { ...limits, useTArray: true, formatAsRGBA: true, tolerantDecoding: false });
 }
 
+const startsWith = (file: Buffer, signature: Buffer): boolean =>
+  file.subarray(0, signature.length).equals(signature);
+
 /** Decodes a file. Its first bytes decide the format, because the file's name and declared type are not trusted. */
 function decode(file: Buffer): Picture {
   try {
-    if (file.subarray(0, 8).equals(pngMark)) return readPng(file);
-    if (file.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))) return readJpeg(file);
+    if (startsWith(file, pngSignature)) return readPng(file);
+    if (startsWith(file, jpegSignature)) return readJpeg(file);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw refused('could not be read, or is too large', error);
@@ -62,22 +75,30 @@ function decode(file: Buffer): Picture {
   throw refused('must be a PNG or JPEG file');
 }
 
-/** Returns the mean color of the pixels of a box, weighted by opacity, and their mean opacity. */
-function meanOf(picture: Picture, box: { left: number; top: number; right: number; bottom: number }) {
-  const sum = [0, 0, 0, 0];
+/**
+ * Returns the mean color and the mean opacity of the pixels of a box. A color counts by its opacity, because the color of a
+ * transparent pixel is not visible.
+ */
+function meanOf({ width, data }: Picture, box: { left: number; top: number; right: number; bottom: number }) {
+  const sum = { red: 0, green: 0, blue: 0, opacity: 0 };
   for (let y = box.top; y < box.bottom; y += 1) {
     for (let x = box.left; x < box.right; x += 1) {
-      const offset = (y * picture.width + x) * 4;
-      const opacity = picture.data[offset + 3] ?? 0;
-      for (let channel = 0; channel < 3; channel += 1)
-        sum[channel] = (sum[channel] ?? 0) + (picture.data[offset + channel] ?? 0) * opacity;
-      sum[3] = (sum[3] ?? 0) + opacity;
+      const offset = (y * width + x) * bytesPerPixel;
+      const opacity = data[offset + 3] ?? 0;
+      sum.red += (data[offset] ?? 0) * opacity;
+      sum.green += (data[offset + 1] ?? 0) * opacity;
+      sum.blue += (data[offset + 2] ?? 0) * opacity;
+      sum.opacity += opacity;
     }
   }
-  const [red = 0, green = 0, blue = 0, opacity = 0] = sum;
   const pixels = (box.right - box.left) * (box.bottom - box.top);
-  const colors = [red, green, blue].map((value) => (opacity === 0 ? 0 : Math.round(value / opacity)));
-  return [...colors, Math.round(opacity / pixels)];
+  const meanOfColor = (value: number) => (sum.opacity === 0 ? 0 : Math.round(value / sum.opacity));
+  return [
+    meanOfColor(sum.red),
+    meanOfColor(sum.green),
+    meanOfColor(sum.blue),
+    Math.round(sum.opacity / pixels),
+  ];
 }
 
 /** Scales a picture down to a height. A picture that is already smaller keeps its size. */
@@ -96,7 +117,8 @@ function scaleDown(picture: Picture, height: number): PNG {
     const [top, bottom] = edges(y, image.height, picture.height);
     for (let x = 0; x < image.width; x += 1) {
       const [left, right] = edges(x, image.width, picture.width);
-      image.data.set(meanOf(picture, { left, top, right, bottom }), (y * image.width + x) * 4);
+      const offset = (y * image.width + x) * bytesPerPixel;
+      image.data.set(meanOf(picture, { left, top, right, bottom }), offset);
     }
   }
   return image;

@@ -15,10 +15,11 @@ interface Dependencies {
 
 /** Manages the logos of partners. The methods throw ApiError. */
 export function createLogos({ store, logos, clock, directory }: Dependencies) {
-  /** Sets or removes the logo of a partner, and deletes the previous picture. */
+  /** Sets or removes the logo of a partner, and deletes the previous picture. @param logo the id of the stored picture */
   async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<Partner> {
     let previous: string | undefined;
     const partner = await store.change(partnerId, (current) => {
+      // The function runs again after a concurrent change, so the last value counts.
       previous = current.logo;
       if (current.logo === logo) return undefined;
       const difference = { before: { logo: current.logo ?? null }, after: { logo: logo ?? null } };

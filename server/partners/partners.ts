@@ -35,6 +35,7 @@ export function createPartners({ store, clock, openWallets, directory, suspended
         entry: auditEntry(actor, target, { before: { status }, after: { status: to } }),
       };
     });
+    // These steps also run if the status was the same: a repeated call completes one that was interrupted.
     await directory.changed(partnerId);
     if (to === 'suspended') await suspended(partnerId);
     return partner;

@@ -16,6 +16,7 @@ export function redirectUriFault(uri: string, mode: Mode): string | undefined {
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(uri))
     return 'must be an absolute URI such as https://example.com/callback';
   if (uri.includes('#')) return 'must not have a fragment';
+  // The parser does not report an empty user name, as in `https://@example.com`.
   if (url.username || url.password || /^[^/?]*:\/\/[^/?]*@/.test(uri))
     return 'must not have a user name or password';
   if (url.protocol === 'https:') return undefined;

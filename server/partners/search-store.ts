@@ -20,8 +20,8 @@ function hostIn(text: string): string {
   return (URL.canParse(text) ? new URL(text).host : '') || text;
 }
 
-/** The fields that contain the last characters of secrets. */
-const lastFours = [
+/** The fields that contain the last four characters of secrets, each with the words that name the secret in a match. */
+const lastFourFields = [
   { collection: 'apiKeys', field: 'last4', secret: 'API key' },
   { collection: 'apiKeys', field: 'oldSecrets.last4', secret: 'old secret of API key' },
   { collection: 'apiKeys', field: 'webhook.last4', secret: 'signing secret of' },
@@ -31,24 +31,23 @@ const lastFours = [
   { collection: 'integrations', field: 'oldSecret.last4', secret: 'old secret of integration' },
 ];
 
-interface Kept {
+interface FoundRecord {
   _id: string;
   partnerId: string;
   redirectUris?: string[];
-  clientId?: string;
 }
 
 interface Query {
   collection: string;
   filter: Document;
-  /** The index that the query scans, without reading documents. */
+  /** The index of the searched field. The query reads all its keys, but only those documents that match. */
   hint: Document;
   /** The fields that the query returns besides the id. */
   fields?: Document;
 }
 
 /** An entry of the audit log about a secret that was replaced or removed. */
-interface Replaced {
+interface ReplacedSecret {
   partnerId: string;
   target: string;
   operatorName: string;
@@ -59,11 +58,11 @@ export type SearchStore = ReturnType<typeof createSearchStore>;
 
 /** Searches partners by name, host, id or key. */
 export function createSearchStore(db: Db) {
-  const query = <Found extends Document = Kept>({
+  const query = <Found extends Document = FoundRecord>({
     collection,
     filter,
     hint,
-    fields = { partnerId: 1, redirectUris: 1, clientId: 1 },
+    fields = { partnerId: 1, redirectUris: 1 },
   }: Query): Promise<Found[]> =>
     db
       .collection(collection)
@@ -78,8 +77,10 @@ export function createSearchStore(db: Db) {
     return found.map(({ _id }) => ({ partnerId: _id, found: 'name' }));
   }
 
+  /** Finds clients by a part of the host of a redirect URI. @param text the part, or an address with this host */
   async function byRedirectHost(text: string): Promise<Match[]> {
     const host = literal(hostIn(text));
+    // The host ends at the first slash, question mark or hash after `://`.
     const pattern = new RegExp(`^https?://[^/?#]*${host}`, 'i');
     const filter = { redirectUris: { $regex: pattern } };
     const found = await query({ collection: 'clients', filter, hint: { redirectUris: 1 } });
@@ -91,7 +92,7 @@ export function createSearchStore(db: Db) {
 
   async function byLastFour(text: string): Promise<Match[]> {
     const found = await Promise.all(
-      lastFours.map(async ({ collection, field, secret }) => {
+      lastFourFields.map(async ({ collection, field, secret }) => {
         const owners = await query({ collection, filter: { [field]: text }, hint: { [field]: 1 } });
         return owners.map(({ _id, partnerId }) => ({ partnerId, found: `${secret} ${_id} …${text}` }));
       }),
@@ -101,7 +102,7 @@ export function createSearchStore(db: Db) {
 
   /** Finds secrets that were replaced or removed. The audit log keeps their last characters forever. */
   async function byReplaced(text: string): Promise<Match[]> {
-    const entries = await query<Replaced>({
+    const entries = await query<ReplacedSecret>({
       collection: 'auditLog',
       filter: { 'before.last4': text, partnerId: { $exists: true } },
       hint: { 'before.last4': 1 },
@@ -124,8 +125,10 @@ export function createSearchStore(db: Db) {
   async function byId(text: string, kind: IdentifierKind): Promise<Match[]> {
     const collection = collections[kind];
     if (!collection || !/^\w+$/.test(text)) return [];
+    // `~` sorts after all characters of an id.
     const filter = { _id: { $gte: text, $lt: `${text}~` } };
     const found = await query({ collection, filter, hint: { _id: 1 } });
+    // A partner has no `partnerId`: its own id is it.
     return found.map(({ _id, partnerId = _id }) => ({ partnerId, found: _id }));
   }
 
@@ -134,10 +137,12 @@ export function createSearchStore(db: Db) {
     async matches(text: string): Promise<Match[]> {
       const kind = identifierKind(text);
       if (kind) return byId(text, kind);
+      const canBeHost = /^\S+$/.test(text);
+      const canBeLastFour = /^[0-9A-Za-z]{4}$/.test(text);
       const found = await Promise.all([
         byName(text),
-        ...(/^\S+$/.test(text) ? [byRedirectHost(text)] : []),
-        ...(/^[0-9A-Za-z]{4}$/.test(text) ? [byLastFour(text), byReplaced(text)] : []),
+        ...(canBeHost ? [byRedirectHost(text)] : []),
+        ...(canBeLastFour ? [byLastFour(text), byReplaced(text)] : []),
       ]);
       return found.flat();
     },

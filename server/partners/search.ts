@@ -23,11 +23,13 @@ export function createPartnerSearch({ store, search }: Dependencies) {
       .flatMap((partner) => partner ?? [])
       .filter((partner) => status === undefined || partner.status === status)
       .toSorted(newestFirst);
-    const last = after === undefined ? -1 : partners.findIndex(({ _id }) => _id === after);
-    if (after !== undefined && last === -1) {
+    const indexOfAfter = partners.findIndex(({ _id }) => _id === after);
+    if (after !== undefined && indexOfAfter === -1) {
       throw new ApiError('not_found', { description: `No partner ${after} among those found` });
     }
-    return partners.slice(last + 1, last + 1 + limit).map((partner) => ({
+    // Without `after`, the index is -1, and the page begins with the first partner.
+    const start = indexOfAfter + 1;
+    return partners.slice(start, start + limit).map((partner) => ({
       ...viewPartner(partner),
       found: matches.filter(({ partnerId }) => partnerId === partner._id).map((match) => match.found),
     }));

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
-import { isWellFormedSecret, randomSecret, sameText, sha256 } from '../platform/ids.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { ClientSecret } from './client-store.ts';
 
 /** The most secrets that are accepted at the same time: the current one, and the old ones that `--keep-old` keeps. */
@@ -11,6 +12,7 @@ export function newClientSecret(now: number): { secret: string; stored: ClientSe
   return { secret, stored: { hash: sha256(secret), last4: secret.slice(-4), createdAt: new Date(now) } };
 }
 
+/** A secret that is accepted until `expiresAt`, or without an end. */
 interface Expiring {
   expiresAt?: Date;
 }
@@ -19,30 +21,27 @@ interface Expiring {
 export const isLive = ({ expiresAt }: Expiring, now: number): boolean =>
   !expiresAt || expiresAt.getTime() > now;
 
-/** Returns the secrets that are still accepted after a rotation. Each expires at `keepUntil` at the latest. */
+/**
+ * Returns the old secrets that stay accepted after a rotation. Each expires at `keepUntil` at the latest.
+ * @param noun the kind of record that has the secrets
+ * @throws ApiError `conflict` if too many secrets would be accepted at the same time
+ */
 export function keptSecrets<S extends object>(
   secrets: readonly (S & Expiring)[],
   { now, keepUntil }: { now: number; keepUntil: number },
+  noun: 'client' | 'API key',
 ): (S & { expiresAt: Date })[] {
-  return secrets
+  const kept = secrets
     .map((secret) => {
-      const end = Math.min(secret.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, keepUntil);
-      return { ...secret, expiresAt: new Date(end) };
+      const expiresAt = new Date(Math.min(secret.expiresAt?.getTime() ?? keepUntil, keepUntil));
+      return { ...secret, expiresAt };
     })
     .filter((secret) => isLive(secret, now));
-}
-
-/**
- * Returns the list after a rotation: the new secret first, then the older ones, which expire at `keepUntil` at the latest.
- * @returns undefined if too many secrets would be valid at the same time
- */
-export function rotateSecrets(
-  secrets: readonly ClientSecret[],
-  fresh: ClientSecret,
-  times: { now: number; keepUntil: number },
-): ClientSecret[] | undefined {
-  const kept = keptSecrets(secrets, times);
-  return kept.length < mostSecrets ? [fresh, ...kept] : undefined;
+  // The new secret is one of the most that are accepted, so the old ones must be fewer.
+  if (kept.length < mostSecrets) return kept;
+  throw new ApiError('conflict', {
+    description: `Too many secrets of this ${noun} are still accepted; rotate without keeping the old ones`,
+  });
 }
 
 export interface ClientSecrets {
@@ -56,15 +55,16 @@ interface Dependencies {
   used: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
 }
 
+/** Checks the secrets of clients. Expired secrets are not accepted. */
 export function createClientSecrets({ clock, used }: Dependencies): ClientSecrets {
   return {
     matches({ _id, secrets }, secret) {
       const hash = sha256(secret);
       const now = clock.now();
       // All secrets are compared, also after a match, so that the time reveals nothing.
-      const equal = secrets.filter((known) => sameText(known.hash, hash));
-      const matching = equal.find((known) => isLive(known, now));
-      if (!matching || !isWellFormedSecret('clientSecret', secret)) return false;
+      const equal = secrets.filter((stored) => sameText(stored.hash, hash));
+      const matching = equal.find((stored) => isLive(stored, now));
+      if (!matching) return false;
       used(_id, hash, matching.lastUsedAt);
       return true;
     },

@@ -27,6 +27,7 @@ export function createWarningSettings({ store, clock }: Dependencies) {
 
     async set({ partnerId, emails, lowBalance }: SetWarnings, actor: Actor): Promise<WarningSettings> {
       const changed = await store.change(partnerId, ({ warnings: before = {} }) => {
+        // A field that is left out stays as it is.
         const after = { ...before };
         if (emails) after.emails = emails;
         if (lowBalance) after.lowBalance = lowBalance;
