@@ -112,9 +112,12 @@ export interface Verification {
   sessionQueryRoutes: FastifyPluginAsyncZod;
   /** Renders the consent page of a client with the given settings. */
   previewConsent: ReturnType<typeof createConsentPreview>;
+  /** Sessions and claims of authorization codes, for their exchange. */
   grants: Grants;
   rememberCustomer: EnrollmentStore['rememberCustomer'];
+  /** Finds an enrolled user with the claims that are still fresh. */
   enrolled: ReturnType<typeof createEnrolledUsers>;
+  /** Finishes changes of sessions and enrollments, and deletes what has expired. */
   sweep: Sweep;
   /** Finishes erasures. */
   erasureSweep: Sweep;

@@ -219,6 +219,7 @@ export function createFlow(dependencies: Dependencies) {
     kind: 'methods',
     session,
     offered: offeredTo(session, clock.now()),
+    // The method that ended is not always the session's present source.
     last: last && { method: sourceOf({ ...session, source: last.source }).method, reason: last.reason },
   });
 

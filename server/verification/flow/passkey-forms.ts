@@ -102,6 +102,7 @@ export function createPasskeyForms(dependencies: Dependencies) {
 
     /** Records that the user does not want to save a passkey. */
     async decline(session: Session, secret: string): Promise<Submitted> {
+      // The user was not asked, or has answered before.
       if (session.passkey !== 'offered' || !session.userId) return { session, secret };
       const moved = await move(session, passkeyAnswered('passkey_declined', now()));
       if (moved) passkeys.onCeremony('save', 'declined');

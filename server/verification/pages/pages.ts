@@ -168,11 +168,10 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       // Some of these texts name the partner.
       const outcomeInWords =
         typeof outcomeText === 'function' ? partner && outcomeText(partner.partner) : outcomeText;
-      // Where the button "Back" leads: from the computer to the partner, and from a bad request to the site that sent it.
-      const back =
-        context.device === 'computer' && partner
-          ? { back: `${partner.origin}/` }
-          : name === 'invalid' && from && { back: `${from.origin}/`, isolatedHost: isolated(from.host, m) };
+      // The button "Back" leads from the computer to the partner, and after a bad request to the site that has sent it.
+      const toPartner = context.device === 'computer' && partner && { back: `${partner.origin}/` };
+      const toSender = name === 'invalid' &&
+        from && { back: `${from.origin}/`, isolatedHost: isolated(from.host, m) };
       return eta.render('./problem', {
         ...files,
         ...partner,
@@ -182,7 +181,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         good: name === 'finished',
         outcome: outcomeInWords,
         retryAt,
-        ...back,
+        ...(toPartner || toSender),
         requestId,
       });
     },

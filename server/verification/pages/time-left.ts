@@ -1,9 +1,9 @@
 const minute = 60_000;
 
-/** An open page reloads when this many minutes are left, to show the warning and to keep it correct. */
-const marks = [5, 2, 0];
-/** Minutes left from which on the page warns (WCAG 2.2.1). The session's 30 minutes are from the contract. */
-const endingFrom = 5;
+/** An open page reloads when so many minutes are left, to show the warning and to keep it correct. */
+const reloadMinutes = [5, 2, 0];
+/** The page warns when so many minutes are left (WCAG 2.2.1). The session's 30 minutes are from the contract. */
+const warningMinutes = 5;
 
 export interface TimeLeft {
   /** Whole minutes, rounded up. */
@@ -17,8 +17,8 @@ export interface TimeLeft {
 /** How long a session that ends at `expiresAt` is still open at `now`, both in milliseconds. */
 export function timeLeft(expiresAt: number, now: number): TimeLeft {
   const left = Math.max(0, expiresAt - now);
-  const next = marks.find((mark) => mark * minute < left) ?? 0;
-  // One second more, so that the mark has passed on the server too.
-  const refreshAfter = Math.ceil((left - next * minute) / 1000) + 1;
-  return { minutes: Math.ceil(left / minute), ending: left <= endingFrom * minute, refreshAfter };
+  const nextReload = reloadMinutes.find((minutes) => minutes * minute < left) ?? 0;
+  // One second more, so that this time has come on the server too.
+  const refreshAfter = Math.ceil((left - nextReload * minute) / 1000) + 1;
+  return { minutes: Math.ceil(left / minute), ending: left <= warningMinutes * minute, refreshAfter };
 }

@@ -1,6 +1,5 @@
 import type { View } from '../flow/view.ts';
 import type { DeviceName } from '../handoff/devices.ts';
-import { handoffLifetimeMs } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
 import { claimsAskedFor, isReturnUnderWay } from '../session/steps.ts';
 import type { Method } from '../sources/source.ts';
@@ -40,7 +39,7 @@ function agoInWords(then: Date, { language, now }: RequestContext): string {
 }
 
 /** The page of the session's source, by its kind. `hasOthers`: whether the user can go back to the list of methods. */
-function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
+function sourcePage(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
   const { beginning, session, asked } = view;
   const verify = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
   switch (beginning.kind) {
@@ -163,7 +162,7 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
     case 'save-passkey':
       return { template: 'save-passkey', step: 'verify', passkey: JSON.stringify(view.passkey) };
     case 'begin':
-      return beginning(view, context);
+      return sourcePage(view, context);
     case 'methods':
       return methodList(view, context);
     case 'handoff':
@@ -219,6 +218,5 @@ export function refreshOf(
   if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usualSeconds);
   // Code and link disappear when they expire. One second more, so that they have expired on the server too.
   const untilExpiry = Math.ceil((handoff.expiresAt.getTime() - now) / 1000) + 1;
-  const longest = handoffLifetimeMs / 1000 + 1;
-  return String(Math.min(usualSeconds, Math.max(1, Math.min(untilExpiry, longest))));
+  return String(Math.min(usualSeconds, Math.max(1, untilExpiry)));
 }

@@ -105,7 +105,7 @@ export interface EnrollmentStore {
   rememberCustomer(id: string, customerHash: string): Promise<void>;
 }
 
-/** Whether the user has withdrawn the consent that was given at `consentedAt`. */
+/** Whether the user has withdrawn the consent that was given at `consentedAt`. Without a consent, there is none left. */
 export const isWithdrawn = (
   { withdrawnAt }: Pick<Enrollment, 'withdrawnAt'>,
   { consentedAt }: { consentedAt?: Date },

@@ -24,6 +24,7 @@ const underWayMs = 10_000;
 export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: EndingDependencies) {
   return async ({ _id, userId, withdrawnAt }: { _id: string; userId: string; withdrawnAt: Date }) => {
     const [enrollment, all] = await Promise.all([enrollments.find(_id), sessions.ofUser(userId)]);
+    // The user was erased since, which removes all accesses.
     if (!enrollment) return;
     const { partnerId, mode } = enrollment;
     const withdrawn = all.filter(

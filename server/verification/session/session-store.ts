@@ -237,6 +237,7 @@ export function createSessionStore(db: Db, read: JointRead): SessionStore {
     },
 
     async forgetCarried(userId) {
+      // Sessions that have neither are not written again.
       const given: Filter<Session>[] = [
         { carried: { $exists: true } },
         { clientReferenceId: { $exists: true } },

@@ -33,7 +33,10 @@ export function stepOf(session: Session, now: number): Step {
   return expired ? 'expired' : reachedStepOf(session);
 }
 
-/** The version of the session's form. A form with another version is out of date. */
+/**
+ * The version of the session's form. A form with another version is out of date. It changes with the step, the hand-off
+ * and the method, because these decide what the page asks.
+ */
 export function formVersionOf(
   { handoff, methods }: Pick<Session, 'handoff' | 'methods'>,
   step: Step,

@@ -66,6 +66,7 @@ function withinReturnTimeout<T>(work: Promise<T>): Promise<T> {
 /** Summarizes an error for the log, without the provider's response, which contains personal data. */
 function summaryOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
+  // `error` is the error code in the provider's response.
   const { code, error: answered } = error as { code?: unknown; error?: unknown };
   return { name: error.name, message: error.message, code, answered };
 }

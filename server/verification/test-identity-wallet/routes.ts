@@ -66,6 +66,7 @@ function ownPath(uri: string, baseUrl: string): string {
   return path;
 }
 
+/** Posts a form to an endpoint of this server, without the network. */
 const postForm = (app: FastifyInstance, path: string, fields: Record<string, string>) =>
   app.inject({
     method: 'POST',
@@ -74,6 +75,7 @@ const postForm = (app: FastifyInstance, path: string, fields: Record<string, str
     payload: new URLSearchParams(fields).toString(),
   });
 
+/** Fetches a signed request, by POST if there is a nonce to send. @throws Fault `closed` if the request is not open */
 async function fetchRequest(app: FastifyInstance, path: string, nonce: string | undefined): Promise<string> {
   const { statusCode, body } = await (nonce === undefined
     ? app.inject({ method: 'GET', url: path })

@@ -78,6 +78,7 @@ export function createYourDataPages({ plain, imprint }: Dependencies) {
     };
   }
 
+  /** The text that tells users whom to ask, and the address of support, if the operator has set one. */
   const helpTexts = (words: { help: string; alone: string }) => {
     const help = helpOf(imprint);
     return { help, ask: help ? words.help : words.alone };

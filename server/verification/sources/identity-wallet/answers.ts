@@ -67,7 +67,7 @@ const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | 
 
 /** Whether a device continues the session: the phone once it has claimed the hand-off, else the computer. */
 const isActiveDevice = ({ handoff }: Session, device: Device): boolean =>
-  (device === 'phone') === (handoff?.state === 'claimed');
+  device === (handoff?.state === 'claimed' ? 'phone' : 'computer');
 
 /** Handles the responses of identity wallets, and the browsers that return after them. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
