@@ -26,6 +26,7 @@ function percentText(share: number | null): string {
 }
 
 const shareOf = (part: number, all: number): number | null => (all === 0 ? null : part / all);
+/** Writes a time as `2026-03-04 09:30`. */
 const timeText = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
 const count = new Intl.NumberFormat('en-US');
 

@@ -15,6 +15,7 @@ interface Dependencies {
 /** The most hours whose counts wait while the database is unavailable. Older hours are dropped. */
 const mostWaitingHours = 48;
 
+/** Only requests of partners and their users count, not health checks, documentation or the pages of operators. */
 const isCounted = (route: string): boolean => /^\/(?:api|verify)\//.test(route);
 
 /** Counts requests and webhooks of this process, and adds the counts to the record of the hour. */
@@ -40,7 +41,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
     for (const [name, by] of Object.entries(counts) as [keyof Counts, number][]) addition[name] += by;
   }
 
-  /** Sets the bit of the current minute. */
+  /** Sets the bit of the current minute. `early` has the bits of the first half of an hour, `late` those of the second half. */
   function markMinuteAvailable(): void {
     const now = clock.now();
     const current = windowStart(now, minute);

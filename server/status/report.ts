@@ -5,7 +5,10 @@ import { type Counts, daysKept, type ServiceHour } from './service-hour-store.ts
 const day = 24 * hour;
 /** The periods until now that are reported, in hours. */
 const spans = [24, 7 * 24, daysKept * 24];
-/** An hour has many errors if it has at least this share and this number. The number excludes a few errors among few requests. */
+/**
+ * An hour has many errors if it has at least this share and this number. The number is there, because a single error among few
+ * requests would reach the share.
+ */
 const manyErrors = { leastShare: 0.01, leastCount: 10 };
 
 /** The report that is made from the records. */
@@ -31,10 +34,10 @@ const isAvailableIn = ({ early, late }: ServiceHour, minuteOfHour: number): bool
   (minuteOfHour < 30 ? (early >>> minuteOfHour) & 1 : (late >>> (minuteOfHour - 30)) & 1) === 1;
 
 /** Returns the periods in which no process could serve requests. Minutes without a record count as such. */
-function outagesOf(hours: ReadonlyMap<number, ServiceHour>, { begin, end }: Minutes): Minutes[] {
+function outagesOf(recordByHour: ReadonlyMap<number, ServiceHour>, { begin, end }: Minutes): Minutes[] {
   const outages: Minutes[] = [];
   for (let at = begin; at < end; at += 1) {
-    const record = hours.get(windowStart(at, 60));
+    const record = recordByHour.get(windowStart(at, 60));
     if (record && isAvailableIn(record, at % 60)) continue;
     const last = outages.at(-1);
     if (last?.end === at) last.end = at + 1;
@@ -79,13 +82,13 @@ const overlapOf = (a: Minutes, b: Minutes): number =>
 export function reportOf(records: readonly ServiceHour[], now: number): Report {
   const [first] = records;
   if (!first) return { recordedSince: undefined, spans: [], incidents: [], days: [], hasErrors: false };
-  const hours = new Map(records.map((one) => [beginOf(one) / minute, one]));
+  const recordByHour = new Map(records.map((one) => [beginOf(one) / minute, one]));
   // The service began to record within the first hour, so the minutes before the first available one are no outage.
   const minutesOfHour = Array.from({ length: 60 }, (_, minuteOfHour) => minuteOfHour);
   const firstMinute = minutesOfHour.find((minuteOfHour) => isAvailableIn(first, minuteOfHour)) ?? 0;
   const currentMinute = Math.floor(now / minute);
   const recorded: Minutes = { begin: beginOf(first) / minute + firstMinute, end: currentMinute - 1 };
-  const outages = outagesOf(hours, recorded);
+  const outages = outagesOf(recordByHour, recorded);
 
   /** Returns the availability and the counts of a period. Its first hour counts as a whole, because counts are by the hour. */
   function recordOf(period: Minutes) {

@@ -20,6 +20,7 @@ interface Dependencies {
   sendMail: SendMail | undefined;
 }
 
+/** Addresses are personal data, so a warning keeps only their hashes. */
 const hashOf = (address: string): string => sha256(address).slice(0, 22);
 
 /**

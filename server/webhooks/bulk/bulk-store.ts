@@ -93,6 +93,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
     return (await counting.collection('deliveries').countDocuments(query, { limit })) < limit;
   }
 
+  /** Counts documents for each API key. The order of the keys is the order of the parts of a job. */
   async function countSorted(documents: Collection, stages: Document[]): Promise<KeyCount[]> {
     const keys = await countByKey(documents, stages);
     return keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1));
@@ -126,6 +127,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
         'filter.until': { $gt: since },
         parts: { $elemMatch: { keyId: { $in: [...keyIds] }, ...hasSentOrWillSend } },
       };
+      // No index serves these conditions. The newest jobs are searched first, and there are few, because old ones are deleted.
       const found = await jobs
         .find(overlaps as Document, { hint: { createdAt: -1, _id: -1 } })
         .sort({ createdAt: -1, _id: -1 })

@@ -6,7 +6,7 @@ export interface Limits {
   pool: number;
 }
 
-/** With these limits, other endpoints still have slots while two hundred endpoints do not respond. */
+/** Two hundred endpoints that do not respond take 1,000 slots of the pool, so that others still have some. */
 export const defaultLimits: Limits = { perEndpoint: 5, pool: 1024 };
 
 /** How many attempts an endpoint can start now. */
@@ -48,7 +48,7 @@ export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
   }
 
   return {
-    /** The capacity of an endpoint, while `reserved` slots of the pool belong to others. */
+    /** The capacity of an endpoint. @param reserved how many slots of the pool are reserved for other endpoints */
     capacityOf(keyId: string, reserved: number): Capacity {
       const endpoint = endpoints.get(keyId) ?? { first: 0, retry: 0 };
       const freeInPool = pool - all.first - all.retry - reserved;

@@ -128,8 +128,8 @@ export function createDeliveryStore(db: Db) {
     },
 
     /**
-     * Leases the due ones of these deliveries, and writes their attempt rows in the same update. It is a compare-and-set,
-     * so only one of two processes gets a delivery.
+     * Leases the due ones of these deliveries, and writes their attempt rows in the same update. The update applies only to
+     * deliveries that are still pending, so only one of two processes gets a delivery.
      */
     async lease(ids: readonly string[], lease: Lease): Promise<Leased[]> {
       const row = { attempt: '$attempt', trigger: '$trigger', dueAt: '$nextAttemptAt', at: lease.now };
@@ -181,7 +181,7 @@ export function createDeliveryStore(db: Db) {
 
     /**
      * Removes receivers' responses, all of a delivery together, a week after the first one. A delivery in flight is left for
-     * later: when its result is recorded, the expiry that its process has read must still hold.
+     * later: its process has read that the expiry is set, so it would set none for the new response.
      */
     async forgetAnswers(now: Date): Promise<void> {
       await deliveries.updateMany(
@@ -259,16 +259,16 @@ export function createDeliveryStore(db: Db) {
       return next?.nextAttemptAt;
     },
 
-    /** Whether any delivery has been due since before `at`. */
+    /** Whether a delivery that was due before `at` is still pending. */
     async isOverdue(at: Date): Promise<boolean> {
-      const one = await deliveries.findOne(
+      const overdue = await deliveries.findOne(
         { status: 'pending', nextAttemptAt: { $lt: at } },
         { projection: { _id: 1 } },
       );
-      return one !== null;
+      return overdue !== null;
     },
 
-    /** The beginnings of the seconds, from `from` until `until`, in which a delivery becomes due. */
+    /** The seconds between two times in which deliveries become due. Each is given as the time when it begins. */
     async dueSeconds(from: Date, until: Date): Promise<Date[]> {
       const groups = await deliveries
         .aggregate<{ _id: Date }>([

@@ -65,7 +65,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       track(leaseAndRun(capacity));
       return;
     }
-    // If only the endpoint is full, the end of one of its attempts leases again. If the pool is full, it must wait for others.
+    // If only the endpoint is full, the end of one of its own attempts leases again. A full pool may need the end of another one's.
     const isPoolFull = limiter.inFlight() + reservedSlots >= limits.pool;
     if (isPoolFull) waitingForPool.add(keyId);
   }
@@ -93,9 +93,10 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     for (const delivery of leased) track(run(delivery));
     const wasNotified = maybeDue.has(keyId);
     if (more) maybeDue.add(keyId);
+    // This lease could take no retries, so the remaining deliveries may be retries.
     if (more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
-    // The lease may have missed the deliveries of a notification. A lease that found nothing is else not repeated at once,
-    // because it would find nothing again.
+    // This lease may have missed the deliveries of a notification. Otherwise, a lease that found nothing is not repeated at
+    // once, because the next one would find nothing either.
     if (wasNotified || leased.length > 0) leaseIfFree(keyId);
     resumeWaiting();
   }

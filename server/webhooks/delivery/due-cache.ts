@@ -63,9 +63,10 @@ export function createDueCache(find: Find) {
     if (known.isComplete || hasFirstWanted) return;
     const { version } = known;
     const idsBefore = known.ids;
+    // `add` fills the new set during the query.
     known.ids = new Set();
     const found = await find(keyId, lane, lookAhead);
-    // Keep ids added during the query; drop older ones that it did not return.
+    // Ids that were added during the query are kept. Older ones that it did not return are no longer due.
     const added = [...known.ids].filter((id) => !idsBefore.has(id));
     known.ids = new Set([...found, ...added]);
     // After a change during the query, its result may be too old.
@@ -94,7 +95,10 @@ export function createDueCache(find: Find) {
 
     invalidate,
 
-    /** As `invalidate`. After leases were given back, the next lease begins with the deliveries that have been due longest. */
+    /**
+     * Makes the next lease query the database, and begin with the deliveries that have been due longest. Call this after leases
+     * were given back, because those deliveries have been due longer than the known ones.
+     */
     reorder(keyId: string): void {
       for (const known of Object.values(knownOf(keyId))) {
         known.isOutOfOrder = true;

@@ -6,6 +6,7 @@ import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 export const attemptsJob = 'webhook.attempts';
 
 const second = 1000;
+/** After each sleep of this length, a stop of the process is noticed. */
 const longestSleepMs = 1000;
 /** Milliseconds from the next due time to the poll for it, so that one poll finds deliveries that become due together. */
 const batchDelayMs = 50;
@@ -27,8 +28,8 @@ interface Settings {
 /** Schedules one job for each second with due deliveries, however many there are. */
 export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   /**
-   * Waits until `time` by the database's clock. A difference between clocks cannot explain a time that is far away. Then an
-   * operator runs the job early, so it does not wait.
+   * Waits until `time` by the database's clock. A job may start early by the difference between two clocks. If the time is
+   * further away than that, an operator runs the job early, so it does not wait.
    */
   async function waitUntil(time: number, stopSignal: AbortSignal): Promise<void> {
     while (!stopSignal.aborted) {

@@ -25,6 +25,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   const now = () => new Date(clock.now());
   const dueCache = createDueCache((keyId, lane, limit) => deliveries.due(keyId, lane, { now: now(), limit }));
 
+  /** Leases deliveries, for several endpoints in one update. Each call gets those of its deliveries that are leased now. */
   const leaseAll = createGroupCommit<readonly string[], Leased[]>({
     run: async (wanted) => {
       const at = now();

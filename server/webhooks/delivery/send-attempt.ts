@@ -87,6 +87,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
   const { endpoint, post, deliveries, record, schedule, clock, logger } = settings;
   const now = () => new Date(clock.now());
 
+  /** Reads the endpoint of a delivery. If that fails, gives the lease back for a second, and returns undefined. */
   async function readEndpoint(delivery: Leased): Promise<Endpoint | undefined> {
     try {
       return await endpoint(delivery.keyId);

@@ -27,7 +27,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** Opens a single connection, and tells what became of it. */
+/** Opens a single connection, and reports how far it came. */
 export interface Dial {
   connect: buildConnector.connector;
   phase: () => Phase;

@@ -39,6 +39,7 @@ export interface UrlRules {
 }
 
 const maxLength = 2048;
+/** Ports up to this one belong to well-known services. Of them, only 443 is allowed. */
 const highestPrivileged = 1023;
 
 /** The "bad ports" of the Fetch standard above the privileged ports. */

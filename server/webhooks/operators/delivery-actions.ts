@@ -27,6 +27,7 @@ interface Settings {
 
 /** How many deliveries of one key are sent again in a second, so that no receiver is overloaded. */
 const resentPerSecond = 10;
+/** How long a test waits for its only attempt. The additional time is for its start and its record. */
 const testTimeoutMs = attemptTimeoutMs + 5_000;
 
 /** Makes the error for a change of a delivery that does not wait. */

@@ -26,6 +26,7 @@ interface Mismatch extends Captured {
   sentAttempt: Attempt | undefined;
 }
 
+/** A fault, and its explanation for the developers of the receiver. */
 interface Finding {
   fault: SignatureFault;
   reason: string;
@@ -33,6 +34,7 @@ interface Finding {
 
 const prefix = 'sha256=';
 const hexDigest = /^[0-9a-f]{64}$/i;
+const digestLength = 64;
 
 /** Returns the digest of a signature, without its form: a wrong prefix or upper case are faults that are reported apart. */
 const digestOf = (signature: string): string =>
@@ -55,7 +57,7 @@ function findFormFaults(signature: string): Finding[] {
   if (!text.startsWith(prefix)) {
     found.push({ fault: 'missing_prefix', reason: `The value must begin with "${prefix}", in lower case.` });
   }
-  if (/[A-F]/.test(text.slice(-64))) {
+  if (/[A-F]/.test(text.slice(-digestLength))) {
     found.push({
       fault: 'upper_case',
       reason: 'The digest is in upper case; ours is lower-case hex. Compare without changing it.',
@@ -76,7 +78,7 @@ function findChangedBody({ body, sent, sentAttempt }: Mismatch): Finding | undef
   };
 }
 
-/** The signature was sent, but the secret has changed since. */
+/** We have sent this signature, but the secret has changed since. */
 function findOldSecret({ sentAttempt, secretVersion }: Mismatch): Finding | undefined {
   if (!sentAttempt || sentAttempt.secretVersion === secretVersion) return undefined;
   return {
@@ -85,6 +87,7 @@ function findOldSecret({ sentAttempt, secretVersion }: Mismatch): Finding | unde
   };
 }
 
+/** Receivers may compute the right digest, but write it in base64. */
 function findBase64Digest({ body, secret, signature }: Mismatch): Finding | undefined {
   const expected = createHmac('sha256', secret).update(body).digest('base64');
   if (signature.trim().replace(/^sha256=/, '') !== expected) return undefined;
@@ -107,7 +110,7 @@ function findWrongKeyForm({ body, secret, digest }: Mismatch): Finding | undefin
 const fitsBody = ({ secret, digest }: Mismatch, body: string): boolean =>
   digestOf(contractSignature(body, secret)) === digest;
 
-/** The signature fits the body that was sent, and the given body is another one. */
+/** The signature fits the body that we have sent, but the given body is another one. */
 function findSignatureOfSentBody(mismatch: Mismatch): Finding | undefined {
   const { body, sent } = mismatch;
   if (!sent || sent.body === body || !fitsBody(mismatch, sent.body)) return undefined;
@@ -129,6 +132,7 @@ function findChangedEnd(mismatch: Mismatch): Finding | undefined {
   return { fault: 'altered_body', reason };
 }
 
+/** The explanation that is left if no other one fits. */
 function wrongSecret({ body, secretVersion, sent }: Mismatch): Finding {
   const bodyRemark =
     sent && sent.body !== body
@@ -171,6 +175,7 @@ function findSignatureFaults(captured: Captured): Finding[] {
         reason: 'There is no signature: was the header X-SVC-Signature passed on?',
       },
     ];
+  // Standard Webhooks marks symmetric signatures with `v1` and asymmetric ones with `v1a`.
   if (/^v1a?,/.test(text)) {
     return [
       {

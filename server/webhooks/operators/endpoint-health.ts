@@ -34,8 +34,12 @@ const mostAnswers = 5;
 const answerOf = ({ status, error }: EndedAttempt): string =>
   status === undefined ? (error ?? 'none') : String(status);
 
+/** Whether the receiver has acknowledged an attempt. */
+export const isSuccess = ({ status }: EndedAttempt): boolean =>
+  status !== undefined && status >= 200 && status < 300;
+
 /** The most frequent answers, each with its number and the times of the first and the last one. */
-function answersOf(attempts: readonly EndedAttempt[]): EndpointHealth['answers'] {
+export function answersOf(attempts: readonly EndedAttempt[]): EndpointHealth['answers'] {
   const rows = new Map<string, EndpointHealth['answers'][number]>();
   for (const attempt of attempts) {
     const answer = answerOf(attempt);
@@ -86,7 +90,6 @@ export function evaluateEndpoint(
   { limits, now }: { limits: Limits; now: number },
 ): EndpointHealth {
   const { keyId, partnerId, mode, attempts, queued, inFlight, pausedUntil } = facts;
-  const isSuccess = ({ error }: EndedAttempt): boolean => error === undefined;
   const lastSuccess = attempts.findLastIndex(isSuccess);
   const failures = attempts.slice(lastSuccess + 1);
   const durations = attempts.flatMap(({ durationMs }) => durationMs ?? []).toSorted((one, two) => one - two);

@@ -23,7 +23,8 @@ export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[
 export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
   const { health, history, pauses, findKey, clock, limits = defaultLimits } = settings;
 
-  async function owners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<Owner[]> {
+  /** The keys whose endpoints are shown: the named one, those of the named partner, or else the troubled ones. */
+  async function findOwners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<Owner[]> {
     if (keyId === undefined)
       return partnerId === undefined ? health.troubled(now, limit) : health.ofPartner(partnerId, limit);
     const key = await findKey(keyId);
@@ -33,7 +34,7 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
 
   return async (wanted) => {
     const now = new Date(clock.now());
-    const all = await owners(wanted, now);
+    const all = await findOwners(wanted, now);
     const found = wanted.mode ? all.filter(({ mode }) => mode === wanted.mode) : all;
     const [underWay, paused] = await Promise.all([
       history.inFlight(),

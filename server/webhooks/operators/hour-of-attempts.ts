@@ -1,4 +1,4 @@
-import type { EndedAttempt } from './endpoint-health.ts';
+import { answersOf, type EndedAttempt, isSuccess } from './endpoint-health.ts';
 
 const hour = 3_600_000;
 /** With fewer attempts, their share of successes says nothing. */
@@ -13,18 +13,12 @@ export interface HourFault {
   answers: string[];
 }
 
-const isSuccess = ({ status }: EndedAttempt): boolean =>
-  status !== undefined && status >= 200 && status < 300;
-
 /** The most frequent answers of the failed attempts, each with its number: `500 (3)`. */
-function answersOf(attempts: readonly EndedAttempt[]): string[] {
-  const counts = new Map<string, number>();
-  for (const attempt of attempts.filter((one) => !isSuccess(one))) {
-    const answer = String(attempt.status ?? attempt.error ?? 'none');
-    counts.set(answer, (counts.get(answer) ?? 0) + 1);
-  }
-  const sorted = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, mostAnswers);
-  return sorted.map(([answer, count]) => `${answer} (${count})`);
+function failedAnswersOf(attempts: readonly EndedAttempt[]): string[] {
+  const failed = attempts.filter((attempt) => !isSuccess(attempt));
+  return answersOf(failed)
+    .slice(0, mostAnswers)
+    .map(({ answer, count }) => `${answer} (${count})`);
 }
 
 /**
@@ -37,7 +31,7 @@ export function evaluateHour(attempts: readonly EndedAttempt[], now: number): Ho
   const failuresSinceSuccess = attempts.slice(attempts.findLastIndex(isSuccess) + 1);
   const lastHour = attempts.filter(({ at }) => now - at.getTime() < hour);
   // Without attempts in the last hour, older failures show how the endpoint fails.
-  const answers = answersOf(lastHour.length > 0 ? lastHour : failuresSinceSuccess);
+  const answers = failedAnswersOf(lastHour.length > 0 ? lastHour : failuresSinceSuccess);
   const failingSince = failuresSinceSuccess[0]?.at;
   if (failingSince && now - failingSince.getTime() >= hour) return { since: failingSince, answers };
   const delivered = lastHour.filter(isSuccess).length;

@@ -8,7 +8,7 @@ import type { Job } from '../../platform/jobs/stored-job.ts';
 import { attemptsJob, type DueJobs } from '../delivery/due-job.ts';
 import type { DeliveryQueryStore, NewDue } from './delivery-query-store.ts';
 import { requireDueTime, requireKept } from './reschedule.ts';
-import { faultOf, viewJob, viewWaiting } from './views.ts';
+import { faultOf, jobStateOf, viewJob, viewWaiting } from './views.ts';
 
 interface Settings {
   scheduler: Scheduler;
@@ -31,7 +31,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     return job;
   }
 
-  /** A job as operators see it. @param wakes the number of deliveries that it sends or has sent */
+  /** A job as operators see it. @param wakes the number of its deliveries */
   const viewWith = (job: Job, wakes: number): JobView => viewJob(job, { wakes, now: Date.now() });
 
   async function view(job: Job): Promise<JobView> {
@@ -50,7 +50,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
   /** Makes the error for a job that cannot be changed. @param participle what it cannot be, for instance `cancelled` */
   const cannotChange = (job: Job, participle: string): ApiError => {
-    const { state } = viewWith(job, 0);
+    const state = jobStateOf(job, Date.now());
     const description = `Job ${job.id} is ${state}, and no attempt waits for it: it cannot be ${participle} now`;
     return new ApiError('conflict', { description });
   };

@@ -49,7 +49,10 @@ export function viewDelivery(delivery: Delivery, waiting?: WaitReason): Delivery
   };
 }
 
-/** The state of an event, from all its deliveries in order of time. */
+/**
+ * The state of an event: `delivered` if any of its deliveries was, else the state of the last one.
+ * @param deliveries all deliveries of the event, in order of time
+ */
 export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
   const arrived = deliveries.some(({ status }) => status === 'delivered');
   return arrived ? 'delivered' : (deliveries.at(-1)?.status ?? 'pending');
@@ -57,7 +60,7 @@ export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
 
 export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): EventView {
   const attempts = deliveries.flatMap((delivery) => delivery.attempts).map(viewAttempt);
-  const next = deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? []);
+  const dueTimes = deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? []);
   return {
     id: event._id,
     event: event.type,
@@ -70,7 +73,7 @@ export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): 
     createdAt: event.createdAt.toISOString(),
     status: statusOf(deliveries),
     attempts: attempts.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),
-    nextAttemptAt: next.length > 0 ? new Date(Math.min(...next)).toISOString() : null,
+    nextAttemptAt: dueTimes.length > 0 ? new Date(Math.min(...dueTimes)).toISOString() : null,
     deliveryIds: deliveries.map(({ _id }) => _id),
   };
 }
@@ -82,7 +85,8 @@ export const lateAfterMs = 2000;
 export const faultOf = ({ name, key, malformed }: Job): string | undefined =>
   malformed ?? (name === attemptsJob && Number.isNaN(Date.parse(key)) ? 'data.key' : undefined);
 
-function stateOf(job: Job, now: number): JobState {
+/** @param now the time of this machine, which the scheduler uses, in milliseconds since the epoch */
+export function jobStateOf(job: Job, now: number): JobState {
   const { nextRunAt, lockedAt, failReason } = job;
   if (faultOf(job) !== undefined) return 'malformed';
   if (lockedAt) return now - lockedAt.getTime() > lockLifetime ? 'stuck' : 'locked';
@@ -93,14 +97,14 @@ function stateOf(job: Job, now: number): JobState {
 /**
  * A job as operators see it.
  * @param wakes the number of deliveries that the job sends
- * @param now the time of this machine, which the scheduler uses, in milliseconds since the epoch
+ * @param now as for `jobStateOf`
  */
 export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
   const fault = faultOf(job);
   return {
     id: job.id,
     name: job.name,
-    state: stateOf(job, now),
+    state: jobStateOf(job, now),
     nextRunAt: time(job.nextRunAt),
     lockedAt: time(job.lockedAt),
     lockedBy: job.lockedBy ?? null,
