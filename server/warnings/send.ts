@@ -52,27 +52,35 @@ function noticeEvent(warning: Warning, state: 'raised' | 'over', keyId: string):
   };
 }
 
-export type SendWarning = (warning: UnsentWarning) => Promise<void>;
+export type WarningSender = ReturnType<typeof createWarningSender>;
 
-/**
- * Returns a function that sends the state of a warning once to each address and key. If an e-mail fails, the others are still
- * sent, and the next call sends the failed one.
- */
-export function createSendWarning({ store, findRecipients, publish, sendMail }: Dependencies): SendWarning {
-  return async (warning) => {
-    const { untold: state, mode, text, mailed, _id, since } = warning;
-    const { name, emails, keyIds } = await findRecipients(warning);
-    await publish(keyIds.map((keyId) => noticeEvent(warning, state, keyId)));
-    const unmailed = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];
-    const results = await Promise.allSettled(
-      unmailed.map(async (to) => {
-        const id = sha256(`${_id}|${since.toISOString()}|${state}|${to}`).slice(0, 32);
-        await sendMail?.({ to, id, name, mode, text, isOver: state === 'over' });
-        await store.addMailed(warning, hashOf(to));
-      }),
-    );
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
-    await store.markSent(warning);
+/** Sends the state of a warning in two parts, because e-mails may take long and notices do not. Both can be repeated. */
+export function createWarningSender({ store, findRecipients, publish, sendMail }: Dependencies) {
+  return {
+    /** Publishes one notice for each key that has opted in. */
+    async publishNotices(warning: UnsentWarning): Promise<void> {
+      const { keyIds } = await findRecipients(warning);
+      await publish(keyIds.map((keyId) => noticeEvent(warning, warning.untold, keyId)));
+    },
+
+    /**
+     * Sends one e-mail to each address, and then marks the warning as sent. If an e-mail fails, the others are still sent, and
+     * the next call sends the failed one.
+     */
+    async sendMails(warning: UnsentWarning): Promise<void> {
+      const { untold: state, mode, text, mailed, _id, since } = warning;
+      const { name, emails } = await findRecipients(warning);
+      const unmailed = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];
+      const results = await Promise.allSettled(
+        unmailed.map(async (to) => {
+          const id = sha256(`${_id}|${since.toISOString()}|${state}|${to}`).slice(0, 32);
+          await sendMail?.({ to, id, name, mode, text, isOver: state === 'over' });
+          await store.addMailed(warning, hashOf(to));
+        }),
+      );
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed) throw failed.reason;
+      await store.markSent(warning);
+    },
   };
 }

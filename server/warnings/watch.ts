@@ -1,8 +1,8 @@
 import type { WarningKind } from '../../contracts/admin/warnings.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import type { SendWarning } from './send.ts';
-import { type Condition, nextWarning, warningIdOf } from './warning.ts';
+import type { WarningSender } from './send.ts';
+import { type Condition, nextWarning, type UnsentWarning, warningIdOf } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
 /** A kind of warning, and the function that finds its present problems. */
@@ -15,7 +15,7 @@ interface Dependencies {
   store: WarningStore;
   /** One source for each kind. If one fails, the warnings of its kind stay unchanged until the next check. */
   sources: readonly WarningSource[];
-  sendWarning: SendWarning;
+  sender: WarningSender;
   clock: { now(): number };
   logger: Pick<Logger, 'warn'>;
 }
@@ -23,9 +23,14 @@ interface Dependencies {
 /** The time between two checks, whichever process makes them, in milliseconds. */
 export const checkEveryMs = 60_000;
 const mostSentPerSweep = 100;
+/**
+ * After this time, in milliseconds, a check begins no further e-mails. All sweeps of a process run one after another, so a mail
+ * server that does not answer would delay the others.
+ */
+const longestMailingMs = 10_000;
 
 /** Makes the sweep that raises warnings, ends them, and sends both changes to the partners. */
-export function createWarningWatch({ store, sources, sendWarning, clock, logger }: Dependencies): Sweep {
+export function createWarningWatch({ store, sources, sender, clock, logger }: Dependencies): Sweep {
   /** Returns the present problems by warning id, and the kinds of warnings whose source could not be read. */
   async function readConditions() {
     const conditions = new Map<string, Condition>();
@@ -58,11 +63,29 @@ export function createWarningWatch({ store, sources, sendWarning, clock, logger 
     }
   }
 
+  /** Takes one part of sending a warning. A failed part is logged, and the next check takes it again. */
+  async function succeeds(
+    send: (warning: UnsentWarning) => Promise<void>,
+    warning: UnsentWarning,
+  ): Promise<boolean> {
+    try {
+      await send(warning);
+      return true;
+    } catch (err) {
+      logger.warn({ err, warning: warning._id }, 'a warning could not be sent; it is tried again');
+      return false;
+    }
+  }
+
   async function sendUnsent(): Promise<void> {
+    const published: UnsentWarning[] = [];
     for (const warning of await store.findUnsent(mostSentPerSweep)) {
-      await sendWarning(warning).catch((err: unknown) =>
-        logger.warn({ err, warning: warning._id }, 'a warning could not be sent; it is tried again'),
-      );
+      if (await succeeds(sender.publishNotices, warning)) published.push(warning);
+    }
+    const mailUntil = clock.now() + longestMailingMs;
+    for (const warning of published) {
+      if (clock.now() >= mailUntil) return;
+      await succeeds(sender.sendMails, warning);
     }
   }
 

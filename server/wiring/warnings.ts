@@ -5,7 +5,7 @@ import type { Publish } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createWarningProcedures } from '../warnings/admin.ts';
 import { createMailer } from '../warnings/mail.ts';
-import { createSendWarning, type Recipients } from '../warnings/send.ts';
+import { createWarningSender, type Recipients } from '../warnings/send.ts';
 import type { Warning } from '../warnings/warning.ts';
 import { createWarningWatch } from '../warnings/watch.ts';
 import type { Stores } from './stores.ts';
@@ -48,13 +48,13 @@ export function createWarnings({ stores, config, settings, publish, clock, logge
   }
 
   const sendMail = smtp && createMailer({ ...smtp, baseUrl, hasPortal: config.portal });
-  const sendWarning = createSendWarning({ store, findRecipients, publish, sendMail });
+  const sender = createWarningSender({ store, findRecipients, publish, sendMail });
   return {
     procedures: createWarningProcedures({ store, settings }),
     sweep: createWarningWatch({
       store,
       sources: createWarningSources(stores, clock),
-      sendWarning,
+      sender,
       clock,
       logger,
     }),
