@@ -3,7 +3,7 @@ import { AuthorizationError, CallbackError } from './errors.ts';
 
 /** The parameters of the redirect after a success. */
 export interface Callback {
-  /** Lives 10 minutes and works once. */
+  /** The authorization code. It is valid for 10 minutes, and can be exchanged once. */
   code: string;
   /** The id by which `session` of the client reads the session. */
   sessionId: string | undefined;
@@ -23,6 +23,7 @@ function isEqual(given: string, expected: string): boolean {
   return difference === 0;
 }
 
+/** Returns the query of a full address, of a path with its query, or of a query alone. */
 function queryOf(request: string | URL | URLSearchParams): URLSearchParams {
   if (request instanceof URLSearchParams) return request;
   const text = request instanceof URL ? request.search : request;
@@ -46,6 +47,7 @@ export function readCallback(
   const refusal = (code: string, message: string) =>
     new CallbackError({ code, message: `${code}: ${message}`, retryable: false, docUrl });
   const query = queryOf(request);
+  /** Reads a parameter of the redirect. An empty parameter counts as absent. */
   const readParameter = (name: string): string | undefined => {
     if (query.getAll(name).length > 1) throw refusal('repeated_parameter', `${name} is given twice`);
     return query.get(name) || undefined;

@@ -49,7 +49,10 @@ export interface AuthorizationOptions {
   state?: string;
   /** Preferred languages of the pages, such as `de fr`. */
   uiLocales?: string;
-  /** Yours, by which support finds the session: 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -. No personal data. */
+  /**
+   * Your own id for the session, by which support finds it. 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -, without personal
+   * data.
+   */
   clientReferenceId?: string;
 }
 
@@ -81,7 +84,8 @@ function refuseSetting(name: string, fault: string, baseUrl = ''): never {
   });
 }
 
-function withoutSlash(baseUrl: string): string {
+/** Checks the base URL, and removes slashes at its end. @throws ConfigurationError if it is missing or malformed */
+function checkBaseUrl(baseUrl: string): string {
   if (!/^https?:\/\//.test(baseUrl)) refuseSetting('baseUrl', 'is not set, or is no http or https address');
   return baseUrl.replace(/\/+$/, '');
 }
@@ -100,7 +104,7 @@ function usedCodeError(answer: Outcome, baseUrl: string): CodeUsedError | undefi
  * @throws ConfigurationError if `baseUrl` is missing; each function throws it for the settings that it needs
  */
 export function createClient(settings: Settings, options: Options = {}) {
-  const baseUrl = withoutSlash(settings.baseUrl);
+  const baseUrl = checkBaseUrl(settings.baseUrl);
   const transport: Transport = {
     // The global `fetch` is looked up for each call, so that a later replacement of it is used.
     fetch: (...parameters) => globalThis.fetch(...parameters),
@@ -110,8 +114,12 @@ export function createClient(settings: Settings, options: Options = {}) {
     ...options,
     baseUrl,
   };
-  const need = (name: keyof Settings): string => settings[name] || refuseSetting(name, 'is not set', baseUrl);
-  const credentials = () => ({ client_id: need('clientId'), client_secret: need('clientSecret') });
+  const requireSetting = (name: keyof Settings): string =>
+    settings[name] || refuseSetting(name, 'is not set', baseUrl);
+  const credentials = () => ({
+    client_id: requireSetting('clientId'),
+    client_secret: requireSetting('clientSecret'),
+  });
   const post = (path: string, fields: Record<string, string>) =>
     send(transport, { path, init: () => ({ method: 'POST', body: new URLSearchParams(fields) }) });
   const get = async <T>(path: string, token: string): Promise<T> => {
@@ -121,8 +129,8 @@ export function createClient(settings: Settings, options: Options = {}) {
 
   /** Signs a request of a storefront (interface 5.4). Each attempt needs a new signature, because it covers the time. */
   async function signRequest(body: string): Promise<RequestInit> {
-    const [id, timestamp] = [need('integrationId'), String(Math.floor(Date.now() / 1000))];
-    const key = await hmacKey(bytesOf(need('integrationSecret')));
+    const [id, timestamp] = [requireSetting('integrationId'), String(Math.floor(Date.now() / 1000))];
+    const key = await hmacKey(bytesOf(requireSetting('integrationSecret')));
     const signature = toHex(await crypto.subtle.sign('HMAC', key, bytesOf(`${id}.${timestamp}.${body}`)));
     const headers = {
       'content-type': 'application/json',
@@ -144,8 +152,8 @@ export function createClient(settings: Settings, options: Options = {}) {
       const codeVerifier = randomText(codeVerifierBytes);
       const digest = await crypto.subtle.digest('SHA-256', bytesOf(codeVerifier));
       const query = new URLSearchParams({
-        client_id: need('clientId'),
-        redirect_uri: need('redirectUri'),
+        client_id: requireSetting('clientId'),
+        redirect_uri: requireSetting('redirectUri'),
         scope: scope.join(' '),
         state,
         code_challenge: base64url(new Uint8Array(digest)),
@@ -174,14 +182,14 @@ export function createClient(settings: Settings, options: Options = {}) {
         grant_type: 'authorization_code',
         code,
         ...credentials(),
-        redirect_uri: need('redirectUri'),
+        redirect_uri: requireSetting('redirectUri'),
         code_verifier: codeVerifier,
       });
       if (answer.status === 400) throw usedCodeError(answer, baseUrl) ?? errorOf(answer, baseUrl);
       return parseSuccess(answer, baseUrl);
     },
 
-    /** The claims of an access token, as they were when it was issued. */
+    /** Reads the claims of an access token, as they were when it was issued. */
     userinfo: (accessToken: string) => get<UserinfoResponse>('/api/oauth/userinfo', accessToken),
 
     /** Ends an access token. If the token is unknown, expired or already revoked, this does nothing. */
@@ -190,10 +198,14 @@ export function createClient(settings: Settings, options: Options = {}) {
       if (answer.status !== 200) throw errorOf(answer, baseUrl);
     },
 
-    /** The status of a session, with the API key. @throws NotFoundError from 30 minutes after its start */
+    /** Reads the status of a session, with the API key. @throws NotFoundError from 30 minutes after its start */
     session: async (sessionId: string): Promise<SessionResponse['session']> =>
-      (await get<SessionResponse>(`/api/verify/hvf-session/${encodeURIComponent(sessionId)}`, need('apiKey')))
-        .session,
+      (
+        await get<SessionResponse>(
+          `/api/verify/hvf-session/${encodeURIComponent(sessionId)}`,
+          requireSetting('apiKey'),
+        )
+      ).session,
 
     /**
      * Exchanges a code by a signed call of a storefront: one billable event. Every attempt sends the same bytes, and a

@@ -23,8 +23,8 @@ interface Form {
 
 interface Page {
   url: string;
-  /** Whether `url` is not of the service, but of the partner. The flow is then over, and the page was not loaded. */
-  isPartners: boolean;
+  /** Whether the flow has ended with a redirect to the partner. `url` is then the partner's, and was not requested. */
+  isAtPartner: boolean;
   status: number;
   html: string;
   forms: Form[];
@@ -36,6 +36,7 @@ const tooManyRedirects = 310;
 /** The most characters of a page in the message of an error. */
 const longestExcerpt = 300;
 
+/** The HTML entities with which the pages of the service escape text. */
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
 const decode = (text: string) => text.replace(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole);
 
@@ -92,14 +93,14 @@ function createBrowser(start: string, send: typeof fetch) {
       const target = response.headers.get('location');
       if (!target) {
         const forms = (html.match(/<form[^>]*>[\s\S]*?<\/form>/g) ?? []).map(formOf);
-        return { url, isPartners: false, status, html, forms };
+        return { url, isAtPartner: false, status, html, forms };
       }
       url = new URL(target, url).href;
-      if (new URL(url).origin !== origin) return { url, isPartners: true, status, html: '', forms: [] };
+      if (new URL(url).origin !== origin) return { url, isAtPartner: true, status, html: '', forms: [] };
       // A redirect after a form is followed with GET.
       body = undefined;
     }
-    return { url, isPartners: false, status: tooManyRedirects, html: 'too many redirects', forms: [] };
+    return { url, isAtPartner: false, status: tooManyRedirects, html: 'too many redirects', forms: [] };
   };
 }
 
@@ -129,7 +130,7 @@ export async function walkFlow(
   /** The buttons to press. Each is pressed once, so that a page that does not lead further ends the loop. */
   const buttonsLeft = new Set([`person=${person}`, `decision=${consent}`, 'decision=continue']);
   let page = await open(start);
-  while (!page.isPartners) {
+  while (!page.isAtPartner) {
     const { forms, url } = page;
     const offered = forms.flatMap(({ buttons }) => buttons);
     const people = offered
