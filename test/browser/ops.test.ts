@@ -17,7 +17,7 @@ const paths: Record<string, string> = {};
 /** The height of the tallest table row. Tables scroll sideways, so no row may become high by wrapped values. */
 const tallestRow = `Math.max(0, ...[...document.querySelectorAll('thead + tbody tr')].map((row) => row.offsetHeight))`;
 
-describeInBrowser('the page of /ops', () => {
+describeInBrowser('a page of /ops', () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([startTestServer(), launchBrowser()]);
     receiver = await startReceiver((_count, _request, response) => response.writeHead(500).end('broken'));
@@ -48,7 +48,7 @@ describeInBrowser('the page of /ops', () => {
   });
 
   it.each(['ops', 'partner', 'endpoint', 'delivery', 'session', 'wallet', 'bulk', 'work'])(
-    '%s is accessible on a wide and a narrow screen, light and dark, and its table rows stay low',
+    'such as %s is accessible on a wide and a narrow screen, light and dark, and its table rows stay low',
     async (name) => {
       const extraHTTPHeaders = { authorization: `Bearer ${adminToken}` };
       const { page, complaints, close } = await newVisitor(browser, { extraHTTPHeaders });
