@@ -48,7 +48,7 @@ export interface Replacements {
   sweepsByHand?: boolean;
   /** Intervals that differ from the default. */
   pace?: Partial<Pace>;
-  /** The schema versions that the server claims to know. */
+  /** Schema versions in place of those of this build, to test upgrades. */
   schema?: Schema;
 }
 

@@ -20,7 +20,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeGrantsAt: 1 }, sparse: true },
   // Finds all wallets by their first page.
   { collection, key: { n: 1, walletId: 1 }, partialFilterExpression: { n: 0 } },
-  // Finds accesses of checkboxes, which have no code, for erasure.
+  // Finds the accesses that checkboxes bought, for the erasure of a user. Their ids do not follow from a code of the user.
   {
     collection,
     key: { walletId: 1, 'entries.grant.enrollmentId': 1 },
@@ -106,7 +106,7 @@ const entriesAmong = (ids: readonly string[]): Document => ({
 /** The `ledger` collection. Pages are inserted and read. Only grants and the `unpublished` mark are ever changed. */
 export function createLedgerStore(db: Db) {
   const ledger = db.collection<LedgerPage>(collection);
-  // `db.command` ignores the write concern of the connection.
+  // `db.command` ignores the write concern of the connection, so `insert` names it.
   const writeConcern = { w: db.writeConcern?.w ?? 1, j: true };
 
   /** Finds entries with these ids in these wallets. It reads no other entries of their pages, because pages can be large. */

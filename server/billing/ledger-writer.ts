@@ -25,7 +25,7 @@ export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used';
 export interface Options {
   /** Aborted when the caller no longer waits. The posting is then not sent, if it was not sent yet. */
   signal: DeadlineSignal;
-  /** Called with the entry while its page is being inserted. Called again if the entry moves to a later page. */
+  /** Called with the entry while its page is being inserted. Called again if the posting moves to a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }
 
@@ -60,8 +60,8 @@ const catchUpDelayMs = () => 2 + Math.random() * 3;
 const retryAfterMs = 10;
 
 /**
- * Writes entries into the ledgers of all wallets. The process sends one insert at a time, with a page for each wallet. Postings
- * that arrive meanwhile wait in a queue for the next insert.
+ * Writes postings, which are requests for one entry each, into the ledgers of all wallets. The process sends one insert at a time,
+ * with a page for each wallet. Postings that arrive meanwhile wait in a queue for the next insert.
  *
  * Each page contains the balance and the spend windows after it. Of all processes, only one can insert the page with the next
  * number. Therefore the limits hold over all processes.
@@ -227,13 +227,13 @@ export function createLedgerWriter(settings: Settings) {
     }
   }
 
-  /** Writes tickets with one insert of one page for each wallet. */
+  /** Writes tickets with one insert, which contains a page for each wallet. */
   async function writeAll(tickets: readonly Ticket[]): Promise<void> {
     const drafts = await draftPages(tickets);
     if (drafts.length === 0) return;
     const sentAt = uptime();
     const inserting = insertPages(drafts);
-    // The driver sends the pages before `setImmediate` calls back.
+    // Callers prepare their responses while the database works: the driver sends the pages before `setImmediate` calls back.
     setImmediate(() => {
       for (const { posting, entry } of drafts.flatMap(({ placed }) => placed)) announce(posting, entry);
     });

@@ -26,7 +26,7 @@ export interface Posting {
   walletId: string;
   id: string;
   kind: EntryKind;
-  /** Signed cents. */
+  /** In cents. Negative if money leaves the wallet. */
   amount: number;
   memo?: Memo | undefined;
   /**

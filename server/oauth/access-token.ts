@@ -97,7 +97,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
           typ: 'at+jwt',
           issuer,
           audience: issuer,
-          currentDate: new Date(0), // the expiry is checked separately
+          currentDate: new Date(0), // before the expiry of any token, because an expired token is also verified
           requiredClaims: ['exp', 'jti', 'client_id'],
         });
         const { success, data } = Payload.safeParse(payload);

@@ -147,7 +147,7 @@ export function discoveryRoutes({
 
   return async (scope) => {
     for (const address of new Set([wellKnown, `${wellKnown}${path}`, `${path}${wellKnown}`])) {
-      // The OpenAPI document lists the metadata once.
+      // The OpenAPI document lists only the usual address.
       const hide = address !== wellKnown;
       const schema = { hide, response: { 200: AuthorizationServerMetadata } };
       scope.get(address, { schema }, async (_request, reply) => reply.headers(headers).send(metadata));

@@ -18,7 +18,7 @@ export function createOwnRecords(stores: Stores, clock: { now(): number }): IsOw
     enrollment: verification.enrollments.find,
     event: webhooks.events.find,
     delivery: webhooks.deliveryQueries.find,
-    // A job of an operator may be about several partners.
+    // A job of an operator may be about all partners. It then belongs to none of them.
     bulkJob: async (id) => {
       const { partnerId } = (await webhooks.bulk.find(id))?.filter ?? {};
       return partnerId === undefined ? undefined : { partnerId };

@@ -12,7 +12,7 @@ import { type Posting, termsAt } from '../page-builder.ts';
 import { type Answer, type Keys, type Reply, type Request, withDates } from './messages.ts';
 import type { Writers } from './writers.ts';
 
-/** The settings that both sides of a hand-over need. */
+/** The settings of both sides of a hand-over: a process sends its postings to the process that writes their wallet. */
 export interface Base {
   /** Id of this process. */
   self: string;
@@ -58,7 +58,7 @@ const abortEveryMs = 100;
 const mostPostings = 128;
 const mostPeers = 1_000;
 
-/** Writes postings here, or hands them over to the writer of their wallet. The unique index prevents that both write an entry. */
+/** Writes postings here, or hands them over to the process that writes their wallet. An index prevents that both write an entry. */
 export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
   const batchers = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../ledger-page.ts';
 import type { Written } from '../ledger-writer.ts';
 import type { Posting } from '../page-builder.ts';
 
-/** A request of one process to another. */
+/** A request of one process to another: to write postings, or to cancel postings of an earlier request. */
 export interface Request {
   version: 1;
   /** Ids of the two processes. */
