@@ -34,6 +34,7 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
      */
     async end(traces: Traces, chargedUntil: Date): Promise<void> {
       const now = new Date(clock.now());
+      // The charge of a code is named. A checkbox has no code, so its charges are found by enrollment and time.
       const mustEnd = ({ id, kind, at }: { id: string; kind: string; at: Date }) =>
         traces.ids.includes(id) || (kind === 'checkbox' && at <= chargedUntil);
       const valid = (await grants.ofPerson(traces)).filter(

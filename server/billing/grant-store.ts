@@ -32,18 +32,20 @@ export function createGrantStore(db: Db) {
       );
       const [chargeIds, enrollments] = [new Set(ids), new Set(enrollmentIds)];
       const entries = found.flat().flatMap((page) => page.entries.filter(hasGrant));
-      const theirs = entries.filter(
+      // A page also has entries of other users.
+      const ofUser = entries.filter(
         ({ id, grant }) => chargeIds.has(id) || enrollments.has(grant.enrollmentId),
       );
-      return [...new Map(theirs.map((entry) => [entry.id, entry])).values()];
+      // A page that both filters find is there twice.
+      return [...new Map(ofUser.map((entry) => [entry.id, entry])).values()];
     },
 
     /** Removes the grants of these entries. */
     async remove(walletId: string, ids: readonly string[]): Promise<void> {
       await ledger.updateMany(
         { walletId, 'entries.id': { $in: [...ids] } },
-        { $unset: { 'entries.$[theirs].grant': '' } },
-        { arrayFilters: [{ 'theirs.id': { $in: [...ids] } }] },
+        { $unset: { 'entries.$[named].grant': '' } },
+        { arrayFilters: [{ 'named.id': { $in: [...ids] } }] },
       );
     },
 

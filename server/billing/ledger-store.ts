@@ -60,7 +60,7 @@ function stored(page: LedgerPage): Document {
   return { ...page, entries, state: { balance: int64(balance), seq: int64(seq), ...state } };
 }
 
-/** @throws the error if it does not tell whether the page was inserted */
+/** Returns what a write error says about its page. @throws the error if it does not tell whether the page was inserted */
 function resultOf(error: NonNullable<InsertReply['writeErrors']>[number]): InsertResult {
   if (error.code === duplicateKey)
     return error.keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
@@ -124,10 +124,10 @@ export function createLedgerStore(db: Db) {
   }
 
   /**
-   * Updates a document without changing it (0 is never more than a version). If the server is not part of a replica set, its
-   * reads also return data that a crash can undo. But an update waits until the document is in the journal.
+   * An update without effect, because no version is less than 0. It makes a read durable on a server without a replica set: a
+   * read there also returns data that a crash can undo, but an update waits until the document is in the journal.
    */
-  const durably = { $max: { version: 0 } };
+  const noChange = { $max: { version: 0 } };
   const readsAreDurable = writeConcern.w === 'majority';
 
   const findEntry = createGroupCommit<EntryKey, LedgerEntry | undefined>({
@@ -170,7 +170,7 @@ export function createLedgerStore(db: Db) {
       const options = { sort: { _id: -1 }, hint: { _id: 1 }, projection: { entries: 0 } } as const;
       const found = readsAreDurable
         ? await ledger.findOne(filter, options)
-        : await ledger.findOneAndUpdate(filter, durably, { ...options, writeConcern });
+        : await ledger.findOneAndUpdate(filter, noChange, { ...options, writeConcern });
       return found ?? undefined;
     },
 
@@ -202,7 +202,7 @@ export function createLedgerStore(db: Db) {
     async findDurableEntry(key: EntryKey): Promise<LedgerEntry | undefined> {
       const found = await findEntry(key);
       if (!found || readsAreDurable) return found;
-      const page = await ledger.findOneAndUpdate({ walletId: key.walletId, 'entries.id': key.id }, durably, {
+      const page = await ledger.findOneAndUpdate({ walletId: key.walletId, 'entries.id': key.id }, noChange, {
         projection: { entries: { $elemMatch: { id: key.id } } },
         writeConcern,
       });

@@ -123,8 +123,8 @@ export function createLedgerWriter(settings: Settings) {
   }
 
   /**
-   * Refuses the postings of a draft without entries. A posting that arrived after its head was read is queued again, because
-   * money may have arrived in the wallet meanwhile.
+   * Refuses the postings of a draft without entries. A posting that arrived after its head was read is queued again, and decided
+   * on a new head, because money may have arrived in the wallet meanwhile.
    */
   function refuseOrRequeue({ head, refused }: Omit<Drafted, 'page'>, walletId: string): void {
     const finallyRefused: Drafted['refused'] = [];

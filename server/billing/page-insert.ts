@@ -47,7 +47,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause, resendWith
   /** Returns the result of a page after another try. A refused try is not the result, because an earlier one may have succeeded. */
   async function resultOf({ page, isFence }: Resent, ofTry: InsertResult): Promise<PageResult | 'unknown'> {
     if (ofTry === 'inserted') return isFence ? 'fenced' : 'inserted';
-    // The database refuses all pages for now. This says nothing about the earlier tries.
+    // A temporary refusal, for example because the disk is full, says nothing about the earlier tries.
     if (ofTry instanceof Error && isUnavailable(ofTry)) return 'unknown';
     if (ofTry instanceof Error) return ofTry;
     const existing = await store.page(page.walletId, page.n);

@@ -32,8 +32,8 @@ export interface Authenticated {
 }
 
 /**
- * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, the database is read. With `until`, it is
- * read if the cached records do not meet the condition.
+ * Finds a client and its partner in a cache that is at most 2 s old. With `fresh`, it reads the database. With `until`, it reads
+ * the database only if the cached records do not meet the condition, so that a refusal never comes from an outdated cache.
  */
 export type FindClient = (
   id: string,

@@ -20,9 +20,9 @@ export async function eventRecipient(
   { apiKey, client }: KeysAndClients,
 ): Promise<Recipient> {
   const owner = await apiKey(keyId);
-  const isLost = owner?.status === 'revoked' && clientId !== undefined;
-  const currentKeyId = isLost ? (await client(clientId, { fresh: true }))?.client.keyId : undefined;
-  const key = currentKeyId === undefined ? owner : await apiKey(currentKeyId);
+  const isRevoked = owner?.status === 'revoked';
+  const holder = isRevoked && clientId ? await client(clientId, { fresh: true }) : undefined;
+  const key = holder ? await apiKey(holder.client.keyId) : owner;
   const recipient = { keyId: key?._id ?? keyId };
   const hasNoUrl = key?.status === 'active' && !key.webhook;
   return hasNoUrl ? { ...recipient, skip: 'no_url' } : recipient;

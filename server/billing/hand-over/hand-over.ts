@@ -76,7 +76,7 @@ export function createHandOver(settings: HandOverSettings) {
     throw new Error('the reply of another process is not authentic');
   }
 
-  /** Until request `n` has ended, tells the peer which of its callers no longer wait. */
+  /** Until request `n` ends, tells the peer which callers no longer wait. A lost message is harmless: postings have a deadline. */
   async function forwardAborts(peer: Peer, n: number, items: readonly Item[], ended: AbortSignal) {
     let reported = 0;
     while (true) {

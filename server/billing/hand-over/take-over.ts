@@ -39,7 +39,7 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     const cancelled = new Set<number>();
     cancellations.set(`${from} ${n}`, cancelled);
     waiting += postings.length;
-    // On the clock of `uptime`. This is not the time of arrival, because the request may have waited in a buffer of the network.
+    // When the request was sent, on the clock of `uptime`. It may have waited in a buffer of the network since then.
     const sentAt = uptime() - Math.max(0, clock.now() - at);
     const writing = postings.map(({ posting, withinMs }, position) =>
       write(withDates(posting), {
