@@ -19,9 +19,3 @@ export function renderCsv(
 ): string[] {
   return [headings, ...rows].map((row) => row.map(cell).join(','));
 }
-
-/** Writes cents as a decimal number without separators, so that spreadsheets can calculate with it. */
-export function decimal(cents: number): string {
-  const digits = String(Math.abs(cents)).padStart(3, '0');
-  return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-}

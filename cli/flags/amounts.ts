@@ -1,3 +1,5 @@
+import { decimal } from '../../contracts/amounts.ts';
+
 /** The most digits of an amount in dollars, so that its cents are a whole number that JavaScript represents exactly. */
 const mostDigits = 12;
 
@@ -16,9 +18,8 @@ export function parseDollars(text: string, { canBeNegative = false } = {}): numb
 
 /** Writes whole cents as `1,234.50`. */
 export function formatCents(cents: number): string {
-  const digits = String(Math.abs(cents)).padStart(3, '0');
-  const dollars = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${cents < 0 ? '-' : ''}${dollars}.${digits.slice(-2)}`;
+  // A comma before every third digit from the point.
+  return decimal(cents).replace(/\B(?=(\d{3})+\.)/g, ',');
 }
 
 /** Describes the change of a balance in cents, such as `50.00 → 100.00 USD`. */

@@ -1,4 +1,5 @@
-import { decimal, renderCsv } from '../../contracts/csv.ts';
+import { decimal } from '../../contracts/amounts.ts';
+import { renderCsv } from '../../contracts/csv.ts';
 import { isMoney } from './format.ts';
 
 /** Converts `createdAt` to `created_at`. */

@@ -1,4 +1,5 @@
-import { decimal, renderCsv } from '../csv.ts';
+import { decimal } from '../amounts.ts';
+import { renderCsv } from '../csv.ts';
 import type { StatementView } from './wallets.ts';
 
 /** The columns of the file, in order. */

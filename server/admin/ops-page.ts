@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
+import { dollars } from '../../contracts/amounts.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
-import { dollars, type RecordPage, timeOf } from './ops-cells.ts';
+import { type RecordPage, timeOf } from './ops-cells.ts';
 import { style } from './ops-style.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 

@@ -1,8 +1,8 @@
+import { dollars } from '../../contracts/amounts.ts';
 import { adviseDelivery } from '../../contracts/receiver-advice.ts';
 import type { OpsApi } from './ops-api.ts';
 import { bulk, work } from './ops-bulk-work.ts';
 import {
-  dollars,
   endpointHeadings,
   endpointRow,
   link,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
+import { dollars } from '../../contracts/amounts.ts';
 import type { Account } from './account.ts';
 import type { Received } from './receiver.ts';
 import type { ShopError, ShopErrorCode } from './shop-error.ts';
@@ -49,8 +50,6 @@ const problems: Readonly<Record<ShopErrorCode, Problem>> = {
     text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
   },
 };
-
-const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
 /** Returns the claims of an access token, without a check of its signature. */
 function decodePayload(token: unknown): unknown {

@@ -1,4 +1,5 @@
 import type { LowBalance } from '../../contracts/admin/warnings.ts';
+import { decimal } from '../../contracts/amounts.ts';
 import { ownerOfWallet, walletIdOf } from '../billing/ledger-page.ts';
 import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
@@ -19,7 +20,6 @@ export const expiringWithinMs = day;
 /** It is raised only if the secret was used within this time, because a partner that uses the new one has nothing to do. */
 const stillUsedWithinMs = day;
 
-const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 const minuteOf = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Whether a partner must be warned of its balance. A wallet that was never funded is not in use yet. */
@@ -38,7 +38,7 @@ function lowBalanceCondition(summary: WalletSummary): Condition {
     ...ownerOfWallet(summary._id),
     about: summary.mode,
     afterMs: 0,
-    text: `The ${summary.mode} wallet has ${dollars(summary.balance)} left${left}. Once it is empty, exchanges are refused with 402`,
+    text: `The ${summary.mode} wallet has $${decimal(summary.balance)} left${left}. Once it is empty, exchanges are refused with 402`,
   };
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { dollars } from '../../contracts/amounts.ts';
 import { within } from '../harness/time-limits.ts';
 import { openAccount } from './account.ts';
 import { createBrowser } from './browser.ts';
@@ -17,8 +18,6 @@ const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
 /** The verification source of the client. `wallet` is short for the EUDI Wallet of the test identity wallet. */
 const { values: options } = parseArgs({ options: { source: { type: 'string' } } });
 const source = options.source === 'wallet' ? 'test-wallet-pid' : options.source;
-
-const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
 async function journey(): Promise<void> {
   const { step, note } = createReport();

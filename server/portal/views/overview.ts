@@ -1,8 +1,9 @@
+import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { isAllowed } from '../scope.ts';
 import { isCharge, startOfDay } from '../usage.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
-import { dollars, link, percent, tableOf, text, time, toned } from './text.ts';
+import { link, percent, tableOf, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
 import { isBad } from './webhooks.ts';
 

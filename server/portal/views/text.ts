@@ -3,9 +3,6 @@ import type { Cell, Given, Section } from './page.ts';
 /** A time in UTC, such as `2026-07-01 09:00:00`; a dash without a time. */
 const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
 
-/** An amount of cents in dollars, such as `12.50 USD`. */
-export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
-
 /** A plain text; a dash if there is none. */
 export const text = (value: string | number | null | undefined): Cell => ({
   text: value === null || value === undefined || value === '' ? '–' : String(value),

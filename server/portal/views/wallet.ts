@@ -1,10 +1,11 @@
 import { renderStatement } from '../../../contracts/admin/statement-csv.ts';
+import { dollars } from '../../../contracts/amounts.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { barsOf, startOfDay, usageByDay } from '../usage.ts';
 import { hidden, modeField, modeOf, timeIn, unchecked } from './forms.ts';
 import type { Action, Document, DocumentRow, Given, PageContext, PageRow, Section, View } from './page.ts';
-import { dollars, link, queryOf, tableOf, text, time, toned } from './text.ts';
+import { link, queryOf, tableOf, text, time, toned } from './text.ts';
 
 const chartDays = 30;
 /** The size of the chart of usage, in units of its view box. */

@@ -1,4 +1,5 @@
 import type { LowBalance, SetWarnings, WarningKind } from '../../../contracts/admin/warnings.ts';
+import { decimal } from '../../../contracts/amounts.ts';
 import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
 import { change, select } from './forms.ts';
@@ -63,7 +64,7 @@ const formValuesOf = (lowBalance: LowBalance | null) => {
   if (lowBalance === 'off') return { kind: 'off', amount: '' };
   return 'days' in lowBalance
     ? { kind: 'days', amount: String(lowBalance.days) }
-    : { kind: 'dollars', amount: (lowBalance.cents / 100).toFixed(2) };
+    : { kind: 'dollars', amount: decimal(lowBalance.cents) };
 };
 
 async function view({ api, m, role, partnerId, memberId }: PageContext): Promise<View> {

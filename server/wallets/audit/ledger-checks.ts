@@ -1,3 +1,4 @@
+import { decimal } from '../../../contracts/amounts.ts';
 import { EntryKind } from '../../../contracts/charge.ts';
 import {
   digestOf,
@@ -40,12 +41,10 @@ export type MissingGrant = Finding & { entry: string };
 /** The last page that was checked. */
 export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
 
-const dollars = (cents: number) => (cents / 100).toFixed(2);
-
 const kinds: ReadonlySet<string> = new Set(EntryKind.options);
 
 function signFault({ kind, amount }: LedgerEntry): string | undefined {
-  return hasRightSign(kind, amount) ? undefined : `a ${kind} of ${dollars(amount)} has the wrong sign`;
+  return hasRightSign(kind, amount) ? undefined : `a ${kind} of ${decimal(amount)} has the wrong sign`;
 }
 
 function hasRightSign(kind: EntryKind, amount: number): boolean {
@@ -81,7 +80,7 @@ function stateFaults(stored: WalletState, computed: WalletState): string[] {
   const faults: string[] = [];
   if (stored.balance !== computed.balance)
     faults.push(
-      `the page ends with a balance of ${dollars(stored.balance)}, its entries with ${dollars(computed.balance)}`,
+      `the page ends with a balance of ${decimal(stored.balance)}, its entries with ${decimal(computed.balance)}`,
     );
   if (stored.seq !== computed.seq)
     faults.push(`the page ends with seq ${stored.seq}, its entries with ${computed.seq}`);
@@ -123,7 +122,7 @@ export function createLedgerChecks(
       ...(id === refundIdOf(chargeId) ? [] : [`a refund of ${chargeId} under another id`]),
       ...(charged + amount === 0
         ? []
-        : [`a refund of ${dollars(amount)} for a charge of ${dollars(-charged)}`]),
+        : [`a refund of ${decimal(amount)} for a charge of ${decimal(-charged)}`]),
     ];
   }
 
@@ -150,7 +149,7 @@ export function createLedgerChecks(
       );
     }
     if (entry.balanceAfter !== after.balance)
-      faults.push(`the balance is ${dollars(entry.balanceAfter)}, but follows as ${dollars(after.balance)}`);
+      faults.push(`the balance is ${decimal(entry.balanceAfter)}, but follows as ${decimal(after.balance)}`);
     const expectedSeq = countingOf(entry.kind) === 'note' ? undefined : after.seq;
     if (entry.seq !== expectedSeq)
       faults.push(`its seq is ${entry.seq ?? 'absent'}, but follows as ${expectedSeq ?? 'absent'}`);
