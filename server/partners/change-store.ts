@@ -1,9 +1,10 @@
 import type { Db } from 'mongodb';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 
-/** The ids of the partners and clients that changed last, in order. `version` is the number of all changes ever. */
 export interface Changes {
+  /** The number of changes since the installation. */
   version: number;
+  /** The ids of the partners and clients that changed last. The newest is the last. */
   ids: string[];
 }
 

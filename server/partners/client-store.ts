@@ -63,11 +63,14 @@ export interface ClientSecret {
 const collection = 'clients';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
+  // For lists of the clients of a partner or of a key.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
+  // For searches by host, secret, or the last characters of a secret.
   { collection, key: { redirectUris: 1 } },
   { collection, key: { 'secrets.hash': 1 } },
   { collection, key: { 'secrets.last4': 1 }, sparse: true },
+  // For warnings of old secrets that expire soon.
   { collection, key: { 'secrets.expiresAt': 1 }, sparse: true },
 ];
 

@@ -87,6 +87,7 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
     if (!fresh) await dropOutdated();
     const client = await clientCache.read(clientId, fresh);
     const partner = client && (await partnerCache.read(client.partnerId, fresh));
+    // Undefined if the client does not exist. Every client has a partner.
     return partner && { client, partner };
   }
 
@@ -117,6 +118,7 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
     },
 
     async changed(id) {
+      // This process drops the record immediately, the others when they read the list of changes.
       forget(id);
       await changes.add(id);
     },

@@ -56,8 +56,14 @@ function readPng(file: Buffer): Picture {
 function readJpeg(file: Buffer): Picture {
   const scans = file.toString('latin1').split(startOfScan).length - 1;
   if (scans > mostScans) throw refused('is a JPEG with too many scans: save it again');
-  const limits = { maxResolutionInMP: mostPixels / 1e6, maxMemoryUsageInMB: 64 };
-  return decodeJpeg(file, { ...limits, useTArray: true, formatAsRGBA: true, tolerantDecoding: false });
+  return decodeJpeg(file, {
+    maxResolutionInMP: mostPixels / 1e6,
+    maxMemoryUsageInMB: 64,
+    // Decodes to a Uint8Array, as `Picture` has it, and refuses a damaged file.
+    useTArray: true,
+    formatAsRGBA: true,
+    tolerantDecoding: false,
+  });
 }
 
 const startsWith = (file: Buffer, signature: Buffer): boolean =>

@@ -37,9 +37,11 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
     /** Stores a partner's logo and removes the previous one. @param image the PNG or JPEG file in base64 */
     async set(partnerId: string, image: string, actor: Actor): Promise<Partner> {
       const png = remakeLogo(Buffer.from(image, 'base64'));
+      // Another picture has another id. So pages can cache a picture by its id, without a check for changes.
       const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
       // Throws if the partner does not exist, so that no picture is stored for it.
       await store.get(partnerId);
+      // The picture comes before the partner refers to it.
       await logos.keep(id, png);
       return change(partnerId, id, actor);
     },

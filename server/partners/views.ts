@@ -81,6 +81,7 @@ export function viewClient(client: Client, now: number): ClientView {
     brandColor: client.brandColor ?? null,
     purpose: client.purpose ?? null,
     privacyUrl: client.privacyUrl ?? null,
+    // Only false is stored.
     passkeys: client.passkeys ?? true,
     maxVerificationAgeSeconds: client.maxVerificationAgeSeconds ?? null,
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,

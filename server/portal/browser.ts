@@ -23,6 +23,7 @@ export function createBrowser(baseUrl: string) {
   const options = {
     path: root,
     httpOnly: true,
+    // Not `strict`: a link in an e-mail then shows a page to a member who is signed in.
     sameSite: 'lax',
     secure: protocol === 'https:',
   } as const;

@@ -76,14 +76,18 @@ interface PortalDependencies extends Pick<Dependencies, 'stores' | 'clock' | 'ke
   members: Members;
   /** The admin API. */
   router: AdminRouter;
+  /** Writes the audit entry of a call. */
   recordCall: NonNullable<AdminContext['recordCall']>;
+  /** Tells whether a record belongs to a partner. */
   isOwn: IsOwn;
   environment: string;
   /** @throws ApiError `not_found` */
   showPartner: (partnerId: string) => Promise<{ name: string; status: string }>;
   limit: RequestLimit;
   logger: Pick<Logger, 'warn'>;
+  /** Called for each request that is refused because too many are in flight. */
   onShed: (kind: CallerKind) => void;
+  /** The language of an `Accept-Language` header. */
   acceptedLanguage: (header: string | undefined) => Language;
   previewConsent: PreviewConsent;
   about: About;

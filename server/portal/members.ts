@@ -82,7 +82,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
         const wanted = decide(before);
         const endsOwnership = wanted && isOwner(before) && !isOwner({ ...before, ...wanted.set });
         if (!endsOwnership) return wanted;
-        // A simultaneous change of another owner relies on it that this member stays an owner.
+        // A simultaneous change of another owner relies on this member as the owner who remains.
         if (before.actingUntil && before.actingUntil.getTime() > clock.now())
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
         // An invited owner may be removed: the partner then has no fewer active owners than before.
@@ -94,7 +94,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
     }
   }
 
-  /** An owner who could remove or demote themselves could leave the partner without an owner. */
+  /** Members cannot change themselves. So the owner who acts always remains an owner. */
   function refuseSelf(memberId: string, actor: Actor): void {
     if (memberId === actor.operatorId)
       throw new ApiError('refused', { description: 'Another owner has to change your own membership' });
@@ -122,6 +122,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
      */
     async invite({ partnerId, email, role }: InviteMember, actor: Actor) {
       await requirePartner(partnerId);
+      // The id follows from the address, so a second invitation of a person finds the same record.
       const id = deriveId(idKey, 'member', [partnerId, email]);
       refuseSelf(id, actor);
       const now = clock.now();

@@ -66,6 +66,7 @@ function toApiError(error: unknown): unknown {
   return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
 }
 
+/** Throws the error of a procedure as an ApiError. */
 function rethrow(error: unknown): never {
   throw toApiError(error);
 }
@@ -142,6 +143,7 @@ export function pageRoutes({
     });
   }
 
+  /** Sends a page. After a form that was refused, its status is that of the error. */
   async function show(page: PageRow, call: MemberRequest, { result, error, given = {} }: Outcome = {}) {
     const { request, reply, signedIn } = call;
     const { email = '', role } = signedIn.member;
@@ -149,6 +151,7 @@ export function pageRoutes({
     const context = contextOf(call);
     const view = await page.view(context).catch(rethrow);
     const { m } = context;
+    // A form needs the procedure that it names, else that of the page's forms, else that of the page.
     const mayUse = ({ needs = page.changes ?? page.needs }: Form) => isAllowed(role, needs);
     const sections = [...(result?.sections ?? []), ...view.sections].map((section) => ({
       ...section,

@@ -39,6 +39,7 @@ interface Dependencies {
 /** Sends an error in the format of RFC 6749 5.2, with the code `access_denied` of RFC 8628 3.5 for a refused login. */
 const asDeviceError: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send({
+    // In our error table, `access_denied` is about users and has another status. So a refused login has a code of its own there.
     error: error.code === 'device_login_denied' ? 'access_denied' : error.code,
     error_description: error.message,
   });

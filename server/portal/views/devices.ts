@@ -79,6 +79,7 @@ export function devicePages({ logins, limit, noteDevice }: Dependencies): PageRo
     return found;
   }
 
+  /** Shows a login request, so that the member can check where it comes from before deciding. */
   const find: Action = async (context, given) => {
     const { m, role } = context;
     const { name, address, createdAt, expiresAt } = await findRequest(context, given);

@@ -37,6 +37,7 @@ export const keepOldField = (m: Messages): Field =>
     { value: '86400', text: m.day },
     { value: '604800', text: m.week },
   ]);
+/** The answer to that field in a form: 0 if the old secret ends immediately. */
 export const keepOldOf = ({ keepOld = '' }: Given) => ({ keepOldSeconds: Number(keepOld) });
 
 export const modeOptions = options(Mode.options);

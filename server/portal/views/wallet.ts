@@ -25,16 +25,18 @@ type StatementRequest = Parameters<PageContext['api']['wallets']['statement']>[0
  */
 async function readStatement({ api }: PageContext, wanted: StatementRequest) {
   const statement = await api.wallets.statement({ ...wanted, limit: mostPerCall });
-  const { untilSeq, opening } = statement;
+  const { untilSeq } = statement;
   const entries = [...statement.entries];
   let { closing, more } = statement;
   while (more && entries.length < mostRead) {
     const afterSeq = entries.at(-1)?.seq ?? 0;
     const page = await api.wallets.statement({ ...wanted, limit: mostPerCall, afterSeq, untilSeq });
     entries.push(...page.entries);
-    ({ closing, more } = page);
+    closing = page.closing;
+    // A page without entries would be read again and again.
+    more = page.more && page.entries.length > 0;
   }
-  return { ...statement, opening, closing, entries, more };
+  return { ...statement, closing, entries, more };
 }
 
 async function usage(context: PageContext, mode: Mode): Promise<Section> {
@@ -75,8 +77,9 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
     untilSeq: numberIn(untilSeq),
   });
   const { entries, opening, closing, more } = shown;
+  const last = entries.at(-1);
   const search = { mode, from, to };
-  const nextSearch = { ...search, afterSeq: String(entries.at(-1)?.seq), untilSeq: String(shown.untilSeq) };
+  const nextSearch = { ...search, afterSeq: String(last?.seq), untilSeq: String(shown.untilSeq) };
   return {
     title: m.statement,
     search: {
@@ -103,7 +106,7 @@ async function statement({ api, m, partnerId, query }: PageContext, mode: Mode):
           sessionId ? link(sessionId, `/sessions/${sessionId}`) : text(reference ?? reason),
       ],
     ]),
-    next: more ? `/wallet?${queryOf(nextSearch)}` : undefined,
+    next: more && last ? `/wallet?${queryOf(nextSearch)}` : undefined,
     links: [{ text: m.statementCsv, to: `/wallet/statement.csv?${queryOf(search)}` }],
     forms: [
       {

@@ -154,6 +154,7 @@ async function show(context: PageContext): Promise<View> {
   const { m } = context;
   const { keyId } = keyOf(context);
   const endpoint = await context.api.webhooks.show({ keyId });
+  // Without a URL there is no signing secret, and nothing is sent.
   const sectionsOfUrl = endpoint.url
     ? [secretOf(endpoint, context), await healthOf(context), ...toolsOf(endpoint, context)]
     : [];
