@@ -27,6 +27,7 @@ export function decodeCbor(bytes: Uint8Array): unknown {
   }
 }
 
+/** The functions below refuse a value of another type. `what` names the value in the refusal. */
 export function asMap(value: unknown, what: string): CborMap {
   demand(value instanceof Map, 'malformed', what);
   return value;

@@ -11,6 +11,7 @@ import {
   id_ce_subjectKeyIdentifier,
   KeyUsage,
   SubjectKeyIdentifier,
+  type Time,
 } from '@peculiar/asn1-x509';
 import { PresentationRefused } from './refused.ts';
 
@@ -58,6 +59,9 @@ const usageBits = { digitalSignature: 0x80, contentCommitment: 0x40, keyCertSign
 /** The names of key usages in RFC 5280, for refusals. */
 const usageNames = { signs: 'digitalSignature', commits: 'contentCommitment' } as const;
 
+/** The library's `getTime` returns a Date. */
+const millisecondsOf = (time: Time): number => time.getTime().getTime();
+
 /** Parses a certificate. @throws Error if `der` is not a certificate, or uses an algorithm that is not accepted */
 export function parseCertificate(der: Uint8Array): Certificate {
   const x509 = new X509Certificate(der);
@@ -72,17 +76,17 @@ export function parseCertificate(der: Uint8Array): Certificate {
   const purposes = extensionValue(id_ce_extKeyUsage);
   const identifier = extensionValue(id_ce_subjectKeyIdentifier);
   const basic = constraints && AsnConvert.parse(constraints, BasicConstraints);
-  const [bits = 0] = usage ? new Uint8Array(AsnConvert.parse(usage, KeyUsage).value) : [];
+  const [firstByte = 0] = usage ? new Uint8Array(AsnConvert.parse(usage, KeyUsage).value) : [];
   return {
     x509,
-    notBefore: tbs.validity.notBefore.getTime().getTime(),
-    notAfter: tbs.validity.notAfter.getTime().getTime(),
+    notBefore: millisecondsOf(tbs.validity.notBefore),
+    notAfter: millisecondsOf(tbs.validity.notAfter),
     isAuthority: basic?.cA === true,
     pathLength: basic?.pathLenConstraint,
     usages: usage && {
-      signs: (bits & usageBits.digitalSignature) !== 0,
-      commits: (bits & usageBits.contentCommitment) !== 0,
-      issues: (bits & usageBits.keyCertSign) !== 0,
+      signs: (firstByte & usageBits.digitalSignature) !== 0,
+      commits: (firstByte & usageBits.contentCommitment) !== 0,
+      issues: (firstByte & usageBits.keyCertSign) !== 0,
     },
     keyIdentifier: identifier && new Uint8Array(AsnConvert.parse(identifier, SubjectKeyIdentifier).buffer),
     purposes: purposes ? [...AsnConvert.parse(purposes, ExtendedKeyUsage)] : [],

@@ -4,8 +4,10 @@ import { parseJson } from './json.ts';
 import { demand, PresentationRefused, type RefusalReason } from './refused.ts';
 
 interface Expected {
+  /** The `typ` header that the JWT must have. */
   type: string;
   key: KeyObject;
+  /** The refusal if the JWT is not valid. */
   refusal: RefusalReason;
 }
 

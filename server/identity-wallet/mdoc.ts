@@ -116,7 +116,10 @@ function elementsOf(items: unknown, digests: CborMap, algorithm: string): Map<st
   return elements;
 }
 
-/** Verifies the data that the issuer signed. @throws PresentationRefused */
+/**
+ * Verifies the data of the issuer. The issuer signs the mobile security object (`mso`), which has the digests of all elements.
+ * @throws PresentationRefused
+ */
 export function verifyIssuerSigned(
   issuerSigned: CborMap,
   expected: Omit<MdocExpectation, 'transcript'>,

@@ -102,13 +102,15 @@ function personOptions(paths: PersonPaths, claims: readonly ClaimName[], asksNum
   if (ages.length > 0) choices.push([ages.map(paths.age), [paths.birthdate]]);
   if (claims.includes('country')) choices.push([[paths.nationality], [paths.issuingCountry]]);
   if (asksNumber) {
-    // The number is optional. Without this value, one option would be empty, and identity wallets match no empty set of claims.
+    // The number is optional, so one option would be empty, and identity wallets match no empty set of claims.
+    // The issuing country fills it.
     if (choices.length === 0) choices.push([[paths.issuingCountry]]);
     choices.push([[paths.identifier], []]);
   }
   return combine(choices);
 }
 
+/** Returns the queries for a PID, one for each format that the source accepts. */
 function personQuery(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const { docType, types, formats, stableIdentifier } = settings;
   const inMdoc = (name: string): ClaimPath => [docType, name];
@@ -181,7 +183,7 @@ function toDcqlCredential({ id, format, types, options }: CredentialQuery, autho
 
 /**
  * Returns the query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
- * @param authorities key identifiers in base64url. If there are any, only credentials of issuers that they have certified are requested
+ * @param authorities key identifiers in base64url. If there are any, only credentials of issuers that they certified are requested
  */
 export function toDcql(query: CredentialQueries, authorities: readonly string[]) {
   return {

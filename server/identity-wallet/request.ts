@@ -55,6 +55,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     return { ...jwk, use: 'enc', alg: 'ECDH-ES', kid: await calculateJwkThumbprint(jwk) };
   }
 
+  /** Returns a link to an identity wallet. Spaces become `%20`. `URLSearchParams` would write `+`, which is only for forms. */
   function link(parameters: Record<string, string>): string {
     const fields = Object.entries(parameters).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
     return `${scheme}://?${fields.join('&')}`;
@@ -72,6 +73,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     client_id: clientIdOf(handle),
     response_uri: responseUriOf(handle),
   });
+  /** Metadata of a request without a key for the answer. */
   const metadata = {
     vp_formats_supported: Object.fromEntries(settings.formats.map((format) => [format, supported[format]])),
   };

@@ -97,6 +97,7 @@ function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number):
   demand(iat === undefined || iat <= time + clockSkewSeconds, 'attestation not yet valid');
 }
 
+/** Returns the reference to the status. A status by another mechanism cannot be looked up, so it must not count as valid. */
 function statusesOf({ status }: z.infer<typeof Payload>): StatusReference[] {
   if (!status) return [];
   const { success, data } = Status.safeParse(status);

@@ -52,6 +52,7 @@ export function createStatusLists(fetchList: FetchStatusList) {
     return list;
   }
 
+  /** Returns a list. Whatever the fault is, also of the network, the status of the attestation is then unknown. */
   async function find(reference: StatusReference, trust: Trust): Promise<List> {
     try {
       return await load(reference, trust);

@@ -64,7 +64,7 @@ export interface Verifier extends Pick<IdentityWalletSettings, 'name' | 'label' 
 
 /**
  * Makes the verifier of one source from its configuration.
- * @param trustAnchors undefined for the built-in sources, which trust only the test issuer. The default is the configuration's
+ * @param trustAnchors those of the configuration by default; undefined for the built-in sources, which trust only the test issuer
  */
 export function createVerifier(
   settings: IdentityWalletSettings,
