@@ -179,8 +179,8 @@ const readableBy = <Filter>({ id, role }: AdminContext['operator'], filter: Filt
   scopeOf(role, 'auditLog.list') === 'own' ? { ...filter, seenBy: id } : filter;
 
 /**
- * Returns those of the entries that an operator may read, by the same rule. With the scope `own`, the network addresses of other
- * operators are masked.
+ * Returns those of the entries that an operator may read, by the rule of `readableBy`. With the scope `own`, the network
+ * addresses of other operators are masked.
  */
 export function viewEntries({ id, role }: AdminContext['operator'], entries: StoredEntry[]): AuditLogEntry[] {
   if (scopeOf(role, 'auditLog.list') !== 'own') return entries.map(viewEntry);

@@ -46,7 +46,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'before.last4': 1 }, sparse: true },
 ];
 
-/** Returns the partner that an entry is about. A refund names the wallet beside its target. */
+/** Returns the partner that an entry is about. The target of a refund is a charge, so the wallet in `after` names the partner. */
 function partnerOf({ partnerId, target, after }: Pick<NewEntry, 'partnerId' | 'target' | 'after'>): {
   partnerId?: string;
 } {

@@ -195,6 +195,7 @@ export function createRequestStore(db: Db) {
               { $match: refusals },
               { $sort: newestFirst },
               { $limit: mostCounted },
+              // Other routes are left out after the limit, which bounds how many requests are read.
               { $match: { route: { $in: exchangeRoutes }, error: { $exists: true } } },
               {
                 $group: {
