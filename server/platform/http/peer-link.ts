@@ -36,6 +36,58 @@ export const peerRoutes =
     });
   };
 
+/**
+ * Sends one message over a pool. `dispatch` of undici costs less than its `request`, which makes a stream and a signal.
+ * @param firstWaitMs how long to wait for any sign of the peer
+ */
+function exchange(pool: Pool, body: string, firstWaitMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let request: Dispatcher.DispatchController | undefined;
+    let timeout: Error | undefined;
+    let status = 0;
+    const sentAt = monotonicTime();
+    const chunks: Buffer[] = [];
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      settle();
+    };
+    const fail = (error: Error) => end(() => reject(error));
+    // Node.js runs due timers before it reads input. If this process was slow, the response may have arrived in time. So it
+    // is read before the request is given up.
+    const giveUp = () =>
+      setImmediate(() => {
+        timeout = new Error('another process does not answer');
+        fail(timeout);
+        request?.abort(timeout);
+      });
+    let timer = setTimeout(giveUp, firstWaitMs);
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        request = controller;
+        // The request has waited for a connection until it was given up.
+        if (timeout) controller.abort(timeout);
+      },
+      onResponseStart(_controller, code) {
+        status = code;
+        const isInterim = code < 200;
+        if (!isInterim) return;
+        // The peer has confirmed that it is alive, so it gets the rest of the time for responses.
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, answerWithinMs - (monotonicTime() - sentAt));
+      },
+      onResponseData(_controller, chunk) {
+        chunks.push(chunk);
+      },
+      onResponseEnd() {
+        if (status === 200) end(() => resolve(Buffer.concat(chunks).toString()));
+        else fail(new Error(`another process answers ${status}`));
+      },
+      onResponseError: (_controller, error) => fail(error),
+    };
+    pool.dispatch({ method: 'POST', path, body }, handler);
+  });
+}
+
 /** Sends messages to private listeners, over persistent connections. */
 export function createPeerLink() {
   const options = {
@@ -55,53 +107,7 @@ export function createPeerLink() {
     send({ address }: { address: string }, body: string, isProbe = false): Promise<string> {
       const pool = pools.get(address) ?? new Pool(`http://${address}`, options);
       pools.set(address, pool);
-      return new Promise((resolve, reject) => {
-        let request: Dispatcher.DispatchController | undefined;
-        let timeout: Error | undefined;
-        let status = 0;
-        const sentAt = monotonicTime();
-        const chunks: Buffer[] = [];
-        const end = (settle: () => void) => {
-          clearTimeout(timer);
-          settle();
-        };
-        const fail = (error: Error) => end(() => reject(error));
-        // Node.js runs due timers before it reads input. If this process was slow, the response may have arrived in time. So it
-        // is read before the request is given up.
-        const giveUp = () =>
-          setImmediate(() => {
-            timeout = new Error('another process does not answer');
-            fail(timeout);
-            request?.abort(timeout);
-          });
-        let timer = setTimeout(giveUp, isProbe ? probeWithinMs : aliveWithinMs);
-        pool.dispatch(
-          { method: 'POST', path, body },
-          {
-            onRequestStart(controller) {
-              request = controller;
-              // The request has waited for a connection until it was given up.
-              if (timeout) controller.abort(timeout);
-            },
-            onResponseStart(_controller, code) {
-              status = code;
-              const isInterim = code < 200;
-              if (!isInterim) return;
-              // The peer has confirmed that it is alive, so it gets the rest of the time for responses.
-              clearTimeout(timer);
-              timer = setTimeout(giveUp, answerWithinMs - (monotonicTime() - sentAt));
-            },
-            onResponseData(_controller, chunk) {
-              chunks.push(chunk);
-            },
-            onResponseEnd() {
-              if (status === 200) end(() => resolve(Buffer.concat(chunks).toString()));
-              else fail(new Error(`another process answers ${status}`));
-            },
-            onResponseError: (_controller, error) => fail(error),
-          },
-        );
-      });
+      return exchange(pool, body, isProbe ? probeWithinMs : aliveWithinMs);
     },
 
     close: (): void => pools.clear(),
