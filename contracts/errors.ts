@@ -35,6 +35,7 @@ type TrpcCode =
   | 'INTERNAL_SERVER_ERROR'
   | 'SERVICE_UNAVAILABLE';
 
+/** The fields that all errors of one HTTP status share. */
 type Kind = Pick<ErrorRow, 'status' | 'trpc' | 'exit' | 'retryable'>;
 
 const badRequest: Kind = { status: 400, trpc: 'BAD_REQUEST', exit: 2, retryable: false };

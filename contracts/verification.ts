@@ -19,7 +19,7 @@ export const ClientReferenceId = z.string().regex(/^[A-Za-z0-9_.:-]{1,200}$/, {
   error: 'client_reference_id must be 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -',
 });
 
-/** The query of the start (interface 4.1). Messages say what to do. A repeated parameter arrives as an array, and is refused. */
+/** The query of `/verify/start` (interface 4.1). A repeated parameter arrives as an array, which no field accepts. */
 export const StartQuery = z.object({
   client_id: z.string().min(1).max(128),
   redirect_uri: z.string().min(1).max(2048).describe('A registered one, byte for byte'),

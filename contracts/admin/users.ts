@@ -44,7 +44,8 @@ export const FindUser = z.strictObject({
     .min(1)
     .max(128)
     .superRefine((text, context) => {
-      const message = /^(enr|pky)_/.test(text) ? undefined : wrongKindMessage(text, 'user');
+      const namesItsUser = /^(enr|pky)_/.test(text);
+      const message = namesItsUser ? undefined : wrongKindMessage(text, 'user');
       if (message) context.addIssue({ code: 'custom', message });
     }),
   ...readReason,

@@ -75,6 +75,7 @@ export function settingsFrom(env: Environment): Settings {
   };
 }
 
+/** Throws the error of a missing or malformed setting. Without a base URL, its `docUrl` is a path. */
 function refuseSetting(name: string, fault: string, baseUrl = ''): never {
   throw new ConfigurationError({
     code: 'missing_setting',

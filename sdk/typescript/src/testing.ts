@@ -11,6 +11,7 @@ export interface FlowOptions {
   person: Person | (string & {});
   /** The user's answer on the first page; by default `accept`. */
   consent?: 'accept' | 'decline';
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
 
@@ -46,6 +47,7 @@ function attributesOf(tag: string): Record<string, string> {
   return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decode(value)]));
 }
 
+/** Reads a form from its HTML. */
 function formOf(html: string): Form {
   const tags = (name: string) =>
     [...html.matchAll(new RegExp(`<${name}\\b[^>]*>`, 'g'))].map(([tag]) => attributesOf(tag));
@@ -83,6 +85,7 @@ function createBrowser(start: string, send: typeof fetch) {
         headers: {
           accept: 'text/html',
           cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+          // The service refuses forms that do not come from its own pages.
           ...(body ? { origin, 'sec-fetch-site': 'same-origin' } : {}),
         },
         ...(body ? { body } : {}),
