@@ -147,6 +147,7 @@ const sendNextTo =
     // An unchanged secret is not sent again: it could overwrite a newer one that another tab has received.
     if (secret !== browser.secret) bind(reply, browser, secret);
     if (mark) markPasskey(reply, mark);
+    // The browser sends the mark from its next request on, but the next step has to know it now.
     const marked = mark ? { ...browser, passkeyMark: mark.value } : browser;
     const view = await flow.exitAfterForm(submitted, marked);
     return view ? sendView(reply, view, marked) : toPage(reply, browser);

@@ -62,7 +62,10 @@ function parseScope(scope: string): string[] {
   return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
 }
 
-/** Names the client's settings for test clients only: the id of a live client is public, so anyone could read them. */
+/**
+ * Unknown identifiers are ignored, unless there is no other one. The client's settings are named for test clients only:
+ * the id of a live client is public, so anyone could read them.
+ */
 function scopeFault(
   scope: readonly string[],
   { claims: permitted, mode }: StartingClient,
@@ -90,7 +93,7 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
 
 /**
  * The client's sources that serve its mode and can answer some of the claims. If none can answer any, the first one is
- * used: a single source is not checked for this either.
+ * used, as it is for a client that has only one source.
  */
 function sourcesFor(
   { mode, source, sources: listed }: StartingClient,

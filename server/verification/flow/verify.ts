@@ -55,7 +55,7 @@ export function createVerify(dependencies: Dependencies): Verify {
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
     if (hasFreshClaims(session, user)) {
-      // The duplicate was found in a session of another client.
+      // The duplicate was found in a session of another client. Now the enrollment with this client is blocked too.
       if (user.duplicate) await blockDuplicate(session, snapshot, { keepUnblocked: true });
       return verified('claims were still fresh', now);
     }

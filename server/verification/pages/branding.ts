@@ -9,6 +9,7 @@ const darkInk: Color = [8, 16, 13];
 /** The contrast that text of any size must have (WCAG 1.4.3, level AA). */
 export const readable = 4.5;
 
+/** Reads `#rrggbb`. */
 export function parseColor(text: string): Color {
   const channelAt = (index: number) => Number.parseInt(text.slice(index, index + 2), 16);
   return [channelAt(1), channelAt(3), channelAt(5)];

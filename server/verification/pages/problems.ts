@@ -86,10 +86,12 @@ function outcomeOf(name: ProblemName, { device, session, isYourData }: ProblemCo
 /** The error page for the user. */
 export function problemOf(error: ApiError, context: ProblemContext): Problem {
   const name = nameOf(error, context);
+  // Elsewhere there is no page that could be loaded again.
+  const hasPage = context.device !== undefined || context.isYourData === true;
   return {
     name,
     outcome: outcomeOf(name, context),
-    retry: (context.device !== undefined || context.isYourData === true) && retryable.includes(name),
+    retry: hasPage && retryable.includes(name),
     detail: name === 'invalid' ? error.message : undefined,
   };
 }

@@ -80,7 +80,7 @@ export function createUserStore(db: Db): UserStore {
       for (let tries = 0; tries < maxConflictTries; tries += 1) {
         const found = await identities.find(user.identity);
         if (found.user && !found.user.erasedAt) {
-          // It has the new id if an earlier try has inserted it, and the reply was lost.
+          // The found user has the new id if an earlier try has inserted it, and the reply was lost.
           return { user: found.user, isNew: found.user._id === user._id };
         }
         if (found.identity) await identities.repair(found, user);
