@@ -1,9 +1,8 @@
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { SkipReason } from '../../contracts/webhooks.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
-import type { EventDraft, Publish, Sweep } from '../platform/database/event-draft.ts';
+import type { EventDraft, Sweep } from '../platform/database/event-draft.ts';
 import type { Scheduler } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createBulkSteps } from './bulk/bulk-steps.ts';
@@ -14,8 +13,8 @@ import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
 import { createDueJobs, dueBucket } from './delivery/due-job.ts';
 import type { EventStore } from './delivery/event-store.ts';
-import { composeDelivery, composeEvent, deliveryId, markSkipped } from './delivery/events.ts';
 import { createLeasing } from './delivery/leasing.ts';
+import { createPublish, type Recipient } from './delivery/publish.ts';
 import { createSendAttempt, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
 import type { UrlRules } from './egress/destination.ts';
@@ -27,13 +26,6 @@ export interface Parts {
   events: EventStore;
   deliveries: DeliveryStore;
   post: Post;
-}
-
-/** The key whose webhook URL gets an event. */
-export interface Recipient {
-  keyId: string;
-  /** Why nothing can be sent to this key; undefined if it can. */
-  skip?: SkipReason;
 }
 
 export interface WebhookSettings extends UrlRules {
@@ -85,7 +77,6 @@ const jobHorizonMs = 30_000;
 export function createWebhooks(settings: WebhookSettings) {
   const { db, clock, idKey, scheduler, logger, endpoint, userAgent, worker } = settings;
   const { leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
-  const { recipient = async ({ keyId }): Promise<Recipient> => ({ keyId }) } = settings;
   const now = () => new Date(clock.now());
   const stores = createWebhooksStores(db, settings.maintenance);
   const { events, deliveries, post } = wrap({
@@ -136,9 +127,7 @@ export function createWebhooks(settings: WebhookSettings) {
   /** Dispatches all due deliveries. Concurrent calls share one query. */
   const dispatchDue = (): Promise<void> => shareDispatch('due');
 
-  /**
-   * Dispatches stored deliveries that are due, and schedules the others. If this process sends no webhooks, it schedules all of them.
-   */
+  /** Dispatches stored deliveries that are due, and schedules the others. A process that sends nothing schedules all of them. */
   async function dispatch(stored: readonly Delivery[]): Promise<void> {
     const at = now();
     const dueKeys = new Set<string>();
@@ -189,31 +178,16 @@ export function createWebhooks(settings: WebhookSettings) {
       leasing.reorder(keyId);
       dispatcher.notify([keyId]);
     }
+    // The job runs when the other processes have noticed it, and makes them send too.
     await schedule(new Date(clock.now() + resumedElsewhereMs));
   }
 
-  const publish: Publish = async (drafts: readonly EventDraft[]) => {
-    if (drafts.length === 0) return;
-    settings.published?.(drafts.length);
-    const at = now();
-    const addressed = await Promise.all(
-      drafts.map(async (draft) => {
-        const { keyId, skip } = await recipient(draft);
-        return { event: composeEvent({ ...draft, keyId }, idKey), skip };
-      }),
-    );
-    await events.insert(addressed.map(({ event }) => event));
-    const firstDeliveries = addressed.map(({ event, skip }) => {
-      const id = deliveryId(event._id, idKey);
-      const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: at, now: at });
-      return skip ? markSkipped(delivery, skip, at) : delivery;
-    });
-    await deliveries.insert(firstDeliveries);
-    // The deliveries are stored, so the sweep sends them if this fails.
-    dispatch(firstDeliveries).catch((error: unknown) =>
-      logger.warn({ err: error }, 'first attempts could not be scheduled'),
-    );
-  };
+  const publish = createPublish({
+    ...settings,
+    events,
+    deliveries,
+    dispatch,
+  });
 
   /** Creates jobs that are missing, because a process ended after it had stored deliveries. */
   async function scheduleDueSeconds(): Promise<void> {
@@ -226,6 +200,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   const sweep: Sweep = {
     name: 'webhooks',
+    /** Continues what ended processes have left, and starts what is due. */
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');

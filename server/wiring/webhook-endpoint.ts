@@ -1,8 +1,8 @@
 import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
+import type { Recipient } from '../webhooks/delivery/publish.ts';
 import type { Endpoint } from '../webhooks/delivery/send-attempt.ts';
-import type { Recipient } from '../webhooks/webhooks.ts';
 import type { SecretUses } from './secret-uses.ts';
 
 interface KeysAndClients {
