@@ -39,6 +39,7 @@ export function createExpiringSecretStore(db: Db) {
             .aggregate<ExpiringSecret>([
               { $match: isExpiring },
               { $limit: mostPerCollection },
+              // A document may have several old secrets, of which only some expire in the period.
               { $unwind: `$${field}` },
               { $match: { ...isExpiring, ...isUsed } },
               {

@@ -77,6 +77,7 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
     }
   }
 
+  /** Sends the warnings whose state is unsent. All notices go first, because e-mails may take long. */
   async function sendUnsent(): Promise<void> {
     const published: UnsentWarning[] = [];
     for (const warning of await store.findUnsent(mostSentPerSweep)) {

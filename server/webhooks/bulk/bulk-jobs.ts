@@ -91,6 +91,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
     throw new ApiError('conflict', { description });
   }
 
+  /** Inserts a job with its audit entry, and announces it. */
   async function insert(wanted: CountedStart, fingerprint: string, actor: Actor): Promise<BulkJob> {
     const now = new Date(clock.now());
     const { action, filter, rate, at, counted } = wanted;

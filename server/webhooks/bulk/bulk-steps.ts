@@ -188,6 +188,7 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
     return found.map(({ _id, createdAt }) => ({ _id, createdAt, eventId: _id }));
   }
 
+  /** Sends the events of the next page again. A page has as many events as the rate allows in the span of a step. */
   async function sendPageAgain(step: Step): Promise<Progress> {
     const limit = Math.ceil((step.job.rate * stepSpanMs) / 1000);
     const page = await findPage(step, limit);

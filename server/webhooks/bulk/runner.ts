@@ -45,6 +45,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
     return true;
   }
 
+  /** Takes steps until no job runs. */
   async function work(): Promise<void> {
     while (!signal.aborted) {
       const wakesBefore = wakes;

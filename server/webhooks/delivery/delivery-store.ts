@@ -60,6 +60,7 @@ function responseExpiry({ forgetAnswersAt }: Delivery, row: Attempt): Pick<Deliv
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
+/** Reads and changes deliveries in order to send them. What operators read and change is in `createDeliveryQueryStore`. */
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
 

@@ -65,11 +65,12 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
       track(leaseAndRun(capacity));
       return;
     }
-    // If only the endpoint is full, the end of one of its own attempts leases again. A full pool may need the end of another one's.
+    // If only the endpoint is full, the end of one of its own attempts leases again. A full pool may wait for other endpoints.
     const isPoolFull = limiter.inFlight() + reservedSlots >= limits.pool;
     if (isPoolFull) waitingForPool.add(keyId);
   }
 
+  /** Leases deliveries of an endpoint, up to its capacity, and sends them. Then leases again, if more may be due. */
   async function leaseAndRun(capacity: Capacity): Promise<void> {
     const { keyId } = capacity;
     leasing.add(keyId);
@@ -101,6 +102,7 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     resumeWaiting();
   }
 
+  /** Sends a delivery. It occupies a slot until its attempt has ended. */
   async function run(delivery: Leased): Promise<void> {
     const { keyId, lane } = delivery;
     limiter.take(keyId, lane);

@@ -41,6 +41,8 @@ interface Settings {
   ca?: string;
 }
 
+type SendResult = Omit<PostResult, 'durationMs'>;
+
 const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
 
 /** A valid `Retry-After` is a number or a date, and so shorter than this. */
@@ -78,25 +80,21 @@ function classify(
 export function createPost({ rules, route: ownParts = {}, budget = attemptTimeoutMs, ca }: Settings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...ownParts };
 
-  async function send(request: PostRequest, dial: Dial): Promise<Omit<PostResult, 'durationMs'>> {
+  /** Makes one request. A failure is a result too, so it does not throw. */
+  async function send(request: PostRequest, dial: Dial): Promise<SendResult> {
     const url = new URL(request.url);
     try {
       const answer = await exchange({ ...request, url }, dial, budget);
-      const { status } = answer;
+      const { status, location, retryAfter } = answer;
       // A response from localhost is not kept, because it may be any page of a developer's machine.
       const text = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
-      const isAcknowledged = status >= 200 && status <= 299;
-      const { location, retryAfter } = answer;
-      return {
-        status,
-        ...(isAcknowledged ? {} : { error: 'http' as const }),
-        ...(text === '' ? {} : { answer: text }),
-        // Operators see these two headers. The receiver can write anything in them, so secrets are masked in both.
-        ...(location === undefined ? {} : { location: maskedAddress(location) }),
-        ...(retryAfter === undefined
-          ? {}
-          : { retryAfter: maskedAddress(retryAfter).slice(0, longestRetryAfter) }),
-      };
+      const result: SendResult = { status };
+      if (status < 200 || status > 299) result.error = 'http';
+      if (text !== '') result.answer = text;
+      // Operators see these two headers. The receiver can write anything in them, so secrets are masked in both.
+      if (location !== undefined) result.location = maskedAddress(location);
+      if (retryAfter !== undefined) result.retryAfter = maskedAddress(retryAfter).slice(0, longestRetryAfter);
+      return result;
     } catch (error) {
       return classify(error, dial);
     }

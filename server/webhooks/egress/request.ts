@@ -73,6 +73,7 @@ export async function exchange(
           length += chunk.length;
           if (length < longestBody) return;
           end();
+          // Ends the connection. Its error has no effect, because the exchange has ended.
           controller.abort(finished);
         },
         onResponseEnd: () => end(),

@@ -35,10 +35,11 @@ export function visibleDelivery(role: Role, delivery: Delivery): Delivery {
   if (seesPeople(role)) return delivery;
   const { sub } = delivery;
   const repeats = (answer: string) => personal.test(answer) || (sub !== undefined && answer.includes(sub));
-  const visibleAttempt = ({ answer, location, ...attempt }: Attempt): Attempt => ({
-    ...attempt,
-    ...(answer === undefined ? {} : { answer: repeats(answer) ? masked : answer }),
-    ...(location === undefined ? {} : { location: withoutQuery(location) }),
-  });
+  function visibleAttempt(attempt: Attempt): Attempt {
+    const visible = { ...attempt };
+    if (attempt.answer !== undefined && repeats(attempt.answer)) visible.answer = masked;
+    if (attempt.location !== undefined) visible.location = withoutQuery(attempt.location);
+    return visible;
+  }
   return { ...delivery, attempts: delivery.attempts.map(visibleAttempt) };
 }

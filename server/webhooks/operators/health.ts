@@ -36,11 +36,11 @@ export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
     const now = new Date(clock.now());
     const all = await findOwners(wanted, now);
     const found = wanted.mode ? all.filter(({ mode }) => mode === wanted.mode) : all;
-    const [underWay, paused] = await Promise.all([
+    const [inFlightByLane, paused] = await Promise.all([
       history.inFlight(),
       pauses(found.map(({ keyId }) => keyId)),
     ]);
-    const counts = [...underWay].map(([keyId, { first, retry }]) => [keyId, first + retry] as const);
+    const counts = [...inFlightByLane].map(([keyId, { first, retry }]) => [keyId, first + retry] as const);
     const inFlight = new Map(counts);
     const allInFlight = counts.reduce((sum, [, count]) => sum + count, 0);
     const evaluated: EndpointHealth[] = [];

@@ -38,6 +38,7 @@ export type Relay = ReturnType<typeof createRelay>;
 
 /** Operations with a key's signing secret. Operators see the secrets of test keys only. The methods throw ApiError. */
 export function createRelay({ events, history, endpoint, findKey, clock, userAgent }: Settings) {
+  /** The URL and the secret of a key. @throws ApiError `conflict` if the key has none, or may not be served */
   async function endpointOf(keyId: string) {
     const [key, current] = await Promise.all([findKey(keyId), endpoint(keyId)]);
     if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });

@@ -58,6 +58,7 @@ export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
   return arrived ? 'delivered' : (deliveries.at(-1)?.status ?? 'pending');
 }
 
+/** An event as operators see it, with the attempts of all its deliveries. */
 export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): EventView {
   const attempts = deliveries.flatMap((delivery) => delivery.attempts).map(viewAttempt);
   const dueTimes = deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? []);

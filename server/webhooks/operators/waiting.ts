@@ -28,7 +28,7 @@ export function createWaiting({ history, clock, pauses, limits = defaultLimits }
   }
 
   return {
-    /** The reasons, by id, of those deliveries that wait for one. */
+    /** Why deliveries wait, by their ids. A delivery that is not due, or only just due, has no reason. */
     async reasons(deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> {
       const now = clock.now();
       const overdueMs = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);
