@@ -82,7 +82,7 @@ export function createWebhooks(settings: WebhookSettings) {
   const { events, deliveries, post } = wrap({
     events: stores.events,
     deliveries: stores.deliveries,
-    // The settings are the rules for URLs, and have the other options of `createPost` too: route, budget and authority.
+    // `settings` has the rules for URLs, and also the options `route`, `budget` and `ca`.
     post: createPost({ rules: settings, ...settings }),
   });
   const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
@@ -133,7 +133,7 @@ export function createWebhooks(settings: WebhookSettings) {
     const dueKeys = new Set<string>();
     const laterTimes: Date[] = [];
     for (const { _id, keyId, lane, nextAttemptAt } of stored) {
-      // A delivery that was skipped when it was made has no attempt.
+      // A delivery that was skipped when it was made is never due.
       if (!nextAttemptAt) continue;
       if (worker && nextAttemptAt <= at) {
         leasing.add(keyId, lane, _id);
@@ -178,7 +178,7 @@ export function createWebhooks(settings: WebhookSettings) {
       leasing.reorder(keyId);
       dispatcher.notify([keyId]);
     }
-    // The job runs when the other processes have noticed it, and makes them send too.
+    // By then, the other processes have noticed the end of the pause. The job makes one of them send, too.
     await schedule(new Date(clock.now() + resumedElsewhereMs));
   }
 
@@ -189,7 +189,7 @@ export function createWebhooks(settings: WebhookSettings) {
     dispatch,
   });
 
-  /** Creates jobs that are missing, because a process ended after it had stored deliveries. */
+  /** Creates jobs for waiting deliveries that have none, because a process ended between storing them and creating the job. */
   async function scheduleDueSeconds(): Promise<void> {
     const current = dueBucket(now());
     const seconds = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
@@ -200,7 +200,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   const sweep: Sweep = {
     name: 'webhooks',
-    /** Continues what ended processes have left, and starts what is due. */
+    /** Continues the work of processes that have ended, and dispatches what is due. */
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');

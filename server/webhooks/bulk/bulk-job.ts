@@ -20,7 +20,7 @@ export interface Part {
   /** When the next step of this part is due. */
   nextAt: Date;
   finished: boolean;
-  /** Whether the part waits, because the endpoint has as many unsent deliveries as two seconds of this job. */
+  /** Whether the part waits, because the endpoint has at least as many unsent deliveries as the job makes in two seconds. */
   isBehind?: boolean;
 }
 

@@ -46,7 +46,7 @@ function refuseTooManyKeys({ length }: readonly KeyCount[]): void {
   });
 }
 
-/** Sets both ends of a filter's period, in one format. Without them, it is from 1970 until now. */
+/** Sets both ends of a filter's period, in the same format. A missing start becomes 1970, and a missing end becomes now. */
 function closePeriod({ since, until, ...filter }: BulkFilter, now: number): ClosedFilter {
   const time = (text: string | undefined, fallback: number) =>
     new Date(text === undefined ? fallback : Date.parse(text)).toISOString();

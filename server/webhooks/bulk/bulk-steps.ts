@@ -152,7 +152,7 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
     return { dueTimes, nextAt: notBeforeNow(endMs - leadMs) };
   }
 
-  /** Makes the planned deliveries, except those of events that were deleted since. Also says when the next step is due. */
+  /** Makes the planned deliveries, except those of events that were deleted since. @returns them, and when the next step is due */
   async function composeAll(job: BulkJob, keyId: string, plans: readonly Plan[]) {
     const stored = await events.findAll(plans.map(({ eventId }) => eventId));
     const possible = plans.flatMap(({ eventId, ...plan }) => {
@@ -225,7 +225,7 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
     }
   }
 
-  /** Whether the endpoint has as many unsent deliveries as two seconds of the job. Then the job makes no more of them. */
+  /** Whether the endpoint has at least as many unsent deliveries as the job makes in two seconds. Then the job waits. */
   async function isEndpointBehind({ job: { action, rate }, part }: Step): Promise<boolean> {
     if (action === 'cancel' || action === 'reschedule') return false;
     const mostUnsent = Math.max(fewestBehind, 2 * rate);

@@ -47,7 +47,10 @@ export interface Step {
   index: number;
 }
 
-/** The status of the deliveries that a job changes or sends again. Only a resend can name it; without a name, it is `failed`. */
+/**
+ * The status of the deliveries that a job processes. Only the filter of a resend may contain a status, and `failed` is the
+ * default. All other actions are for pending deliveries.
+ */
 export const statusToProcess = (action: BulkAction, { status = 'failed' }: BulkFilter): string =>
   action === 'resend' ? status : 'pending';
 

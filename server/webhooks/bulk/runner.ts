@@ -14,7 +14,7 @@ interface Settings {
 
 /** After this time, another process may take the same step. The few commands of a step never take so long. */
 export const stepLeaseMs = 20_000;
-/** The bounds of one wait. A job that is started during a wait begins after it. */
+/** The bounds of one wait, in milliseconds. A wait must be short, because a job that is started meanwhile begins after it. */
 const shortestWaitMs = 10;
 const longestWaitMs = 1_000;
 const retryAfterFaultMs = 1_000;

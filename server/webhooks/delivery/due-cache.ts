@@ -56,7 +56,7 @@ export function createDueCache(find: Find) {
     return known;
   }
 
-  /** Queries the database, unless all due ids are known, or the first `wanted` of them. */
+  /** Queries the database, unless all due ids are known, or at least the first `wanted` ones. */
   async function fill(keyId: string, lane: Lane, wanted: number): Promise<void> {
     const known = knownOf(keyId)[lane];
     const hasFirstWanted = known.ids.size >= wanted && !known.isOutOfOrder;
@@ -87,7 +87,7 @@ export function createDueCache(find: Find) {
     /** Adds a delivery that has just been stored and is due. */
     add(keyId: string, lane: Lane, id: string): void {
       const known = knownOf(keyId)[lane];
-      // Tells a query under way that it may not have seen this delivery.
+      // A query under way may not see this delivery, so it must not mark the lane as complete.
       known.version += 1;
       if (known.ids.size < mostKnown) known.ids.add(id);
       else known.isComplete = false;

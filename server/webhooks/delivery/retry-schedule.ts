@@ -15,7 +15,7 @@ export interface PostResult {
   durationMs: number;
 }
 
-/** What a delivery becomes after the result of an attempt. */
+/** What follows for a delivery from the result of an attempt. */
 export type Verdict =
   | { status: 'delivered' | 'failed' }
   | { status: 'pending'; attempt: number; nextAttemptAt: Date };

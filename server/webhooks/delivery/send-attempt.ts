@@ -131,7 +131,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     if (result.answer !== undefined) row.answer = maskAnswer(result.answer, delivery.sub);
     if (verdict.status === 'pending') row.nextAttemptAt = verdict.nextAttemptAt;
     const isRecorded = await recordResult({ delivery, row, verdict, at: endedAt });
-    // An attempt without a record is made again after the lease, so the next one is not due yet.
+    // Without a record, the same attempt is made again after the lease, so no next attempt follows yet.
     if (isRecorded && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
     logAttempt(delivery, result, verdict);
   }

@@ -186,7 +186,7 @@ function findSignatureFaults(captured: Captured): Finding[] {
     ];
   }
   const digest = digestOf(text);
-  // The form of a value that is no hex digest says nothing.
+  // A missing prefix or upper case is a fault only if the value is a hex digest at all.
   const formFaults = hexDigest.test(digest) ? findFormFaults(signature) : [];
   if (digest !== digestOf(expected)) return [explainDigest(captured), ...formFaults];
   // The digest is right, so only the form of the value is wrong.

@@ -63,7 +63,7 @@ function causeOf(
   if (pausedUntil) return `paused until ${pausedUntil.toISOString()}`;
   if (queued === 0) return null;
   const { perEndpoint, pool } = limits;
-  // Retries wait already when they have all slots but the one that is kept for first attempts.
+  // One slot is kept for first attempts, so retries wait as soon as all others are in use.
   if (inFlight >= retryLimits(limits).perEndpoint)
     return `behind ${queued} of this endpoint, ${perEndpoint} at a time`;
   if (allInFlight >= pool) return `the process has ${pool} attempts of all endpoints under way`;

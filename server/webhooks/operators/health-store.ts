@@ -5,11 +5,11 @@ import type { EndedAttempt } from './endpoint-health.ts';
 import { countByKey, type KeyCount } from './key-count-store.ts';
 
 const dayMs = 24 * 3_600_000;
-/** How many of a key's newest deliveries are searched for attempted ones. Many others may still wait for their first attempt. */
+/** How many of a key's newest deliveries are searched for attempted ones. A key may have very many that were not attempted yet. */
 const mostSearched = 2_000;
 /** The most attempted deliveries whose attempts are read. */
 const mostAttempted = 500;
-/** The most failed deliveries, and the most waiting ones, whose keys count as troubled. */
+/** How many failed deliveries, and how many waiting ones, are searched for the keys of troubled endpoints. */
 const mostTroubled = 5_000;
 /** The count of a key's due deliveries ends at this number. */
 const mostQueued = 10_000;
@@ -42,7 +42,7 @@ export function createHealthStore(db: Db) {
           { $limit: mostAttempted },
           { $unwind: '$attempts' },
           { $replaceWith: '$attempts' },
-          // An attempt that is under way has neither of them yet.
+          // An attempt that is under way has neither a status nor an error yet.
           { $match: { $or: [{ status: { $exists: true } }, { error: { $exists: true } }] } },
           { $project: { at: 1, status: 1, error: 1, durationMs: 1 } },
           { $sort: { at: 1 } },

@@ -14,7 +14,7 @@ interface Settings {
   limits?: Limits | undefined;
 }
 
-/** Explains why due attempts were not sent, from what all processes have in flight. */
+/** Explains why due attempts have not been sent yet. It compares the attempts in flight in all processes with the limits. */
 export function createWaiting({ history, clock, pauses, limits = defaultLimits }: Settings) {
   const forRetries = retryLimits(limits);
 
