@@ -6,7 +6,7 @@ import type { Browser } from './browser.ts';
 import type { MemberCalls } from './member-calls.ts';
 import type { Member } from './member-store.ts';
 import type { Responses } from './responses.ts';
-import type { SignIn } from './sign-in.ts';
+import type { SignedIn, SignIn } from './sign-in.ts';
 
 interface Dependencies {
   signIn: SignIn;
@@ -73,6 +73,12 @@ export function passkeyRoutes({
     });
   }
 
+  /** Signs the browser in. The new session replaces an earlier one of the browser, which may be another member's. */
+  async function startSession(reply: FastifyReply, secret: string, earlier: SignedIn | undefined) {
+    if (earlier) await signIn.end(earlier.secret);
+    browser.setSession(reply, secret);
+  }
+
   return async (scope) => {
     scope.get('/sign-in', async (request, reply) => {
       await calls.admit(request);
@@ -87,9 +93,7 @@ export function passkeyRoutes({
         const { member, secret } = await signIn.signIn(text(request.body, 'answer'), nonce);
         notePartner(request, member.partnerId);
         await noteSignIn(member, request);
-        // The cookie of the new session replaces the earlier one.
-        if (earlier) await signIn.end(earlier.secret);
-        browser.setSession(reply, secret);
+        await startSession(reply, secret, earlier);
       } catch (error) {
         if (!isRejection(error)) throw error;
         return showSignIn(request, reply, error);
@@ -103,7 +107,7 @@ export function passkeyRoutes({
     });
 
     scope.post('/invitations/:secret', async (request, reply) => {
-      await calls.admit(request);
+      const earlier = await calls.admit(request);
       const nonce = browser.nonceOf(request, reply);
       browser.requireOwnForm(request, nonce);
       const { secret: invitation } = request.params as { secret: string };
@@ -112,7 +116,7 @@ export function passkeyRoutes({
         const answer = text(request.body, 'answer');
         const { member, secret } = await signIn.accept({ secret: invitation, nonce, answer }, origin);
         notePartner(request, member.partnerId);
-        browser.setSession(reply, secret);
+        await startSession(reply, secret, earlier);
       } catch (error) {
         if (!isRejection(error)) throw error;
         return showInvitation(request, reply, error);

@@ -84,6 +84,26 @@ describe('an invitation', () => {
 });
 
 describe("a member's passkey", () => {
+  it('ends the earlier session of its browser, at a sign-in and at an invitation, also for a copied cookie', async () => {
+    const [first, second] = [await member(), await member()];
+    const copyOf = ({ browser }: typeof first) => {
+      const copy = createPortalBrowser(server);
+      for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
+      return copy;
+    };
+    clock.advance(1);
+    const beforeSignIn = copyOf(first);
+    expect((await signInBy(first.browser, second.authenticator)).status).toBe(303);
+    expect((await beforeSignIn.open('/keys')).status).toBe(303);
+    const beforeInvitation = copyOf(first);
+    const wanted = { partnerId: partner.partnerId, email: 'third@shop.example', role: 'viewer' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    expect((await acceptInvitation(first.browser, link, authenticator())).status).toBe(303);
+    expect((await first.browser.open('/keys')).status).toBe(200);
+    expect((await beforeInvitation.open('/keys')).status).toBe(303);
+    expect((await second.browser.open('/keys')).status).toBe(200);
+  });
+
   it('signs the member in, and its answer to a challenge is accepted once', async () => {
     const { authenticator: own } = await member();
     clock.advance(1);
