@@ -98,7 +98,10 @@ function previousSettings(client: Client, changed: Settings): Record<string, unk
 
 /** Manages the clients of partners. A client has the mode of its API key. The methods throw ApiError. */
 export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
-  /** Returns an active API key of this partner. @throws ApiError `not_found`, also for the partner, `refused`, `conflict` */
+  /**
+   * Returns an active API key of this partner.
+   * @throws ApiError `not_found` if the partner or the key does not exist, `refused` or `conflict` for another or a revoked key
+   */
   async function requireKey(partnerId: string, keyId: string): Promise<ApiKey> {
     const [, key] = await Promise.all([partners.get(partnerId), keys.get(keyId)]);
     if (key.partnerId !== partnerId) {
@@ -137,6 +140,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
   }
 
   return {
+    /** Makes a client with its first secret. */
     async create({ partnerId, keyId, ...wanted }: CreateClient, actor: Actor): Promise<FreshClient> {
       const { mode } = await requireKey(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);

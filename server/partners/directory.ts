@@ -110,8 +110,9 @@ export function createDirectory({ stores, clock, used }: Dependencies): Director
       const key = await readKeyByHash(hash);
       if (!key) return undefined;
       const now = clock.now();
-      const oldSecrets = (key.oldSecrets ?? []).filter((secret) => isLive(secret, now));
-      if (![key, ...oldSecrets].some((secret) => sameText(secret.hash, hash))) return undefined;
+      // The database also finds a key by an old secret that has expired.
+      const accepted = [key, ...(key.oldSecrets ?? []).filter((secret) => isLive(secret, now))];
+      if (!accepted.some((secret) => sameText(secret.hash, hash))) return undefined;
       // The use of a revoked key is refused by the caller, so it is not noted.
       if (key.status === 'active') used(key, hash);
       return key;

@@ -37,7 +37,7 @@ export function keptSecrets<S extends object>(
       return { ...secret, expiresAt };
     })
     .filter((secret) => isLive(secret, now));
-  // The new secret is one of the most that are accepted, so the old ones must be fewer.
+  // The new secret counts too, so one old secret less may stay.
   if (kept.length < mostSecrets) return kept;
   throw new ApiError('conflict', {
     description: `Too many secrets of this ${noun} are still accepted; rotate without keeping the old ones`,

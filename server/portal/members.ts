@@ -53,7 +53,8 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
 
   /**
    * Holds another owner while a member is changed: until the release, that owner cannot lose the role. Without a hold, two
-   * simultaneous changes could end the role of the last two owners. If a member acts, that member is the owner to hold.
+   * simultaneous changes could end the role of the last two owners. If a member acts, the actor is held. If an operator acts, any
+   * other owner of the partner is.
    * @returns the id of the held owner; undefined if the partner has no other owner
    */
   async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import type { Document } from './views/page.ts';
 
 const pages = fileURLToPath(new URL('./pages', import.meta.url));
 
+/** A file that pages load. */
 interface Asset {
   name: string;
   type: string;
@@ -23,7 +24,6 @@ function loadAsset(file: string, type: string): Asset {
 }
 const style = loadAsset('portal.css', 'text/css; charset=utf-8');
 const script = loadAsset('passkey.js', 'text/javascript; charset=utf-8');
-/** Files that pages load. */
 export const assets: readonly Asset[] = [style, script];
 
 /** The policy of a page. It allows only our own files and forms, and scripts and frames only where a page needs them. */
@@ -50,6 +50,7 @@ const languageCookie = 'svc_language';
 const isLanguage = (code: unknown): code is Language =>
   typeof code === 'string' && Object.hasOwn(languages, code);
 
+/** The values of a template. Some of them also decide on the answer. */
 interface PageData extends Record<string, unknown> {
   status?: number;
   /** Whether the page shows a document of the portal in a frame. */
@@ -93,6 +94,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
       return true;
     },
 
+    /** Renders a template of the folder `pages`, in the language of the request. */
     send(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -121,6 +123,7 @@ export function createResponses({ browser, acceptedLanguage }: Dependencies) {
         .send(html);
     },
 
+    /** Sends a document, which pages of the portal may show in a frame. */
     sendDocument(reply: FastifyReply, { type, content, fileName }: Document): FastifyReply {
       return reply
         .headers({

@@ -11,9 +11,12 @@ import type { PortalStores } from './store.ts';
 
 /** The lifetime of a session of a browser or a program, in milliseconds. */
 export const sessionLifetimeMs = 12 * 3_600_000;
-/** A session is fresh for this time after the passkey was used, in milliseconds. Secrets and members can change only in a fresh one. */
+/**
+ * A session is fresh for this time after the member has used the passkey, in milliseconds. Only a fresh session may change secrets
+ * and members, so that a browser that was left open cannot be misused for it.
+ */
 export const freshForMs = 30 * 60_000;
-/** When a session stops to be fresh, in milliseconds since 1970. */
+/** Until when a session is fresh, in milliseconds since 1970. */
 export const freshUntil = ({ passkeyAt }: Pick<MemberSession, 'passkeyAt'>): number =>
   passkeyAt.getTime() + freshForMs;
 
@@ -54,7 +57,11 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
     sha256(nonce),
   ];
 
-  /** Stores a new session of a browser. @returns its secret @throws ApiError `unauthorized` if the member has changed meanwhile */
+  /**
+   * Stores a new session of a browser.
+   * @returns the secret of the session
+   * @throws ApiError `unauthorized` if the member was removed, or has another passkey, since `member` was read
+   */
   async function createSession(member: Member): Promise<string> {
     const now = clock.now();
     const secret = randomSecret('memberSession');
@@ -86,6 +93,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
      */
     async signIn(answer: string, nonce: string): Promise<{ member: Member; secret: string }> {
       const assertion = readAssertion(answer);
+      // Undefined if the challenge has expired, or was issued to another browser or for another purpose.
       const issuedAt = assertion && challenges.check(forSignIn(nonce), assertion.challenge);
       if (!assertion || issuedAt === undefined) throw passkeyError();
       const member = await stores.members.findByCredential(assertion.credentialId);
@@ -124,8 +132,8 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       const invited = await members.invited(secret);
       if (!invited) throw invitationError();
       const creation = readCreation(answer);
-      const issuedAt = creation && challenges.check(forInvitation(secret, nonce), creation.challenge);
-      if (!creation || issuedAt === undefined) throw passkeyError();
+      const purpose = forInvitation(secret, nonce);
+      if (!creation || challenges.check(purpose, creation.challenge) === undefined) throw passkeyError();
       const passkey = await relyingParty.verifyCreation(creation, creation.challenge);
       if (!passkey) throw passkeyError();
       const member = await members.accept(invited, passkey, { ...origin, action: 'members.accept' });
@@ -144,6 +152,7 @@ export function createSignIn({ stores, members, challenges, relyingParty, clock 
       return { member, session, secret, isFresh: now < freshUntil(session) };
     },
 
+    /** Ends a session. Idempotent. */
     async end(secret: string): Promise<void> {
       await memberSessions.end(sha256(secret));
     },

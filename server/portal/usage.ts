@@ -36,6 +36,7 @@ export function usageByDay(
   }
   for (const { at, amount } of entries.filter(isCharge)) {
     const use = useByDay.get(at.slice(0, 10));
+    // The entry may be older than the first day.
     if (!use) continue;
     use.charges += 1;
     use.cents -= amount;

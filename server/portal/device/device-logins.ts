@@ -41,6 +41,7 @@ export const endedLoginError = () => new ApiError('not_found', { description: 'T
 export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Dependencies) {
   const { members, memberSessions, deviceRequests } = stores;
 
+  /** The stored form of a user code. @throws ApiError `not_found` if the text is no user code */
   function digestOf(typedCode: string): string {
     const code = readUserCode(typedCode);
     if (code === undefined) throw userCodeError();
@@ -148,13 +149,14 @@ export function createDeviceLogins({ stores, clock, idKey, isSuspended }: Depend
         throw new ApiError('refused', { description: `You have ${mostLogins} logins: end one first` });
       const { _id: memberId, partnerId, role } = member;
       const { passkeyAt } = session;
+      // A member who is signed in has a passkey.
       const credentialId = member.passkey?.credentialId ?? '';
       const confirmation = { memberId, partnerId, role, passkeyAt, credentialId };
       if (!(await deviceRequests.confirm(digestOf(typedCode), new Date(clock.now()), confirmation)))
         throw userCodeError();
     },
 
-    /** @throws ApiError `not_found` */
+    /** Refuses a login request. @throws ApiError `not_found` */
     async deny(typedCode: string): Promise<void> {
       if (!(await deviceRequests.deny(digestOf(typedCode), new Date(clock.now())))) throw userCodeError();
     },

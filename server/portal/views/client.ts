@@ -75,6 +75,7 @@ const preview: Action = async (context, given) => {
   return { to: `/clients/${clientOf(context).clientId}?${trial}`, isUnchanged: true };
 };
 
+/** The form of the other settings. @param keys the keys to which the client can be moved */
 function settingsOf(client: Client, { m }: PageContext, keys: NonNullable<Field['options']>): Section {
   return {
     title: m.settings,

@@ -1,7 +1,7 @@
 import { Mode } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import type { Action, Field, Given, PageContext, Section } from './page.ts';
-import { options, text, time } from './text.ts';
+import { options, tableOf, text, time } from './text.ts';
 
 type Options = NonNullable<Field['options']>;
 
@@ -66,14 +66,12 @@ interface Secret {
 }
 
 /** Makes the table of a record's secrets: the current one and the old ones. */
-export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullable<Section['table']> => ({
-  headings: [m.secret, m.lastUsed, m.expires],
-  rows: secrets.map(({ last4, lastUsedAt, expiresAt }) => [
-    text(last4 && `…${last4}`),
-    time(lastUsedAt),
-    expiresAt ? time(expiresAt) : text(m.never),
-  ]),
-});
+export const secretTable = (m: Messages, secrets: readonly Secret[]): NonNullable<Section['table']> =>
+  tableOf(secrets, [
+    [m.secret, ({ last4 }) => text(last4 && `…${last4}`)],
+    [m.lastUsed, ({ lastUsedAt }) => time(lastUsedAt)],
+    [m.expires, ({ expiresAt }) => (expiresAt ? time(expiresAt) : text(m.never))],
+  ]);
 
 /**
  * Reads a time in UTC, such as `2026-07-01` or `2026-07-01 09:00`. Returns any other text as it is, so that the procedure refuses

@@ -2,6 +2,7 @@ import { change, keepOldField, keepOldOf, secretTable, select } from './forms.ts
 import type { Action, PageContext, PageRow, Section, View } from './page.ts';
 import { link, options, tableOf, text, time, wordsOf } from './text.ts';
 
+/** The most integrations of a client that the page shows. */
 const mostShown = 50;
 const integrationOf = ({ params }: PageContext) => ({ integrationId: params['integration'] ?? '' });
 

@@ -5,7 +5,7 @@ import { isCharge, startOfDay } from '../usage.ts';
 import type { PageContext, PageRow, Section } from './page.ts';
 import { link, percent, tableOf, text, time, toned } from './text.ts';
 import { openWarnings } from './warnings.ts';
-import { isBad } from './webhooks.ts';
+import { needsAttention } from './webhooks.ts';
 
 /** Live first, because it is what members look for. */
 const modes: readonly Mode[] = ['live', 'test'];
@@ -50,7 +50,7 @@ async function view(context: PageContext) {
         table: tableOf(health, [
           [m.key, ({ keyId }) => link(keyId, `/webhooks/${keyId}`)],
           [m.mode, ({ mode }) => text(mode)],
-          [m.status, ({ state }) => toned(state, isBad(state) ? 'bad' : undefined)],
+          [m.status, ({ state }) => toned(state, needsAttention(state) ? 'bad' : undefined)],
           [m.successShare, ({ successShare }) => percent(successShare)],
           [m.lastSuccess, ({ lastSuccessAt }) => time(lastSuccessAt)],
         ]),

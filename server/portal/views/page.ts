@@ -61,6 +61,7 @@ interface Bar {
   label: string;
 }
 
+/** A part of a page, with a heading. What it has is shown in this order: note, search, facts, frame, chart, table, text, links, forms. */
 export interface Section {
   title: string;
   note?: string;
@@ -79,6 +80,7 @@ export interface Section {
   next?: string | undefined;
 }
 
+/** The content of a page. */
 export interface View {
   title: string;
   sections: readonly Section[];

@@ -142,6 +142,7 @@ const set = change(({ api, partnerId }, form) =>
   api.warnings.set({ partnerId, emails: wordsOf(form['emails']), lowBalance: thresholdIn(form) }),
 );
 
+/** Sets whether the member gets e-mails about warnings. */
 const wish = change(({ api, memberId }, form) =>
   api.members.setWishes({ memberId, warnings: form['wanted'] === 'yes' }),
 );

@@ -8,14 +8,15 @@ const keyOf = ({ params }: PageContext) => ({ keyId: params['key'] ?? '' });
 const pauseHours = ['1', '4', '24', '168'];
 type Endpoint = Awaited<ReturnType<PageContext['api']['webhooks']['show']>>;
 
-/** Whether the state of an endpoint needs attention. */
-export const isBad = (state: string): boolean => state === 'dead' || state === 'failing';
+/** Whether an endpoint in this state receives no events, or not all of them. */
+export const needsAttention = (state: string): boolean => state === 'dead' || state === 'failing';
 
 async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
   const [keys, health] = await Promise.all([
     api.keys.list({ partnerId, status: 'active', after: query['after'], limit: pageSize }),
     api.webhooks.health({ partnerId, limit: pageSize }),
   ]);
+  // A key without a URL has no health, and so no state.
   const stateOf = (keyId: string) => health.find((one) => one.keyId === keyId)?.state;
   return {
     title: m.webhooks,
@@ -43,7 +44,7 @@ async function healthOf(context: PageContext): Promise<Section> {
   return {
     title: m.health,
     facts: [
-      [m.status, toned(state, isBad(state) ? 'bad' : 'good')],
+      [m.status, toned(state, needsAttention(state) ? 'bad' : 'good')],
       [m.successShare, percent(successShare)],
       [m.attempts, text(attempts)],
       [m.lastSuccess, time(lastSuccessAt)],
