@@ -22,7 +22,7 @@ export function describeProgress(job: BulkView, now: number): string {
   const waitingKey = keys.find(({ waits }) => waits !== null);
   // A job that has ended has no expected end.
   const msLeft = expectedEndAt === null ? 0 : Date.parse(expectedEndAt) - now;
-  // While an endpoint does not keep up, the expected end is too early, so that it is not shown.
+  // While an endpoint does not keep up, the expected end is too early, so it is not shown.
   if (waitingKey) parts.push(`waits for the endpoint of ${waitingKey.keyId}`);
   else if (job.status === 'running') parts.push(`about ${Math.max(0, Math.ceil(msLeft / 1000))} s left`);
   else parts.push(job.status);

@@ -12,7 +12,7 @@ export function parseDollars(text: string, { canBeNegative = false } = {}): numb
   const { sign = '', dollars = '', cents = '' } = form.exec(text)?.groups ?? {};
   if (!dollars || dollars.length > mostDigits || (sign && !canBeNegative)) return undefined;
   const amount = Number(dollars) * 100 + Number(cents.padEnd(2, '0'));
-  // `-0` is zero. JavaScript has a negative zero, which is not equal to it everywhere.
+  // Zero stays without a sign, because JavaScript distinguishes -0 from 0.
   return sign && amount > 0 ? -amount : amount;
 }
 

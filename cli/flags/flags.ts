@@ -171,7 +171,7 @@ export function splitWords(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
 }
 
-/** Removes the fields that are undefined, such as those of flags that are not given. The contract accepts only absent fields or null. */
+/** Removes the fields that are undefined, such as those of flags that are not given. The contract allows absent fields, but no undefined ones. */
 export function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

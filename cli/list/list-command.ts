@@ -44,7 +44,7 @@ interface ListFlags {
   csv?: boolean;
 }
 
-/** Returns the columns that have the same value in every row if a list is of one partner: these are left out first. */
+/** Returns the columns that have the same value in every row if a list is of one partner. They can be left out first. */
 export const columnsSameFor = (partner: string | undefined): 'partnerName'[] =>
   partner ? ['partnerName'] : [];
 

@@ -204,6 +204,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
    * @param read reads the data, and passes the reason to the server
    */
   protected async readPersonalData<V>(read: (auditReason: ReadReason) => Promise<V>): Promise<V> {
+    // A list reads several pages. The person types the reason only once.
     const { reason = this.#reason } = this.flags as { reason?: string };
     try {
       return await read(reason === undefined ? {} : { reason });

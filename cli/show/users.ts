@@ -88,6 +88,7 @@ export async function showUser(api: AdminApi, user: string, auditReason: ReadRea
         related('passkey', id, synced ? 'on several devices' : 'on one device'),
       ),
     ]),
+    // Some examples are enough, because all enrollments are listed above.
     next: record.enrollments.slice(0, 3).map(({ id }) => `sessions list --enrollment ${id}`),
   };
 }

@@ -27,7 +27,7 @@ export default class DeliveriesResend extends BulkCommand<typeof DeliveriesResen
     const deliveryIds = this.args.delivery ?? [];
     const { since, status, rate, again } = this.flags;
     const isNamed = deliveryIds.length > 0;
-    // Deliveries are either named or found by a filter. A filter needs --since, because the server does.
+    // Deliveries are either named or found by a filter. With a filter, the server requires --since.
     if (isNamed ? hasFilter(this.flags) : since === undefined)
       throw usageError('Name deliveries, or give a filter with --since');
     if (isNamed) return this.#resend(deliveryIds);

@@ -32,7 +32,9 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
     // With --client, the parser requires --shop and --customer.
     const { client = '', shop = '', customer = '' } = this.flags;
     const { user } = this.args;
-    if ((user === undefined) === (client === ''))
+    const hasCustomer = this.flags.client !== undefined;
+    // One of the two is given, and not both.
+    if ((user !== undefined) === hasCustomer)
       throw usageError('Name a person, or give --client, --shop and --customer');
     if (user !== undefined) refuseSecret(user);
     const wanted =

@@ -26,6 +26,7 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     });
     if (delivery.status !== 'delivered') {
       process.exitCode = exits.failure;
+      // Undefined if the delivery was skipped, because nothing was sent.
       const advice = adviseDelivery(delivery);
       this.writeNotice(
         advice === undefined

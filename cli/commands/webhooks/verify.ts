@@ -7,7 +7,7 @@ import { AdminCommand } from '../../program/base-command.ts';
 
 const stdin = 0;
 
-/** Reads a captured body without any change, even of a line end, because it makes the signature invalid. */
+/** Reads a captured body as it is, because any change, even of a line end, makes the signature invalid. */
 function readBody(path: string): string {
   try {
     return readFileSync(path === '-' ? stdin : path, 'utf8');

@@ -63,12 +63,20 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
     return delivery;
   }
 
-  async #walkFlow(api: AdminApi) {
-    const { client: clientId, claims, person, consent, reference } = this.flags;
+  /** Returns the client of --client, or the only test client. @throws CommandError if it is a live client */
+  async #findClient(api: AdminApi) {
+    const { client: clientId } = this.flags;
     const client =
       clientId === undefined ? await findOnlyTestClient(api) : await api.clients.show.query({ clientId });
     if (client.mode !== 'test')
       throw usageError(`${client.id} is a live client: the sandbox is for test clients`);
+    return client;
+  }
+
+  /** Starts a session, and walks its pages as a person would. Shows the parameters of the redirect at the end. */
+  async #walkFlow(api: AdminApi) {
+    const { claims, person, consent, reference } = this.flags;
+    const client = await this.#findClient(api);
     const [firstUri = ''] = client.redirectUris;
     const redirectUri = this.flags['redirect-uri'] ?? firstUri;
     const codeVerifier = randomText(32);
@@ -87,7 +95,7 @@ export default class Trigger extends AdminCommand<typeof Trigger> {
       throwExplained,
     );
     requireArrival(end, redirectUri);
-    // The redirect has either a code or an error.
+    // The redirect has either a code or an error. With the code, the verifier is needed to exchange it.
     const { searchParams: result } = end;
     const code = result.get('code');
     const shown = {
