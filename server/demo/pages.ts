@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
-import { dollars } from '../../contracts/amounts.ts';
 import type { Account } from './account.ts';
 import type { Received } from './receiver.ts';
 import type { ShopError, ShopErrorCode } from './shop-error.ts';
@@ -50,6 +49,9 @@ const problems: Readonly<Record<ShopErrorCode, Problem>> = {
     text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
   },
 };
+
+/** The shop is like any partner's, so it has code of its own for amounts. */
+const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
 /** Returns the claims of an access token, without a check of its signature. */
 function decodePayload(token: unknown): unknown {
