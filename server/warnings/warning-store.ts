@@ -18,12 +18,13 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** Returns the query of a filter. It finds only warnings that were raised, because only these are sent to partners. */
-const queryOf = ({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> => ({
-  ...(partnerId === undefined ? {} : { partnerId }),
-  raisedAt: { $exists: true },
-  ...(state === 'raised' ? { open: true as const } : {}),
-  ...(state === 'over' ? { overAt: { $exists: true } } : {}),
-});
+function queryOf({ partnerId, state }: Unpaged<ListWarnings>): Filter<Warning> {
+  const query: Filter<Warning> = { raisedAt: { $exists: true } };
+  if (partnerId !== undefined) query.partnerId = partnerId;
+  if (state === 'raised') query.open = true;
+  if (state === 'over') query.overAt = { $exists: true };
+  return query;
+}
 
 /** The most open warnings that one check reads. */
 const mostOpen = 5_000;

@@ -90,17 +90,17 @@ function afterUnseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone
 
 /**
  * Returns the next state of a warning, or that it is unchanged or to be removed (`gone`).
- * @param known the warning so far; undefined if there is none
+ * @param stored the warning so far; undefined if there is none
  * @param condition the problem; undefined if it does not exist now
  */
 export function nextWarning(
-  known: Warning | undefined,
+  stored: Warning | undefined,
   condition: Condition | undefined,
   now: Date,
 ): Warning | 'unchanged' | 'gone' {
-  if (!condition) return known ? afterUnseen(known, now) : 'unchanged';
-  if (!known) return beginWarning(condition, now, 1);
-  if (!known.overAt) return afterSeen(known, condition, now);
-  // The message that the earlier warning is over must be sent first.
-  return known.untold ? 'unchanged' : beginWarning(condition, now, known.revision + 1);
+  if (!condition) return stored ? afterUnseen(stored, now) : 'unchanged';
+  if (!stored) return beginWarning(condition, now, 1);
+  if (!stored.overAt) return afterSeen(stored, condition, now);
+  // A new warning replaces the earlier one, so the message that the earlier one is over must be sent first.
+  return stored.untold ? 'unchanged' : beginWarning(condition, now, stored.revision + 1);
 }

@@ -211,7 +211,7 @@ function senderProcedures(relay: Relay, actions: DeliveryActions) {
       .input(RelayRequest)
       .output(Relayed)
       .query(async ({ input, ctx }) => {
-        const relayed = await relay.since(input);
+        const relayed = await relay.deliveriesSince(input);
         const personal = relayed.deliveries.filter(({ body }) => hasPersonalData(body));
         // Only test keys are relayed, so all these people are test users. Without a mode, the audit log records nothing.
         const modes = personal.length > 0 ? (['test'] as const) : [];

@@ -208,6 +208,7 @@ export function createBulkStore(db: Db, counting: Db = db) {
       now: Date,
       { count, intervalMs }: { count: number; intervalMs: number },
     ): Promise<Date> {
+      // A new document has no `next`, and `$max` ignores a missing field.
       const firstTime = { $max: ['$next', now] };
       const change = [{ $set: { next: { $add: [firstTime, Math.ceil(count * intervalMs)] } } }];
       const reserveTime = () =>

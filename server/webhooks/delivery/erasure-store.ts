@@ -4,12 +4,10 @@ import { unsetAnswers } from './delivery-store.ts';
 
 /** The body of an event without the data of its user. */
 function withoutUser(body: string): string {
-  const payload = JSON.parse(body) as Record<string, unknown>;
-  const changes = {
-    ...('user_id' in payload ? { user_id: 'erased' } : {}),
-    ...('claims' in payload ? { claims: {} } : {}),
-  };
-  return JSON.stringify({ ...payload, ...changes });
+  const payload = JSON.parse(body) as { user_id?: unknown; claims?: unknown };
+  if ('user_id' in payload) payload.user_id = 'erased';
+  if ('claims' in payload) payload.claims = {};
+  return JSON.stringify(payload);
 }
 
 /** Removes the data of users from stored events and their deliveries. */

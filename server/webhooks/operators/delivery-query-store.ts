@@ -124,7 +124,7 @@ export function createDeliveryQueryStore(db: Db) {
     },
 
     /** Deliveries of a key since a time, oldest first; `after` is the last delivery of the previous page. */
-    since: (keyId: string, since: Date, page: Page): Promise<Delivery[]> =>
+    ofKeySince: (keyId: string, since: Date, page: Page): Promise<Delivery[]> =>
       readPage(deliveries, { keyId, createdAt: { $gte: since } }, { ...page, oldestFirst: true }),
 
     /** Cancels a delivery; null if it does not wait. */

@@ -2,6 +2,7 @@ import type { NewTime } from '../../../contracts/admin/deliveries.ts';
 import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../contracts/admin/jobs.ts';
 import type { Total } from '../../../contracts/admin/references.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 import type { Job } from '../../platform/jobs/stored-job.ts';
@@ -83,12 +84,8 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
   return {
     async list({ name, limit, after }: ListJobs): Promise<JobView[]> {
-      const page = {
-        limit,
-        ...(name === undefined ? {} : { name }),
-        ...(after === undefined ? {} : { after }),
-      };
-      return Promise.all((await scheduler.list(page)).map(view));
+      const jobs = await scheduler.list({ limit, ...givenFields({ name, after }) });
+      return Promise.all(jobs.map(view));
     },
 
     count: ({ name }: Pick<ListJobs, 'name'>): Promise<Total> => scheduler.count(name),

@@ -69,7 +69,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
      * The deliveries of a test key since a time, signed now, for a receiver on a developer's machine. `until` is the time from
      * which to ask next. A call without `since` is the first one: it gets that time and the secret, but no deliveries.
      */
-    async since({ keyId, since, after }: RelayRequest): Promise<Relayed> {
+    async deliveriesSince({ keyId, since, after }: RelayRequest): Promise<Relayed> {
       const { mode, secret, secretVersion } = await endpointOf(keyId);
       if (mode === 'live')
         throw new ApiError('refused', { description: 'Events of live keys go to their URL only' });
@@ -79,7 +79,10 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
         return { until, after: null, deliveries: [], signing: { secret, version: secretVersion } };
       const last = after === undefined ? null : await history.find(after);
       const from = new Date(Date.parse(since) - overlapMs);
-      const found = await history.since(keyId, from, { limit: pageLength, ...(last ? { after: last } : {}) });
+      const found = await history.ofKeySince(keyId, from, {
+        limit: pageLength,
+        ...(last ? { after: last } : {}),
+      });
       const bodies = await events.bodies(found.map(({ eventId }) => eventId));
       const mayHaveMore = found.length === pageLength;
       return {
