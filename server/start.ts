@@ -9,7 +9,7 @@ import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import { rememberAdminAddress } from './platform/config/admin-address.ts';
 import type { Config } from './platform/config/config.ts';
 import { localSecret } from './platform/config/local-secrets.ts';
-import type { Pace } from './platform/config/pace.ts';
+import { defaultPace, type Pace } from './platform/config/pace.ts';
 import { watchAvailability } from './platform/database/availability.ts';
 import type { Database } from './platform/database/connect.ts';
 import { awaitIndexes } from './platform/database/indexes.ts';
@@ -138,6 +138,7 @@ export async function startServer(
     ...databasePorts,
     ...listeners.flatMap(({ server }) => (server.address() as AddressInfo | null)?.port ?? []),
   ];
+  const pace = { ...defaultPace, ...replacements.pace };
   const services = createServices({
     config,
     db,
@@ -153,7 +154,7 @@ export async function startServer(
     tracing,
     adminToken: adminTokenOf(config),
     ownPorts,
-    pace: replacements.pace,
+    pace,
     ...replacements.foundation?.(database),
   });
   client.on('topologyDescriptionChanged', services.billing.forgetHeads);
@@ -187,7 +188,7 @@ export async function startServer(
     heartbeatEvery,
   );
   const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], logger, keyringReadEvery);
-  const tryWrite = createWriteProbe(processes.beat, { successLastsMs: replacements.pace?.writesTestedEvery });
+  const tryWrite = createWriteProbe(processes.beat, { successLastsMs: pace.writesTestedEvery });
   const { billing, capacity } = services;
   const { isStuck } = capacity;
   const readiness = createReadiness({ db, clock, tryWrite, isStopping, starting, outdated, logger, isStuck });

@@ -36,6 +36,5 @@ export interface Foundation {
   stores?: Partial<Stores>;
   /** Webhooks with their parts wrapped, or with shorter times. */
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
-  /** Intervals that differ from the default. */
-  pace?: Partial<Pace> | undefined;
+  pace: Pace;
 }

@@ -5,7 +5,6 @@ import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { statusListTypes } from '../identity-wallet/port.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
-import { defaultPace } from '../platform/config/pace.ts';
 import { version } from '../platform/config/version.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
 import { createRequestLimits } from '../platform/http/request-limits.ts';
@@ -48,10 +47,9 @@ const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, retu
 
 /** Creates all features and connects them. This is the only place where features are joined. */
 export function createServices(foundation: Foundation) {
-  const { config, db, maintenance, clock, keyring, sealing, processes, logger, ownPorts } = foundation;
+  const { config, db, maintenance, clock, keyring, sealing, processes, logger, ownPorts, pace } = foundation;
   const { stores: replaced, processMetrics, tracing, databaseFault = () => undefined } = foundation;
   const stores = { ...createStores(db, { maintenance }), ...replaced };
-  const pace = { ...defaultPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);

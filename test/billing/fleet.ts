@@ -4,6 +4,7 @@ import type { Order } from '../../contracts/charge.ts';
 import { type Billing, createBillingFeature, type PeerSettings } from '../../server/billing/feature.ts';
 import { createBillingStores } from '../../server/billing/store.ts';
 import { defaultPace } from '../../server/platform/config/pace.ts';
+import { hostInUrl } from '../../server/platform/http/listen.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createProcesses, type Peer } from '../../server/platform/jobs/processes.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
@@ -122,7 +123,7 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
     await app.register(handOver.routes);
     await app.listen({ host, port: 0 });
     const { port } = app.server.address() as AddressInfo;
-    const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const address = `${hostInUrl(host)}:${port}`;
     const member: Member = {
       ...{ billing, clock, faults, ways, messages },
       peer: { id: processes.id, host: '', address },

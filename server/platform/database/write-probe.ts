@@ -1,5 +1,4 @@
 import { monotonicTime } from '../clock.ts';
-import { defaultPace } from '../config/pace.ts';
 import { nameOfFailure } from './failures.ts';
 
 /** How long a failure is the answer to all callers, in milliseconds. It is short, so that its end is noticed soon. */
@@ -15,7 +14,7 @@ export type WriteProbe = () => Promise<string | undefined>;
  */
 export function createWriteProbe(
   write: () => Promise<unknown>,
-  { successLastsMs = defaultPace.writesTestedEvery, uptime = monotonicTime } = {},
+  { successLastsMs, uptime = monotonicTime }: { successLastsMs: number; uptime?: () => number },
 ): WriteProbe {
   let last: { until: number; fault: string | undefined } | undefined;
   let inFlight: Promise<string | undefined> | undefined;

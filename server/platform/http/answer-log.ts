@@ -14,7 +14,9 @@ const notesByRequest = new WeakMap<FastifyRequest, Notes>();
 
 /** The notes of a request, which are empty at first. */
 function notesOf(request: FastifyRequest): Notes {
-  const notes = notesByRequest.get(request) ?? {};
+  const known = notesByRequest.get(request);
+  if (known) return known;
+  const notes: Notes = {};
   notesByRequest.set(request, notes);
   return notes;
 }

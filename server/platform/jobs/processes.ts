@@ -108,7 +108,7 @@ export function createProcesses({ db, clock, roles, masterKeys, schema }: Settin
       const found = await listeners
         .find({ seenAt: { $gt: new Date(clock.now() - silentAfterMs) } })
         .toArray();
-      return found.map(({ peer, ...record }) => ({ id: peer, host: record.host, address: record.address }));
+      return found.map(({ peer: id, host: peerHost, address }) => ({ id, host: peerHost, address }));
     },
     async leave() {
       await processes.deleteOne({ _id });

@@ -9,7 +9,7 @@ function probed() {
     state.writes += 1;
     if (state.refuses) throw new MongoServerError({ code: 14_031, message: 'No space left on device' });
   };
-  const tryWrite = createWriteProbe(write, { uptime: () => state.now });
+  const tryWrite = createWriteProbe(write, { successLastsMs: 5_000, uptime: () => state.now });
   return { state, tryWrite };
 }
 
