@@ -19,8 +19,8 @@ interface Condition {
 export const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/.test(value);
 const dayForm = /^\d{4}-\d{2}-\d{2}$/;
-/** A share as tables show it. */
-const percentForm = /^(?<percent>[\d.]+) %$/;
+/** A number that is a text: the status of an answer, such as `503`, or a share as tables show it, such as `12.5 %`. */
+const numberForm = /^(?<number>\d+(\.\d+)?)( %)?$/;
 
 /** Parses a condition. @throws CommandError if the text is not a condition */
 function parseCondition(text: string): Condition {
@@ -50,15 +50,15 @@ function parseNumber({ column, operand }: Condition): number {
 }
 
 /**
- * Subtracts the operand of a condition from a number, a percentage or a time. Returns NaN for another value, because it is
- * neither less nor greater than the operand.
+ * Subtracts the operand of a condition from a number or a time. Returns NaN for another value, because it is neither less nor
+ * greater than the operand.
  * @throws CommandError if the operand cannot be compared with the values of the column
  */
 function subtractOperand(condition: Condition, value: unknown): number {
   const { column, operand } = condition;
   if (typeof value === 'number') return value - parseNumber(condition);
-  const percent = typeof value === 'string' ? percentForm.exec(value)?.groups?.['percent'] : undefined;
-  if (percent !== undefined) return Number(percent) - parseNumber(condition);
+  const numberText = typeof value === 'string' ? numberForm.exec(value)?.groups?.['number'] : undefined;
+  if (numberText !== undefined) return Number(numberText) - parseNumber(condition);
   if (isTime(value)) {
     const bound = parsePastOrFuture(operand, Date.now());
     if (bound === undefined)
