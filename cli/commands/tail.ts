@@ -46,6 +46,7 @@ export default class Tail extends AdminCommand<typeof Tail> {
     while (!interrupted.signal.aborted) {
       const now = Date.now() + serverAheadMs;
       this.#printNew(await this.#readSince(api, since), now);
+      // The next poll reads a part of this period again, because some requests are listed late.
       const overlapBegin = new Date(now - overlapMs).toISOString();
       since = overlapBegin > begin ? overlapBegin : begin;
       await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);

@@ -37,11 +37,10 @@ export default class SvcadminHelp extends Help {
 
   override formatRoot(): string {
     const steps = this.config.bin === 'svc' ? firstStepsOfSvc : firstSteps;
-    const lines = steps.map(([command, purpose]): [string, string] => [
-      `$ ${this.config.bin} ${command}`,
-      purpose,
-    ]);
-    const width = Math.max(...lines.map(([command]) => command.length));
-    return `${super.formatRoot()}\n\n${this.section('START HERE', lines.map(([command, purpose]) => `${command.padEnd(width)}  ${purpose}`).join('\n'))}`;
+    const width = Math.max(...steps.map(([command]) => command.length));
+    const lines = steps.map(
+      ([command, purpose]) => `$ ${this.config.bin} ${command.padEnd(width)}  ${purpose}`,
+    );
+    return `${super.formatRoot()}\n\n${this.section('START HERE', lines.join('\n'))}`;
   }
 }

@@ -3,6 +3,7 @@ import { listFlags, moment, pageFlags, withoutUndefined } from '../../flags/flag
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
+const dayMs = 86_400_000;
 /** The most rows that one call of the server returns. */
 const mostRowsPerCall = 500;
 
@@ -15,7 +16,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     partner: Flags.string({ description: 'only of this partner' }),
     since: moment({
       description: 'only since this time',
-      default: async () => new Date(Date.now() - 86_400_000).toISOString(),
+      default: async () => new Date(Date.now() - dayMs).toISOString(),
       defaultHelp: async () => '24h',
     }),
     limit: pageFlags.limit,
