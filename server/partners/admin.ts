@@ -90,6 +90,7 @@ function partnerProcedures({ partners, search, logos, endpoints }: Dependencies)
       .input(PartnerReference)
       .output(PartnerView)
       .query(async ({ input }) => viewPartner(await partners.show(input.partnerId))),
+    // Checks the addresses of a planned partner, before a command makes the first of its records.
     check: procedure
       .input(PlannedPartner)
       .output(z.literal('sound'))

@@ -195,6 +195,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
         });
       }
       return change(clientId, (current) => {
+        // A field that was left out is undefined, and stays as it is.
         const after: Settings = givenFields(wanted);
         const redirectUris = changedList(current.redirectUris, { add, remove }, redirectUriList);
         if (!isDeepStrictEqual(redirectUris, current.redirectUris)) after.redirectUris = redirectUris;

@@ -87,7 +87,10 @@ export interface KeyStore extends RecordStore<ApiKey> {
   findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
   /** Returns those of the keys that are paused, each with the end of its pause. @param now milliseconds since the epoch */
   pauses(ids: readonly string[], now: number): Promise<Map<string, Date>>;
-  /** Returns the statuses in the order of `ids`; undefined for a key that does not exist. Takes one round trip. */
+  /**
+   * Returns the statuses in the order of `ids`; undefined for a key that does not exist. The round trip is shared with simultaneous
+   * reads of other collections.
+   */
   statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]>;
 }
 

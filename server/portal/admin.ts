@@ -57,6 +57,7 @@ export function createMemberProcedures({ isOn, members, linkOf, clock, auditEntr
     };
   }
 
+  /** What the member wants to get by e-mail. */
   const wishesOf = ({ _id: memberId, warnings }: Member): MemberWishes => ({
     memberId,
     warnings: warnings ?? false,

@@ -44,14 +44,17 @@ const asDeviceError: ErrorRendering = (error, _request, reply) =>
     error_description: error.message,
   });
 
-/** Removes control characters, which would move the cursor of a terminal that prints the name. */
+/**
+ * The name of a program's machine; `svc` if the program gives none. Control characters become spaces, because they would move the
+ * cursor of a terminal that prints the name.
+ */
 const nameOf = (given: string | undefined): string => given?.replace(/\p{C}/gu, ' ').trim() || 'svc';
 
 /** The endpoints by which programs sign a member in (RFC 8628), at `/portal/device`. */
 export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
   const { logins, limit, baseUrl, environment, clock, partnerName, admitToken, noteEnd } = dependencies;
 
-  /** Counts a request of an address. @throws ApiError `rate_limited` */
+  /** Counts a request against the limit of its address, or of its IPv6 network. @throws ApiError `rate_limited` */
   async function requireAllowance(
     kind: keyof typeof devicesPerMinute,
     { ip }: FastifyRequest,
@@ -64,6 +67,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     if (!allowed) throw new ApiError('rate_limited', { retryAfter });
   }
 
+  /** Returns the login of the request's token. @throws ApiError `invalid_token`, `rate_limited` */
   async function requireLogin(request: FastifyRequest): Promise<SignedIn> {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
@@ -78,6 +82,7 @@ export function deviceRoutes(dependencies: Dependencies): FastifyPluginAsync {
     });
   }
 
+  /** Describes a login. `changesUntil` is null if the program may not change secrets now. */
   async function view({ member, session }: SignedIn): Promise<DeviceLogin> {
     const { _id: memberId, email = null, role, partnerId } = member;
     const changesUntil = freshUntil(session);

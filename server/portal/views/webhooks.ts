@@ -184,8 +184,8 @@ const withNewSecret =
   };
 
 /**
- * Checks a signature. It covers the exact bytes of the body, so what a browser changes is undone: it sends a line break as CR LF,
- * and a pasted text often has space around it.
+ * Checks a signature of a pasted body. The signature covers the exact bytes that were sent, so two changes are undone: a browser
+ * sends a line break as CR LF, and a pasted text often has space around it.
  */
 const verify: Action = async (context, { body = '', signature = '' }) => {
   const { m, api } = context;
