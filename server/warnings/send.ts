@@ -12,6 +12,12 @@ export interface Recipients {
   keyIds: readonly string[];
 }
 
+/** The addresses that still have to get an e-mail about a warning, and the name of the partner. */
+export interface Addressees {
+  name: string;
+  addresses: readonly string[];
+}
+
 interface Dependencies {
   store: Pick<WarningStore, 'addMailed' | 'markSent'>;
   findRecipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
@@ -57,22 +63,27 @@ export type WarningSender = ReturnType<typeof createWarningSender>;
 /** Sends the state of a warning in two parts, because e-mails may take long and notices do not. Both can be repeated. */
 export function createWarningSender({ store, findRecipients, publish, sendMail }: Dependencies) {
   return {
-    /** Publishes one notice for each key that has opted in. */
-    async publishNotices(warning: UnsentWarning): Promise<void> {
-      const { keyIds } = await findRecipients(warning);
+    /**
+     * Publishes one notice for each key that has opted in. If no e-mail is left to send, marks the warning as sent.
+     * @returns who still has to get an e-mail
+     */
+    async publishNotices(warning: UnsentWarning): Promise<Addressees> {
+      const { name, emails, keyIds } = await findRecipients(warning);
       await publish(keyIds.map((keyId) => noticeEvent(warning, warning.untold, keyId)));
+      const unmailed = emails.filter((address) => !warning.mailed.includes(hashOf(address)));
+      const addresses = sendMail ? unmailed : [];
+      if (addresses.length === 0) await store.markSent(warning);
+      return { name, addresses };
     },
 
     /**
      * Sends one e-mail to each address, and then marks the warning as sent. If an e-mail fails, the others are still sent, and
-     * the next call sends the failed one.
+     * the next check sends the failed one.
      */
-    async sendMails(warning: UnsentWarning): Promise<void> {
-      const { untold: state, mode, text, mailed, _id, since } = warning;
-      const { name, emails } = await findRecipients(warning);
-      const unmailed = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];
+    async sendMails(warning: UnsentWarning, { name, addresses }: Addressees): Promise<void> {
+      const { untold: state, mode, text, _id, since } = warning;
       const results = await Promise.allSettled(
-        unmailed.map(async (to) => {
+        addresses.map(async (to) => {
           const id = sha256(`${_id}|${since.toISOString()}|${state}|${to}`).slice(0, 32);
           await sendMail?.({ to, id, name, mode, text, isOver: state === 'over' });
           await store.addMailed(warning, hashOf(to));

@@ -1,8 +1,8 @@
 import type { WarningKind } from '../../contracts/admin/warnings.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import type { WarningSender } from './send.ts';
-import { type Condition, nextWarning, type UnsentWarning, warningIdOf } from './warning.ts';
+import type { Addressees, WarningSender } from './send.ts';
+import { type Condition, nextWarning, type UnsentWarning, type Warning, warningIdOf } from './warning.ts';
 import type { WarningStore } from './warning-store.ts';
 
 /** A kind of warning, and the function that finds its present problems. */
@@ -63,30 +63,32 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
     }
   }
 
-  /** Takes one part of sending a warning. A failed part is logged, and the next check takes it again. */
-  async function succeeds(
-    send: (warning: UnsentWarning) => Promise<void>,
-    warning: UnsentWarning,
-  ): Promise<boolean> {
-    try {
-      await send(warning);
-      return true;
-    } catch (err) {
-      logger.warn({ err, warning: warning._id }, 'a warning could not be sent; it is tried again');
-      return false;
-    }
-  }
+  /** Logs why a part of sending a warning failed. The next check takes it again. */
+  const logFailure =
+    ({ _id: warning }: Warning) =>
+    (err: unknown): undefined => {
+      logger.warn({ err, warning }, 'a warning could not be sent; it is tried again');
+    };
+
+  /** The id of the last warning whose e-mails were tried. */
+  let lastMailedId = '';
 
   /** Sends the warnings whose state is unsent. All notices go first, because e-mails may take long. */
   async function sendUnsent(): Promise<void> {
-    const published: UnsentWarning[] = [];
+    const toMail: { warning: UnsentWarning; addressees: Addressees }[] = [];
     for (const warning of await store.findUnsent(mostSentPerSweep)) {
-      if (await succeeds(sender.publishNotices, warning)) published.push(warning);
+      const addressees = await sender.publishNotices(warning).catch(logFailure(warning));
+      if (addressees && addressees.addresses.length > 0) toMail.push({ warning, addressees });
     }
+    // A check continues after the last one, so that a slow recipient does not delay the same others each time.
+    toMail.sort((one, other) => (one.warning._id < other.warning._id ? -1 : 1));
+    const isLater = ({ warning }: { warning: Warning }) => warning._id > lastMailedId;
+    const inTurn = [...toMail.filter(isLater), ...toMail.filter((each) => !isLater(each))];
     const mailUntil = clock.now() + longestMailingMs;
-    for (const warning of published) {
+    for (const { warning, addressees } of inTurn) {
       if (clock.now() >= mailUntil) return;
-      await succeeds(sender.sendMails, warning);
+      lastMailedId = warning._id;
+      await sender.sendMails(warning, addressees).catch(logFailure(warning));
     }
   }
 

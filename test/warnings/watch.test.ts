@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { WarningSender } from '../../server/warnings/send.ts';
+import { createWarningSender } from '../../server/warnings/send.ts';
 import { nextWarning, type UnsentWarning } from '../../server/warnings/warning.ts';
 import type { WarningStore } from '../../server/warnings/warning-store.ts';
 import { createWarningWatch } from '../../server/warnings/watch.ts';
@@ -12,32 +12,62 @@ const lowBalanceOf = (partnerId: string) =>
     new Date(),
   ) as UnsentWarning;
 
-it('a check publishes all notices, and ends after one timeout, if the mail server does not answer', async () => {
+/** Checks the unsent warnings of partners. `stalls` tells for which partners the mail server does not answer. */
+function setUp({ partners, stalls }: { partners: string[]; stalls: (partnerId: string) => boolean }) {
   const clock = manualClock();
-  const start = clock.now();
-  const unsent = Array.from({ length: 20 }, (_, index) => lowBalanceOf(`ptr_${index}`));
-  const published: string[] = [];
+  let unsent = partners.map(lowBalanceOf);
+  const [published, mailed]: [string[], string[]] = [[], []];
   const store: Partial<WarningStore> = {
     takeTurn: async () => true,
     findOpen: async () => [],
     findAll: async () => [],
     findUnsent: async () => unsent,
+    addMailed: async () => undefined,
+    markSent: async ({ _id }) => {
+      unsent = unsent.filter((warning) => warning._id !== _id);
+    },
   };
-  const sender: WarningSender = {
-    publishNotices: async ({ partnerId }) => void published.push(partnerId),
-    async sendMails() {
+  const sender = createWarningSender({
+    store: store as WarningStore,
+    findRecipients: async ({ partnerId, mode }) => ({
+      name: partnerId,
+      emails: partnerId.startsWith('without') ? [] : [`${partnerId}@shop.example`],
+      keyIds: [`key of ${partnerId} in ${mode}`],
+    }),
+    publish: async (drafts) => void published.push(...drafts.map((draft) => draft.partnerId)),
+    async sendMail({ name }) {
+      if (!stalls(name)) return void mailed.push(name);
       clock.advance(10_000);
       throw new Error('Greeting never received');
     },
-  };
-  const watch = createWarningWatch({
-    store: store as WarningStore,
-    sources: [],
-    sender,
-    clock,
-    logger: { warn: () => undefined },
   });
-  await watch.sweep();
+  const logger = { warn: () => undefined };
+  const { sweep } = createWarningWatch({
+    ...{ store: store as WarningStore, sources: [], sender, clock, logger },
+  });
+  return { clock, sweep, published, mailed, unsent: () => unsent };
+}
+
+it('a check publishes all notices, and ends after one timeout, if the mail server does not answer', async () => {
+  const partners = Array.from({ length: 20 }, (_, index) => `partner ${index}`);
+  const { clock, sweep, published } = setUp({ partners, stalls: () => true });
+  const start = clock.now();
+  await sweep();
   expect(published).toHaveLength(20);
   expect(clock.now() - start).toBe(10_000);
+});
+
+it('a check continues after a recipient whose e-mail stalls, so that all others get theirs', async () => {
+  const partners = ['one', 'slow', 'two', 'unlucky'];
+  const { sweep, mailed } = setUp({ partners, stalls: (name) => name === 'slow' });
+  await sweep();
+  await sweep();
+  expect(mailed.toSorted()).toEqual(['one', 'two', 'unlucky']);
+});
+
+it('a check marks warnings without an address as sent, while the mail server does not answer', async () => {
+  const partners = ['a slow one', 'without an address'];
+  const { sweep, unsent } = setUp({ partners, stalls: () => true });
+  await sweep();
+  expect(unsent().map(({ partnerId }) => partnerId)).toEqual(['a slow one']);
 });
