@@ -2,8 +2,11 @@ import { z } from 'zod';
 
 /** Control characters, and characters that are invisible or change the direction of a text. */
 const hiddenCharacter = /[\p{Cc}\p{Cf}]/u;
-/** A user name or a password before the host. Readers take `https://bank.example@evil.example/` for a page of bank.example. */
-const credentials = /^https:\/\/[^/?#\\]*@/i;
+/**
+ * A user name or a password before the host. Readers take `https://bank.example@evil.example/` for a page of bank.example.
+ * Browsers ignore further slashes and backslashes before them.
+ */
+const credentials = /^https:[/\\]*[^/?#\\]*@/i;
 
 /** An https address that pages may link to. An address that hides its target is refused. */
 export const WebAddress = z

@@ -167,6 +167,8 @@ describe('a client', () => {
       'https://a@b.example/',
       'https://:password@b.example/',
       'https:b.example/',
+      'https:///bank.example@evil.example/',
+      'https://\\bank.example@evil.example/',
       'https://b.example/\u202Efdp.privacy',
     ])
       await expect(update(wrong), wrong).rejects.toThrow('privacyUrl');

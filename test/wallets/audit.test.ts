@@ -155,6 +155,11 @@ const corruptions: Record<string, Corruption> = {
     problem: 'an amount is not a whole number of cents',
     plant: (partner) => edit(partner.pages[2], { 'entries.0.amount': -50.5 }),
   },
+  'a balance with a fraction of a cent': {
+    page: 2,
+    problem: 'the balance is 0.13, but follows as',
+    plant: (partner) => edit(partner.pages[2], { 'entries.0.balanceAfter': 12.5 }),
+  },
   'an edited time': {
     page: 4,
     problem: 'its time is before that of the page before',
