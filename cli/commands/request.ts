@@ -4,7 +4,7 @@ import { AdminCommand } from '../program/base-command.ts';
 export default class Request extends AdminCommand<typeof Request> {
   static override summary = 'Show a request by the X-Request-Id of its answer.';
   static override description =
-    'Requests of the public API are kept for a week if they name a known client, API key, integration or session. Under load, only a sample is kept. Changes by operators are kept forever.';
+    'Requests of the public API are kept for a week if they name a known client, API key, integration or session. Under load, only a sample is kept. Changes by operators are kept forever. The role support sees those of other operators only for records of partners.';
   static override examples = ['<%= config.bin %> request req_…'];
   static override args = {
     request: Args.string({ description: 'X-Request-Id of the answer', required: true }),

@@ -3,7 +3,7 @@ import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts'
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { masked, type RecordRead, seesPeople } from '../platform/admin-api/personal-data.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
-import { scopeOf } from '../platform/admin-api/roles.ts';
+import { type Role, scopeOf, whoMay } from '../platform/admin-api/roles.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
@@ -190,8 +190,9 @@ export function viewEntries({ id, role }: AdminContext['operator'], entries: Sto
     .map(viewEntry);
 }
 
-const noLookup =
-  'The role ops does not allow entries about one user: they name the enrollments of the user; support or an owner may do it';
+/** Why a role may not look up the entries of one user. Whoever may find a user may look them up. */
+const describeNoLookup = (role: Role): string =>
+  `The role ${role} does not allow entries about one user: they name the enrollments of the user; ${whoMay('users.find')} may do it`;
 
 /** The procedures of `svcadmin audit-log list`. None changes the log, because it is append-only. */
 export function createAuditLogProcedures(
@@ -208,7 +209,8 @@ export function createAuditLogProcedures(
   ) {
     if (user === undefined) return readableBy(operator, wanted);
     // The entries of a user name the enrollments at all partners, which the pairwise subjects keep apart.
-    if (!seesPeople(operator.role)) throw new ApiError('not_permitted', { description: noLookup });
+    if (!seesPeople(operator.role))
+      throw new ApiError('not_permitted', { description: describeNoLookup(operator.role) });
     return readableBy(operator, { ...wanted, among: await recordsOfUser(user) });
   }
 

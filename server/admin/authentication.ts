@@ -3,7 +3,7 @@ import type { Identity } from '../../contracts/admin/operators.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
-import { ApiError } from '../platform/errors.ts';
+import { ApiError, unavailableRetryAfter } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import { minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
@@ -130,7 +130,7 @@ export function createAuthentication({
     const recalled = remembered.get(hash);
     if (recalled) return recalled;
     throw new ApiError('service_unavailable', {
-      retryAfter: 5,
+      retryAfter: unavailableRetryAfter,
       description:
         'The database is away, and this process has not met your token lately; SVC_ADMIN_TOKEN is known without it',
     });

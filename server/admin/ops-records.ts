@@ -204,7 +204,7 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
     facts: [
       ['Partner', link('partner', partnerId)],
       ['Balance', text(dollars(view.balance))],
-      ['Days left', text(view.daysLeft ?? '–')],
+      ['Days left', text(view.daysLeft)],
       ['Spent a day', text(dollars(view.spentPerDay))],
       ['Entries', text(view.entries)],
       ['This minute', text(`${used.minute} of ${perMinute}`)],

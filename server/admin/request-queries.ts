@@ -10,7 +10,7 @@ import {
 } from '../../contracts/admin/requests.ts';
 import { seesPeople } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import type { Role } from '../platform/admin-api/roles.ts';
+import { type Role, scopeOf } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type PartnerNames, withPartnerName } from '../platform/database/partner-names.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -73,8 +73,10 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
         ]);
         const changes = viewEntries(ctx.operator, entries);
         if (!found && changes.length === 0) {
+          const own = scopeOf(ctx.operator.role, 'auditLog.list') === 'own';
+          const limit = own ? '; changes by other operators are shown only for records of partners' : '';
           throw new ApiError('not_found', {
-            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load`,
+            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load${limit}`,
           });
         }
         return {

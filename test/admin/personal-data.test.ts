@@ -238,6 +238,10 @@ it('auditLog.list finds reads of a user and of the enrollments by subject, user 
     const { total } = await server.admin.auditLog.count.query({ user, actor: operators.support.id });
     expect(total).toBe(found.length);
   }
+  const { auditLog } = operators.support.admin;
+  const own = await auditLog.list.query({ user: known.sub });
+  expect(new Set(own.map(({ operatorId }) => operatorId))).toEqual(new Set([operators.support.id]));
+  expect((await auditLog.count.query({ user: known.sub })).total).toBe(own.length);
   expect(await refusal(server.admin.auditLog.list.query({ user: 'nobody' }))).toBe('not_found');
 });
 
