@@ -36,7 +36,7 @@ const Answer = z.object({ response: z.string().regex(/^[A-Za-z0-9_-]+$/) });
 function sealedIn(body: string) {
   try {
     const answer = Answer.safeParse(parseJson(body));
-    if (!answer.success) throw unreadable('it has no response in base64url');
+    if (!answer.success) throw new SyntaxError('it is not in base64url');
     const response = Buffer.from(answer.data.response, 'base64url');
     const [name, content, ...more] = asArray(decodeCbor(response), 'response');
     demand(name === label && more.length === 0, 'malformed', 'response');

@@ -84,7 +84,7 @@ export async function startFaulty() {
   }
 
   const replacements: Replacements = {
-    pace: { beginWithin: 500, answerWithin: 1_200, resendWithin: 300 },
+    pace: { beginWithin: 1_000, answerWithin: 1_700, resendWithin: 300 },
     foundation: ({ db }) => ({ stores: { billing: wrap(createBillingStores(db)) } }),
   };
   const server = await startTestServer({ clock, replacements });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** A testable line of the interface: a table's row, an item of a list, or an endpoint. */
 export interface Row {
-  /** Section and leading cells, or `rule N`, or the heading. The test has this name. */
+  /** Section and leading cells, or `rule N`, or the heading. The title of its test begins with `interface` and this id. */
   id: string;
   section: string;
   text: string;

@@ -36,7 +36,7 @@ const stateBytes = 24;
 const codeVerifierBytes = 32;
 
 /** The address for the user's browser, and the values to keep in the user's session until the redirect. */
-export interface AuthorizationRequest {
+export interface Visit {
   url: string;
   state: string;
   codeVerifier: string;
@@ -149,7 +149,7 @@ export function createClient(settings: Settings, options: Options = {}) {
       state = randomText(stateBytes),
       uiLocales,
       clientReferenceId,
-    }: AuthorizationOptions): Promise<AuthorizationRequest> {
+    }: AuthorizationOptions): Promise<Visit> {
       const codeVerifier = randomText(codeVerifierBytes);
       const digest = await crypto.subtle.digest('SHA-256', bytesOf(codeVerifier));
       const query = new URLSearchParams({

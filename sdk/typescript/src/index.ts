@@ -1,12 +1,12 @@
 export type { Callback, ExpectedState } from './callback.ts';
 export {
   type AuthorizationOptions,
-  type AuthorizationRequest,
   type Client,
   createClient,
   type Options,
   type Settings,
   settingsFrom,
+  type Visit,
 } from './client.ts';
 export type * from './contract.ts';
 export * from './errors.ts';

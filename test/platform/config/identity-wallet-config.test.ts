@@ -150,7 +150,7 @@ describe('a file of trust anchors', () => {
     expect(trust.fault(now + 900 * 86_400_000)).toBe('no trust anchor is a valid certificate authority');
   });
 
-  it('are usable again when a file that was missing for a while is back unchanged', () => {
+  it('is usable again when it was missing for a while and is back unchanged', () => {
     const file = join(directory, 'away.pem');
     writeFileSync(file, anchor);
     let uptime = 0;
