@@ -52,7 +52,10 @@ export function createPasskeyForms(dependencies: Dependencies) {
     return { session, secret, isPresent };
   }
 
-  const savedMark = (userId: string) => ({ value: passkeys.markOf(userId), days: markDays.saved });
+  const markFor = (userId: string, answer: keyof typeof markDays) => ({
+    value: passkeys.markOf(userId),
+    days: markDays[answer],
+  });
 
   return {
     /**
@@ -69,7 +72,7 @@ export function createPasskeyForms(dependencies: Dependencies) {
       const at = now();
       const { snapshot, skipsVerification, outlastsCode, storeUse } = await passkeys.use(session, presented);
       const { _id: userId } = snapshot.user;
-      const mark = savedMark(userId);
+      const mark = markFor(userId, 'saved');
       if (!skipsVerification) {
         const consent = consented(at, { note: 'claims of the passkey are too old' });
         const [moved] = await Promise.all([move(session, consent), storeUse()]);
@@ -96,7 +99,7 @@ export function createPasskeyForms(dependencies: Dependencies) {
       // Only the present page asks this question, and only once.
       if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
       await passkeys.save(session, form.credential ?? '');
-      const mark = savedMark(session.userId);
+      const mark = markFor(session.userId, 'saved');
       return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
     },
 
@@ -106,7 +109,7 @@ export function createPasskeyForms(dependencies: Dependencies) {
       if (session.passkey !== 'offered' || !session.userId) return { session, secret };
       const moved = await move(session, passkeyAnswered('passkey_declined', now()));
       if (moved) passkeys.onCeremony('save', 'declined');
-      const mark = { value: passkeys.markOf(session.userId), days: markDays.declined };
+      const mark = markFor(session.userId, 'declined');
       return { session: moved, secret, mark };
     },
   };

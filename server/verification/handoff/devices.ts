@@ -29,13 +29,14 @@ const systems: readonly Rule[] = [
   [[/\bLinux\b/], 'Linux'],
 ];
 
-const phones: readonly Rule[] = [
-  [[/\biPhone\b/], 'iPhone'],
-  [[/\bMobile\b/, /\b(Android|Firefox)\b/], 'other phone'],
-];
+/** A phone matches all patterns of one of these lists. */
+const phones: readonly (readonly RegExp[])[] = [[/\biPhone\b/], [/\bMobile\b/, /\b(Android|Firefox)\b/]];
+
+const matchesAll = (patterns: readonly RegExp[], text: string): boolean =>
+  patterns.every((pattern) => pattern.test(text));
 
 const firstMatch = (rules: readonly Rule[], text: string) =>
-  rules.find(([patterns]) => patterns.every((pattern) => pattern.test(text)))?.[1];
+  rules.find(([patterns]) => matchesAll(patterns, text))?.[1];
 
 /** Reads `User-Agent`, which a caller can forge: the name helps to tell devices apart, and proves nothing. */
 export function deviceName(userAgent = ''): DeviceName {
@@ -46,5 +47,5 @@ export function deviceName(userAgent = ''): DeviceName {
 
 /** Whether this browser is on a phone already. */
 export function isPhone(userAgent = ''): boolean {
-  return firstMatch(phones, userAgent) !== undefined;
+  return phones.some((patterns) => matchesAll(patterns, userAgent));
 }

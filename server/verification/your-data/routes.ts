@@ -44,7 +44,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
   const cookies = strictCookies(root);
 
   /** @param secret the cookie that the page's forms are bound to. A page without a form has none. */
-  const contextOf = (request: FastifyRequest, secret = ''): PlainContext => ({
+  const contextOf = (request: FastifyRequest, secret: string): PlainContext => ({
     language: languageOf(request, undefined),
     choiceAddress: choiceAddress(request),
     root,
@@ -143,7 +143,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       if (id !== passkey._id) return undefined;
       // The sign-in has ended with its passkey.
       cookies.clear(reply, signInCookie);
-      return pages.done(contextOf(request), 'removed');
+      return pages.done(contextOf(request, ''), 'removed');
     },
   });
 
@@ -153,7 +153,7 @@ export function yourDataRoutes(dependencies: Dependencies, responses: Responses)
       await yourData.erase(user, callOf(request));
       forgetPasskeyMark(reply);
       cookies.clear(reply, signInCookie);
-      return pages.done(contextOf(request), 'erased');
+      return pages.done(contextOf(request, ''), 'erased');
     },
   });
 

@@ -1,5 +1,5 @@
 import type { Device } from '../../../../contracts/verification.ts';
-import type { PresentationRefused, Proof } from '../../../identity-wallet/port.ts';
+import type { IdentityWalletResponse, PresentationRefused, Proof } from '../../../identity-wallet/port.ts';
 import { sha256 } from '../../../platform/ids.ts';
 import { type MethodEnd, methodFailed } from '../../session/methods.ts';
 import type { Session } from '../../session/session.ts';
@@ -9,7 +9,7 @@ import type { Pending, ReturnCode } from './pending.ts';
 /** The outcome of an identity wallet's response: proven claims, an error of the wallet, or a refused presentation. */
 export type Outcome =
   | ({ kind: 'proven' } & Proof)
-  | { kind: 'error'; error: string }
+  | Extract<IdentityWalletResponse, { kind: 'error' }>
   | { kind: 'refused'; refusal: PresentationRefused };
 
 /** The most responses that one session accepts. */
