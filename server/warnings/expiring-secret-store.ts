@@ -24,6 +24,7 @@ const secretFields = [
   { collection: 'apiKeys', field: 'oldSecrets' },
   { collection: 'integrations', field: 'oldSecret' },
 ];
+/** The most documents with expiring secrets that are read from one collection. */
 const mostPerCollection = 500;
 
 /** Reads the old secrets of partners that expire soon and are still in use. */

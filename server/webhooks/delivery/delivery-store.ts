@@ -58,6 +58,12 @@ function responseExpiry({ forgetAnswersAt }: Delivery, row: Attempt): Pick<Deliv
   return { forgetAnswersAt: new Date(row.at.getTime() + answerRetentionMs) };
 }
 
+/** The fields that say what follows after an attempt: the next attempt, or the end. Every later attempt is in the retry lane. */
+function fieldsAfter(verdict: Verdict, endedAt: Date): Partial<Delivery> {
+  if (verdict.status !== 'pending') return { status: verdict.status, endedAt };
+  return { ...verdict, trigger: 'schedule', lane: 'retry' };
+}
+
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 /** Reads and changes deliveries in order to send them. What operators read and change is in `createDeliveryQueryStore`. */
@@ -153,25 +159,12 @@ export function createDeliveryStore(db: Db) {
     /** Records results of attempts. An attempt whose lease another process has taken over is not changed. */
     async record(endings: readonly Ending[]): Promise<void> {
       const writes = endings.map(({ delivery, row, verdict, at }): AnyBulkWriteOperation<Delivery> => {
-        const next =
-          verdict.status === 'pending'
-            ? {
-                nextAttemptAt: verdict.nextAttemptAt,
-                attempt: verdict.attempt,
-                trigger: 'schedule' as const,
-                lane: 'retry' as const,
-              }
-            : { endedAt: at };
+        const lastRow = `attempts.${delivery.attempts.length - 1}`;
         return {
           updateOne: {
             filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
             update: {
-              $set: {
-                status: verdict.status,
-                [`attempts.${delivery.attempts.length - 1}`]: row,
-                ...next,
-                ...responseExpiry(delivery, row),
-              },
+              $set: { ...fieldsAfter(verdict, at), [lastRow]: row, ...responseExpiry(delivery, row) },
               $unset: { lease: '' },
             },
           },

@@ -70,19 +70,26 @@ export function createDispatcher({ lease, sendAttempt, logger, limits = defaultL
     if (isPoolFull) waitingForPool.add(keyId);
   }
 
+  /** Leases deliveries. @returns undefined if that failed */
+  async function tryLease(capacity: Capacity): Promise<LeaseResult | undefined> {
+    try {
+      return await lease(capacity);
+    } catch (error) {
+      logger.warn({ err: error, keyId: capacity.keyId }, 'deliveries could not be leased');
+      return undefined;
+    }
+  }
+
   /** Leases deliveries of an endpoint, up to its capacity, and sends them. Then leases again, if more may be due. */
   async function leaseAndRun(capacity: Capacity): Promise<void> {
     const { keyId } = capacity;
     leasing.add(keyId);
+    // A notification during the lease adds the endpoint again.
     maybeDue.delete(keyId);
     waitingForRetrySlot.delete(keyId);
     reservedSlots += capacity.slots;
-    let result: LeaseResult | undefined;
-    try {
-      result = await lease(capacity);
-    } catch (error) {
-      logger.warn({ err: error, keyId }, 'deliveries could not be leased');
-    }
+    const result = await tryLease(capacity);
+    // From here until `run` has taken the slots, nothing may be awaited. Else another lease would take the same slots.
     reservedSlots -= capacity.slots;
     leasing.delete(keyId);
     if (!result) {

@@ -27,16 +27,16 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
 
   /** Leases deliveries, for several endpoints in one update. Each call gets those of its deliveries that are leased now. */
   const leaseAll = createGroupCommit<readonly string[], Leased[]>({
-    run: async (wanted) => {
+    run: async (idsOfCalls) => {
       const at = now();
       const lease = {
         token: randomBytes(16).toString('base64url'),
         now: at,
         until: new Date(at.getTime() + leaseTime),
       };
-      const leased = await deliveries.lease(wanted.flat(), lease);
+      const leased = await deliveries.lease(idsOfCalls.flat(), lease);
       const byId = new Map(leased.map((delivery) => [delivery._id, delivery]));
-      return wanted.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
+      return idsOfCalls.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
     },
   });
   const record = createGroupCommit<Ending, undefined>({

@@ -153,6 +153,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
 
   return async (delivery) => {
     const target = await readEndpoint(delivery);
+    // The lease was given back.
     if (!target) return;
     const skip = (reason: SkipReason) => deliveries.skip(delivery, reason, now());
     if (target.state === 'off') return skip(target.reason);

@@ -67,6 +67,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     // A process runs the job already, so the moved deliveries need a job of their own.
     if (!isJobMoved) await dueJobs.at(to.at);
     await scheduleLateDeliveries(second);
+    // A job that has run meanwhile may be deleted.
     const moved = (await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at };
     return { ...viewWith(moved, movedDeliveries), deliveryIds: shown.map(({ _id }) => _id) };
   }

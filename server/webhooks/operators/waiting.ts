@@ -33,8 +33,8 @@ export function createWaiting({ history, clock, pauses, limits = defaultLimits }
       const now = clock.now();
       const overdueMs = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);
       const due = deliveries.filter((delivery) => delivery.status === 'pending' && overdueMs(delivery) > 0);
-      const found = new Map<string, WaitReason>();
-      if (due.length === 0) return found;
+      const reasons = new Map<string, WaitReason>();
+      if (due.length === 0) return reasons;
       const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
       const [counts, paused] = await Promise.all([history.inFlight(), pauses(keyIds)]);
       const all = sum([...counts.values()]);
@@ -46,9 +46,9 @@ export function createWaiting({ history, clock, pauses, limits = defaultLimits }
       };
       for (const delivery of due) {
         const reason = reasonOf(delivery);
-        if (reason) found.set(delivery._id, reason);
+        if (reason) reasons.set(delivery._id, reason);
       }
-      return found;
+      return reasons;
     },
   };
 }
