@@ -42,6 +42,7 @@ const wordings: readonly (readonly [forOperators: RegExp, forMembers: string])[]
   [/ (--partner )?ptr_…/g, ''],
   [/ of (a|the) partner\b/g, ''],
   [/, as operators see it/g, ''],
+  [/ (For the|The) role (support|ops)\b[^.]*\./g, ''],
   [/address of the admin listener \(SVCADMIN_URL\)/g, 'address of the service (SVC_BASE_URL)'],
   [/SVCADMIN_URL/g, 'SVC_BASE_URL'],
   [/for `wallets verify`/g, 'for `verify-statement`'],
