@@ -8,6 +8,7 @@ import type {
 import type { Clock } from '../../platform/clock.ts';
 import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
+import { givenFields } from '../../platform/database/look-through.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import type { KeyCount } from '../operators/key-count-store.ts';
@@ -53,9 +54,12 @@ function closePeriod({ since, until, ...filter }: BulkFilter, now: number): Clos
   return { ...filter, since: time(since, 0), until: time(until, now) };
 }
 
-/** Identifies a call, so that a repeated one is recognised. The order of the filter's fields makes no difference. */
+/**
+ * Identifies a call, so that a repeated one is recognised. The order of the filter's fields makes no difference, and a field that
+ * is undefined counts as absent.
+ */
 const computeFingerprint = ({ action, filter, at }: StartBulk): string =>
-  sha256(JSON.stringify([action, Object.entries(filter).sort(), at ?? null]));
+  sha256(JSON.stringify([action, Object.entries(givenFields(filter)).sort(), at ?? null]));
 
 export type BulkJobs = ReturnType<typeof createBulkJobs>;
 

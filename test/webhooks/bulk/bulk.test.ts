@@ -105,6 +105,16 @@ describe('a bulk resend', () => {
     expect(await jobs(idle).countDocuments()).toBe(1);
   });
 
+  it('has one job if the second command leaves out a field that is undefined in the first', async () => {
+    const { idle, keyId } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 2);
+    const filter = { keyId, since };
+    const first = await start(idle, { action: 'resend', filter: { ...filter, until: undefined } });
+    const second = await start(idle, { action: 'resend', filter });
+    expect(second).toMatchObject({ repeated: true, job: { id: first.job?.id } });
+    expect(await jobs(idle).countDocuments()).toBe(1);
+  });
+
   it('makes no second delivery if a process crashed before it recorded its step', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 30);
