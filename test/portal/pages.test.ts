@@ -286,6 +286,18 @@ describe('a member of the role finance', () => {
     expect(secretOn(signed.html).split('.')).toHaveLength(3);
   });
 
+  it('gets 400 for a form of the wallet without a mode, or with an empty one', async () => {
+    clock.advance(60_000);
+    for (const form of [
+      { act: 'sign', from: '', to: '' },
+      { act: 'caps', perMinute: '3', perHour: '30' },
+    ])
+      for (const mode of [{}, { mode: '' }]) {
+        const sent = { ...form, ...mode };
+        expect([sent, (await submit(members.finance, '/wallet', sent)).status]).toEqual([sent, 400]);
+      }
+  });
+
   it('downloads a CSV statement with the entries of the admin API; a viewer may too, a developer gets 403', async () => {
     clock.advance(60_000);
     const period = 'mode=test&from=2020-01-01&to=2100-01-01';

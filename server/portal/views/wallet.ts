@@ -170,10 +170,10 @@ async function view(context: PageContext): Promise<View> {
   };
 }
 
-/** Shows the statement as a signed text. */
-const sign: Action = async ({ api, m, partnerId }, given) => {
-  const mode = unchecked<Mode>(given['mode']);
-  const { jws } = await api.wallets.signedStatement({ partnerId, mode, ...periodOf(given) });
+/** Shows the statement as a signed text. A form without a mode is refused, because the procedure's default would be `test`. */
+const sign: Action = async ({ api, m, partnerId }, { mode = '', ...period }) => {
+  const wanted = { partnerId, mode: unchecked<Mode>(mode), ...periodOf(period) };
+  const { jws } = await api.wallets.signedStatement(wanted);
   return { text: { label: m.signedStatement, value: jws } };
 };
 
