@@ -53,9 +53,9 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
 
   /**
    * Holds another owner while a member is changed: until the release, that owner cannot lose the role. Without a hold, two
-   * simultaneous changes could end the role of the last two owners. If a member acts, the actor is held. If an operator acts, any
-   * other owner of the partner is.
-   * @returns the id of the held owner; undefined if the partner has no other owner
+   * simultaneous changes could end the role of the last two owners. If a member acts, the actor is held. If an operator changes an
+   * owner, any other owner of the partner is held.
+   * @returns the id of the held owner; undefined if an operator changes a member who is no owner, or the only owner
    */
   async function holdOwner(memberId: string, { operatorId }: Actor): Promise<string | undefined> {
     const now = clock.now();
@@ -65,7 +65,9 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
       if (!held) throw new ApiError('not_permitted');
       return held;
     }
-    const { partnerId } = await members.get(memberId);
+    const member = await members.get(memberId);
+    if (!isOwner(member)) return undefined;
+    const { partnerId } = member;
     const validInvitation = { status: 'invited' as const, 'invitation.expiresAt': { $gt: new Date(now) } };
     const isOtherMember = { partnerId, _id: { $ne: memberId } };
     return members.hold({ ...isOtherMember, $or: [{ status: 'active' }, validInvitation] }, until);

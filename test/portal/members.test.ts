@@ -122,6 +122,18 @@ describe('members of a partner', () => {
     for (const { id: memberId } of both) expect(await stored(memberId)).not.toHaveProperty('actingUntil');
   });
 
+  it("keep an owner's record unchanged while an operator changes a member who is no owner", async () => {
+    clock.advance(60_000);
+    const { partnerId } = await createPartner(server);
+    const owner = await signedIn(server, partnerId, 'owner', 'untouched');
+    const wanted = { partnerId, email: 'viewer@shop.example', role: 'viewer' } as const;
+    const { id: memberId } = await server.admin.members.invite.mutate(wanted);
+    const before = await stored(owner.id);
+    await server.admin.members.setRole.mutate({ memberId, role: 'finance' });
+    await server.admin.members.remove.mutate({ memberId });
+    expect(await stored(owner.id)).toEqual(before);
+  });
+
   it('keep an owner who is only invited, while a simultaneous change relies on that invitation', async () => {
     const { partnerId } = await createPartner(server);
     const { members } = server.admin;
