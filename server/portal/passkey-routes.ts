@@ -75,8 +75,9 @@ export function passkeyRoutes({
 
   /** Signs the browser in. The new session replaces an earlier one of the browser, which may be another member's. */
   async function startSession(reply: FastifyReply, secret: string, earlier: SignedIn | undefined) {
-    if (earlier) await signIn.end(earlier.secret);
+    // The cookie comes first. If the database fails now, the browser is signed in all the same: an invitation works only once.
     browser.setSession(reply, secret);
+    if (earlier) await signIn.end(earlier.secret);
   }
 
   return async (scope) => {

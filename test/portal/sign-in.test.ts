@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Collection, MongoNetworkError } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TestAuthenticator } from '../harness/authenticator.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
@@ -66,6 +67,25 @@ describe('an invitation', () => {
       expect((await browser.post(path, { csrf: fieldIn(page.html, 'csrf'), answer })).status).toBe(401);
     expect((await browser.post(path, { csrf: 'forged', answer: '{}' })).status).toBe(403);
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
+  });
+
+  it('signs the member in, although the answer is 503, if the earlier session of the browser cannot be ended', async () => {
+    const { browser } = await member();
+    const earlier = browser.cookies.get('svc_portal');
+    const wanted = { partnerId: partner.partnerId, email: 'kept@shop.example', role: 'viewer' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    const { deleteOne } = Collection.prototype;
+    const deletion = vi.spyOn(Collection.prototype, 'deleteOne').mockImplementation(function (
+      this: Collection,
+      ...parts
+    ) {
+      const isSession = this.collectionName === 'memberSessions';
+      return isSession ? Promise.reject(new MongoNetworkError('away')) : deleteOne.apply(this, parts);
+    });
+    onTestFinished(() => deletion.mockRestore());
+    expect((await acceptInvitation(browser, link, authenticator())).status).toBe(503);
+    expect(browser.cookies.get('svc_portal')).not.toBe(earlier);
+    expect((await browser.open('/')).html).toContain(wanted.email);
   });
 
   it("replaces an existing member's passkey, and ends the sessions of the old passkey", async () => {
