@@ -57,14 +57,10 @@ function filterOf({ unusedSince, ...fields }: Unpaged<ListKeys>): RecordFilter<A
 
 /** Manages API keys. A key is `active` until it is revoked, which is final. The methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
-  /** @throws ApiError `not_found` */
-  async function requirePartner(partnerId: string): Promise<void> {
-    await partners.get(partnerId);
-  }
-
   return {
     async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
-      await requirePartner(partnerId);
+      // Throws `not_found` for an unknown partner.
+      await partners.get(partnerId);
       const now = clock.now();
       const id = randomId('apiKey');
       const { apiKey, stored } = newSecret(mode);
@@ -76,7 +72,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
     show: (keyId: string): Promise<ApiKey> => store.get(keyId),
 
     async list({ limit, after, ...wanted }: ListKeys): Promise<ApiKey[]> {
-      if (wanted.partnerId) await requirePartner(wanted.partnerId);
+      if (wanted.partnerId) await partners.get(wanted.partnerId);
       return store.list(filterOf(wanted), { limit, after });
     },
 

@@ -4,7 +4,7 @@ import { randomSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { ClientSecret } from './client-store.ts';
 
 /** The most secrets that are accepted at the same time: the current one, and the old ones that `--keep-old` keeps. */
-export const mostSecrets = 5;
+const mostSecrets = 5;
 
 /** Returns a new client secret and its stored form. @param now milliseconds since the epoch */
 export function newClientSecret(now: number): { secret: string; stored: ClientSecret } {

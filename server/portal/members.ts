@@ -5,6 +5,7 @@ import type {
   SetMemberWishes,
 } from '../../contracts/admin/members.ts';
 import type { Total } from '../../contracts/admin/references.ts';
+import { identifierKind } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
@@ -33,7 +34,7 @@ interface Dependencies {
 export type Members = ReturnType<typeof createMembers>;
 
 /** Whether an actor is a member. All other actors are operators. */
-export const isMemberId = (actorId: string): boolean => actorId.startsWith('mem_');
+export const isMemberId = (actorId: string): boolean => identifierKind(actorId) === 'member';
 
 /** Whether the member is an owner, or is invited to be one. */
 const isOwner = ({ role, status }: { role?: string | undefined; status?: string | undefined }): boolean =>

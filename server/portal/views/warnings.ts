@@ -1,5 +1,6 @@
 import type { LowBalance, SetWarnings, WarningKind } from '../../../contracts/admin/warnings.ts';
 import { decimal } from '../../../contracts/amounts.ts';
+import { identifierKind } from '../../../contracts/identifiers.ts';
 import type { Messages } from '../messages/en.ts';
 import { isAllowed } from '../scope.ts';
 import { change, select } from './forms.ts';
@@ -21,8 +22,9 @@ type Warning = Awaited<ReturnType<PageContext['api']['warnings']['list']>>[numbe
 
 /** The list of the records that have secrets: `/keys`, `/clients` or `/integrations`. */
 function secretOwners(id: string): string {
-  if (id.startsWith('key_')) return '/keys';
-  return id.startsWith('int_') ? '/integrations' : '/clients';
+  const kind = identifierKind(id);
+  if (kind === 'apiKey') return '/keys';
+  return kind === 'integration' ? '/integrations' : '/clients';
 }
 
 /** The path of the page that a warning is about. */
