@@ -5,10 +5,10 @@ const digest = (value: unknown) => createHash('sha256').update(encode(value)).di
 
 /**
  * The handover (ISO/IEC 18013-5): how a request reached the identity wallet, and values that only this request has.
- * The holder of a credential signs them, which is the holder's proof. An answer to another request is therefore refused.
+ * The holder of a credential signs the handover, which is the holder's proof. An answer to another request is therefore refused.
  */
 export type Handover =
-  /** OpenID4VP 1.0, B.2.6.1: by a link. The identity wallet posts the answer to the response URI. */
+  /** The request came by a link, and the identity wallet posts the answer to the response URI (OpenID4VP 1.0, B.2.6.1). */
   | {
       kind: 'redirect';
       clientId: string;
@@ -17,9 +17,12 @@ export type Handover =
       /** RFC 7638 thumbprint of the key for the answer. Undefined if the answer is not encrypted. */
       thumbprint?: Uint8Array | undefined;
     }
-  /** OpenID4VP 1.0, B.2.6.2: by the Digital Credentials API. */
+  /** The request and the answer go through the Digital Credentials API of the browser (OpenID4VP 1.0, B.2.6.2). */
   | { kind: 'dc-api'; origin: string; nonce: string; thumbprint?: Uint8Array | undefined }
-  /** ISO/IEC 18013-7, Annex C: by the Digital Credentials API, without OpenID4VP. `encryptionInfo` contains the nonce. */
+  /**
+   * They go through the Digital Credentials API too, but without OpenID4VP (ISO/IEC 18013-7, Annex C). `encryptionInfo` contains
+   * the nonce.
+   */
   | { kind: 'iso-dc-api'; origin: string; nonce: string; encryptionInfo: string };
 
 /** Returns the handover in the form that is signed: its name, and the digest of its values. A missing thumbprint is null. */
@@ -40,7 +43,7 @@ function signedFormOf(handover: Handover): [string, Uint8Array] {
 
 /** Returns the encoded session transcript (ISO/IEC 18013-5, 9.1.5.1). */
 export function transcriptOf(handover: Handover): Uint8Array {
-  // Only devices that are near each other exchange these two.
+  // Two devices that are near each other exchange these values. Over the internet there are none, so they are null.
   const [deviceEngagement, readerKey] = [null, null];
   return encode([deviceEngagement, readerKey, signedFormOf(handover)]);
 }

@@ -34,7 +34,7 @@ const placeholder = 'unreadable';
  * @throws ApiError `invalid_request` if both the body and a Basic header have credentials
  */
 export function presentCredentials(header: string | undefined, body: unknown): Presented {
-  // A body of another type is refused by its schema.
+  // Without a header, the body has the credentials. A body that is no object is refused later, by the schema of the request.
   if (!header || typeof body !== 'object' || body === null) return { body, place: 'body' };
   const { client_id: idInBody, client_secret: secretInBody } = body as Record<string, unknown>;
   const isBasic = /^basic(?= |$)/i.test(header);

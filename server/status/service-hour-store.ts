@@ -16,7 +16,10 @@ export interface Counts {
 /** The record of one hour. Its id is the beginning of the hour, so that the order of ids is the order of time. */
 export interface ServiceHour extends Counts {
   _id: string;
-  /** A bit for each minute in which a process with the role `api` could serve. `late` holds the minutes from 30 on. */
+  /**
+   * The minutes in which a process with the role `api` could serve, as bits: bit 0 of `early` is minute 0 of the hour, and bit 0 of
+   * `late` is minute 30. There are two fields, because JavaScript combines bits in integers of 32 bits.
+   */
   early: number;
   late: number;
   purgeAt: Date;
@@ -42,7 +45,10 @@ export function createServiceHourStore(db: Db) {
   // Writes do not wait for the journal. A crash may lose a minute, but then the database was failing anyway.
   const hours = db.collection<ServiceHour>(collection, { writeConcern: { w: 1, journal: false } });
   return {
-    /** Adds counts and minutes to an hour. @param at the beginning of the hour, in milliseconds since the epoch */
+    /**
+     * Adds counts and minutes to an hour. A minute counts if any process has set its bit, so the bits are combined by `or`.
+     * @param at the beginning of the hour, in milliseconds since the epoch
+     */
     async add(at: number, { early, late, ...counts }: Addition): Promise<void> {
       await hours.updateOne(
         { _id: new Date(at).toISOString() },
@@ -55,7 +61,7 @@ export function createServiceHourStore(db: Db) {
       );
     },
 
-    /** Returns the hours since a time, the oldest first: 2,184 at most. */
+    /** Returns the hours since a time, the oldest first. There are at most the 24 hours of each of the 91 days that are kept. */
     read: (since: number): Promise<ServiceHour[]> =>
       hours
         .find({ _id: { $gte: new Date(since).toISOString() } })

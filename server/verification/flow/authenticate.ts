@@ -24,7 +24,7 @@ interface Dependencies {
 interface Arrival {
   session: Session;
   browser: BrowserContext;
-  /** The secret that the browser's cookie will hold from now on. */
+  /** The secret that the browser's cookie will hold from now on (see `rotatedSecret` of `SessionAccess`). */
   renewed: string;
 }
 
@@ -49,7 +49,10 @@ export function createAuthentication({
     return moved;
   }
 
-  /** @returns the session after its transition; undefined if another request changed it first */
+  /**
+   * Records the result of an authentication in the session.
+   * @returns the session after its transition; undefined if another request changed it first
+   */
   async function authenticate(
     { session, browser, renewed }: Arrival,
     outcome: Authenticated | Failed,
@@ -59,24 +62,27 @@ export function createAuthentication({
       // A user who has only cancelled may choose the same method again.
       return move(session, methodFailed(session, { reason, canRetry: reason === 'abandoned' }, now()));
     }
-    const { rehearse, carry, result } = outcome;
-    // A new user gets the claims at once, which makes the step `verify` needless. From a phone, no claims are stored
-    // before the confirmation. For a duplicate identity, `verify` has to block the enrollment first.
-    const isFinal = result?.kind === 'verified' && !result.duplicate && browser.device === 'computer';
+    // `carry` is the state that the source keeps for its next step. `rehearse` is the refusal that a sandbox person rehearses.
+    const { rehearse, carry: carried, result } = outcome;
+    const rehearsal = rehearse ? { rehearse } : {};
+    // If the source has verified the user already, a new user gets the claims at once, and the step `verify` is not needed.
+    // Two cases wait for `verify`. At a phone, no claims are stored before the user confirms the computer. If the source knows
+    // the person under another identity (`duplicate`), the enrollment has to be blocked first.
+    const mayStoreClaims = result?.kind === 'verified' && !result.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.findOrCreateUser(
       session,
       outcome,
-      isFinal ? result.claims : undefined,
+      mayStoreClaims ? result.claims : undefined,
     );
-    const rehearsal = rehearse ? { rehearse } : {};
     const { handoff, source } = session;
     if (browser.device === 'phone' && handoff) {
       const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...rehearsal };
-      return move(session, handoffAuthenticated(phone, carry, now()));
+      return move(session, handoffAuthenticated(phone, carried, now()));
     }
     const who = { ...enrolling.idsOf(session, user._id), source, browserHash: sha256(renewed), ...rehearsal };
+    // For a user whose identity is known to be a duplicate, `verify` blocks the enrollment with this client too.
     const needsVerify = user.duplicate || !hasFreshClaims(session, user);
-    if (needsVerify) return move(session, authenticated(who, { carried: carry, at: now() }));
+    if (needsVerify) return move(session, authenticated(who, { carried, at: now() }));
     const note = isNew ? 'by the source' : 'claims were still fresh';
     return move(session, authenticatedAndVerified(who, { note, at: now() }));
   }

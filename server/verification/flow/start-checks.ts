@@ -15,9 +15,9 @@ export interface StartingClient {
   status: 'active' | 'disabled';
   redirectUris: readonly string[];
   claims: readonly ClaimName[];
-  /** The verification source, if the client has one of its own. */
+  /** The name of the client's verification source; absent for the default. If there are several, this is the first. */
   source?: string;
-  /** The verification sources, if the user may choose from several. */
+  /** The names of the client's sources, if the user may choose from several. They take precedence over `source`. */
   sources?: readonly string[];
   brandName?: string;
   brandColor?: string;
@@ -46,7 +46,7 @@ export interface StartFacts {
   key?: { status: 'active' | 'revoked' } | undefined;
   /** For storefront clients: whether an integration exchanges their codes. */
   integrated: boolean;
-  /** Verification sources of this installation, by name, with the modes they serve. */
+  /** All verification sources of this installation, by name. */
   sources: ReadonlyMap<string, StartingSource>;
 }
 
@@ -92,19 +92,19 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
 }
 
 /**
- * The client's sources that serve its mode and can answer some of the claims. If none can answer any, the first one is
- * used, as it is for a client that has only one source.
+ * The names of the client's sources that serve its mode and can answer some of the claims. If none can answer any, the first one
+ * is used, as it is for a client that has only one source.
  */
 function sourcesFor(
-  { mode, source, sources: listed }: StartingClient,
+  { mode, source: onlySource, sources: severalSources }: StartingClient,
   scope: readonly string[],
-  { sources }: StartFacts,
+  { sources: installed }: StartFacts,
 ): readonly string[] {
   const defaultSources = mode === 'test' ? ['sandbox'] : [];
-  const wanted = listed ?? (source === undefined ? defaultSources : [source]);
-  const serving = wanted.filter((name) => sources.get(name)?.modes.includes(mode));
+  const wanted = severalSources ?? (onlySource === undefined ? defaultSources : [onlySource]);
+  const serving = wanted.filter((name) => installed.get(name)?.modes.includes(mode));
   const claims = scope.filter(isClaimName);
-  const answering = serving.filter((name) => sources.get(name)?.answers(claims).length);
+  const answering = serving.filter((name) => installed.get(name)?.answers(claims).length);
   return answering.length > 0 ? answering : serving.slice(0, 1);
 }
 

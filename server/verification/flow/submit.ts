@@ -78,8 +78,8 @@ interface Dependencies {
 }
 
 /**
- * Some sources verify the user in the same step as they authenticate them. If that verification has failed, and the
- * session has several methods, only the method fails. The user can then choose another one.
+ * Some sources verify the user in the same step as they authenticate them. If such a verification fails, the step `verify` would
+ * end the session. In a session with several methods, only the method fails instead: the user can then choose another one.
  */
 function failMethodEarly({ methods }: Session, outcome: Authenticated | Failed): Authenticated | Failed {
   const result = outcome.kind === 'authenticated' ? outcome.result : undefined;
@@ -184,7 +184,8 @@ export function createSubmit(dependencies: Dependencies) {
       throw new ApiError('invalid_request', { description: 'This page takes no form' });
     const answered = await authenticateBySource(sourceSession(session, browser.language), input);
     const outcome = failMethodEarly(session, answered);
-    // A session without a user keeps its secret, because a planted cookie gains nothing from it yet.
+    // The cookie's secret is rotated when the session gets its user. An attacker may have planted the cookie, and would
+    // otherwise share the session with that user. After a failure the session has no user yet, so the secret stays.
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotatedSecret(browser, browser.secret, csrf);
     const moved = await authenticate({ session, browser, renewed }, outcome);

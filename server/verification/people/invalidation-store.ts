@@ -21,7 +21,10 @@ export const invalidationIndex = (collection: string): IndexDeclaration => ({
   sparse: true,
 });
 
-/** The driver's types cannot check the fields of a type parameter, so filters and updates are cast. */
+/**
+ * Makes the store of the changes that are still due, for one collection of users or enrollments. Filters and updates are cast,
+ * because the driver's types cannot check the fields of a type parameter.
+ */
 export function invalidationsOf<R extends SnapshotOwner>(records: Collection<R>): Invalidations<R> {
   return {
     async due(before, limit) {
@@ -31,8 +34,9 @@ export function invalidationsOf<R extends SnapshotOwner>(records: Collection<R>)
     },
 
     async done({ _id, invalidateAt }) {
-      const same = { _id, invalidateAt } as unknown as Filter<R>;
-      await records.updateOne(same, { $unset: { invalidateAt: '' } } as unknown as UpdateFilter<R>);
+      // After a later change, the record has another `invalidateAt`. Then nothing matches.
+      const sameChange = { _id, invalidateAt } as unknown as Filter<R>;
+      await records.updateOne(sameChange, { $unset: { invalidateAt: '' } } as unknown as UpdateFilter<R>);
     },
   };
 }

@@ -7,8 +7,8 @@ import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
 interface EndingDependencies {
   enrollments: Pick<EnrollmentStore, 'find'>;
   sessions: Pick<SessionStore, 'ofUser'>;
-  /** Ends accesses that were charged at `chargedBy` or earlier. Idempotent. */
-  endAccesses: (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedBy: Date) => Promise<void>;
+  /** Ends accesses that were charged at `chargedUntil` or earlier. Idempotent. */
+  endAccesses: (traces: Pick<Traces, 'codes' | 'enrollments'>, chargedUntil: Date) => Promise<void>;
 }
 
 interface Dependencies {
@@ -17,22 +17,25 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** How much later than the withdrawal a charge can be that was under way at that time. */
+/** An exchange that is under way at a withdrawal may write its charge later, but at most this much later. */
 const underWayMs = 10_000;
 
-/** Ends the accesses of an enrollment that were charged under the withdrawn consent. */
+/**
+ * Returns a function that ends the accesses that a partner bought under a withdrawn consent. It finds them by the codes of the
+ * sessions with that consent, and by the enrollment. Accesses that were charged more than `underWayMs` after the withdrawal stay.
+ */
 export function createEndingOfAccesses({ enrollments, sessions, endAccesses }: EndingDependencies) {
   return async ({ _id, userId, withdrawnAt }: { _id: string; userId: string; withdrawnAt: Date }) => {
-    const [enrollment, all] = await Promise.all([enrollments.find(_id), sessions.ofUser(userId)]);
-    // The user was erased since, which removes all accesses.
+    const [enrollment, sessionsOfUser] = await Promise.all([enrollments.find(_id), sessions.ofUser(userId)]);
+    // The user was erased after the withdrawal, and the erasure removes all accesses.
     if (!enrollment) return;
     const { partnerId, mode } = enrollment;
-    const withdrawn = all.filter(
+    const withdrawnSessions = sessionsOfUser.filter(
       (session) => session.enrollmentId === _id && isWithdrawn({ withdrawnAt }, session),
     );
     await endAccesses(
       {
-        codes: codesOf(withdrawn),
+        codes: codesOf(withdrawnSessions),
         enrollments: [{ partnerId, mode, enrollmentId: _id }],
       },
       new Date(withdrawnAt.getTime() + underWayMs),

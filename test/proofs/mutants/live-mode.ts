@@ -28,7 +28,7 @@ export const liveMode = [
   ...inFile(
     'server/verification/flow/start-checks.ts',
     ['verification/flow/start-checks', 'verification/flow/start', 'live/live'],
-    [['sources.get(name)?.modes.includes(mode)', 'sources.has(name)']],
+    [['installed.get(name)?.modes.includes(mode)', 'installed.has(name)']],
   ),
   ...inFile(
     'server/verification/session/session-query.ts',
