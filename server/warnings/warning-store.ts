@@ -63,10 +63,11 @@ export function createWarningStore(db: Db) {
     findAll: (ids: readonly string[]): Promise<Warning[]> =>
       warnings.find({ _id: { $in: [...ids] } }).toArray(),
 
-    /** Returns warnings whose present state was not sent to all recipients yet. */
-    findUnsent: (limit: number): Promise<UnsentWarning[]> =>
+    /** Returns warnings with an id above `after` whose present state was not sent to all recipients yet, by id. */
+    findUnsent: (limit: number, after: string): Promise<UnsentWarning[]> =>
       warnings
-        .find<UnsentWarning>({ untold: { $in: ['raised', 'over'] } })
+        .find<UnsentWarning>({ untold: { $in: ['raised', 'over'] }, _id: { $gt: after } })
+        .sort({ _id: 1 })
         .limit(limit)
         .toArray(),
 

@@ -84,7 +84,7 @@ function afterUnseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone
   const { untold, open: _open, ...rest } = warning;
   const purgeAt = new Date(now.getTime() + warningRetentionMs);
   const over = { ...rest, overAt: now, purgeAt, mailed: [], revision: warning.revision + 1 };
-  // A partner that was never told of the problem needs no message that it is over.
+  // If the message about the problem was not sent to all recipients, none follows that it is over.
   return untold === 'raised' ? over : { ...over, untold: 'over' };
 }
 

@@ -52,8 +52,9 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
     const { conditions, failedKinds } = await readConditions();
     const open = (await store.findOpen()).filter(({ kind }) => !failedKinds.has(kind));
     // A problem may have a warning that is over. It is not among the open ones, but a new warning must replace it.
-    const ofConditions = await store.findAll([...conditions.keys()]);
-    const stored = new Map([...open, ...ofConditions].map((warning) => [warning._id, warning]));
+    const openIds = new Set(open.map(({ _id }) => _id));
+    const others = await store.findAll([...conditions.keys()].filter((id) => !openIds.has(id)));
+    const stored = new Map([...open, ...others].map((warning) => [warning._id, warning]));
     for (const id of new Set([...stored.keys(), ...conditions.keys()])) {
       const warning = stored.get(id);
       const next = nextWarning(warning, conditions.get(id), now);
@@ -70,25 +71,26 @@ export function createWarningWatch({ store, sources, sender, clock, logger }: De
       logger.warn({ err, warning }, 'a warning could not be sent; it is tried again');
     };
 
-  /** The id of the last warning whose e-mails were tried. */
-  let lastMailedId = '';
+  /** The id of the last warning that the previous check has sent; empty if the next check begins with the first one. */
+  let lastSentId = '';
 
   /** Sends the warnings whose state is unsent. All notices go first, because e-mails may take long. */
   async function sendUnsent(): Promise<void> {
+    const unsent = await store.findUnsent(mostSentPerSweep, lastSentId);
     const toMail: { warning: UnsentWarning; addressees: Addressees }[] = [];
-    for (const warning of await store.findUnsent(mostSentPerSweep)) {
+    for (const warning of unsent) {
       const addressees = await sender.publishNotices(warning).catch(logFailure(warning));
       if (addressees && addressees.addresses.length > 0) toMail.push({ warning, addressees });
     }
-    // A check continues after the last one, so that a slow recipient does not delay the same others each time.
-    toMail.sort((one, other) => (one.warning._id < other.warning._id ? -1 : 1));
-    const isLater = ({ warning }: { warning: Warning }) => warning._id > lastMailedId;
-    const inTurn = [...toMail.filter(isLater), ...toMail.filter((each) => !isLater(each))];
+    lastSentId = unsent.length < mostSentPerSweep ? '' : (unsent.at(-1)?._id ?? '');
     const mailUntil = clock.now() + longestMailingMs;
-    for (const { warning, addressees } of inTurn) {
-      if (clock.now() >= mailUntil) return;
-      lastMailedId = warning._id;
+    for (const [index, { warning, addressees }] of toMail.entries()) {
       await sender.sendMails(warning, addressees).catch(logFailure(warning));
+      const isLast = index === toMail.length - 1;
+      if (clock.now() < mailUntil || isLast) continue;
+      // The next check continues here, so that a slow recipient does not delay the same others each time.
+      lastSentId = warning._id;
+      return;
     }
   }
 

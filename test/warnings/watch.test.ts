@@ -21,7 +21,11 @@ function setUp({ partners, stalls }: { partners: string[]; stalls: (partnerId: s
     takeTurn: async () => true,
     findOpen: async () => [],
     findAll: async () => [],
-    findUnsent: async () => unsent,
+    findUnsent: async (limit, after) =>
+      unsent
+        .filter(({ _id }) => _id > after)
+        .toSorted((one, other) => (one._id < other._id ? -1 : 1))
+        .slice(0, limit),
     addMailed: async () => undefined,
     markSent: async ({ _id }) => {
       unsent = unsent.filter((warning) => warning._id !== _id);
@@ -63,6 +67,13 @@ it('a check continues after a recipient whose e-mail stalls, so that all others 
   await sweep();
   await sweep();
   expect(mailed.toSorted()).toEqual(['one', 'two', 'unlucky']);
+});
+
+it('more warnings than one check sends are all published, although the mail server does not answer', async () => {
+  const partners = Array.from({ length: 120 }, (_, index) => `partner ${String(index).padStart(3, '0')}`);
+  const { sweep, published } = setUp({ partners, stalls: () => true });
+  for (let checks = 0; checks < 25; checks += 1) await sweep();
+  expect(new Set(published).size).toBe(120);
 });
 
 it('a check marks warnings without an address as sent, while the mail server does not answer', async () => {
