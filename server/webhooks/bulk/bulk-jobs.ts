@@ -14,7 +14,7 @@ import { randomId, sha256 } from '../../platform/ids.ts';
 import type { KeyCount } from '../operators/key-count-store.ts';
 import { requireDueTime } from '../operators/reschedule.ts';
 import { type BulkJob, type ClosedFilter, viewBulkJob } from './bulk-job.ts';
-import type { BulkStore, Counted } from './bulk-store.ts';
+import { type BulkStore, type Counted, sendsDelivered } from './bulk-store.ts';
 
 interface Settings {
   store: BulkStore;
@@ -82,8 +82,7 @@ export function createBulkJobs({ store, clock, announce }: Settings) {
    * @throws ApiError `conflict`
    */
   async function refuseSecondJob({ action, filter }: ClosedStart, keys: readonly KeyCount[]): Promise<void> {
-    const sendsDelivered = action === 'replay' || filter.status === 'delivered';
-    if (!sendsDelivered) return;
+    if (!sendsDelivered({ action, filter })) return;
     const other = await store.findOverlapping(
       action,
       filter,

@@ -5,7 +5,14 @@ import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, purgeDate } from '../delivery/events.ts';
 import type { DeliveryQueryStore } from '../operators/delivery-query-store.ts';
 import type { BulkJob, Part } from './bulk-job.ts';
-import { type BulkStore, bulkQuery, type Step, statusToProcess } from './bulk-store.ts';
+import {
+  type BulkStore,
+  bulkQuery,
+  type Step,
+  sendsDelivered,
+  settled,
+  statusToProcess,
+} from './bulk-store.ts';
 
 interface Settings {
   store: Pick<BulkStore, 'reserve'>;
@@ -99,14 +106,13 @@ export function createBulkSteps({ store, events, history, insertAndDispatch, clo
     deliveries: readonly Delivery[],
   ): Plan | 'made' | 'left out' {
     if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';
-    const sendsDelivered = job.action === 'replay' || job.filter.status === 'delivered';
-    // These deliveries have arrived, or may still arrive.
-    const blocking = sendsDelivered ? ['pending', 'in_flight'] : ['pending', 'in_flight', 'delivered'];
+    const repeats = sendsDelivered(job);
+    const blocking = repeats ? ['pending', 'in_flight'] : settled;
     if (deliveries.some(({ status }) => blocking.includes(status))) return 'left out';
     const last = deliveries.at(-1);
     // Two jobs that resend the same failed delivery derive the same id, so they make one delivery. A job that sends delivered
     // events makes deliveries of its own, so that another such job can send them once more.
-    const cause = sendsDelivered || !last ? [job._id, eventId] : [last._id];
+    const cause = repeats || !last ? [job._id, eventId] : [last._id];
     const id = deriveId(idKey, 'delivery', ['again', ...cause]);
     return { id, eventId, ...(last ? { resendOf: last._id } : {}) };
   }

@@ -22,7 +22,11 @@ export const indexes: IndexDeclaration[] = [
 /** If more deliveries match, a count does not look up which events are delivered, so it is an upper bound. */
 const mostLookedUp = 20_000;
 /** An event with a delivery in one of these statuses is not resent, because it has arrived or may still arrive. */
-const settled = ['pending', 'in_flight', 'delivered'];
+export const settled = ['pending', 'in_flight', 'delivered'];
+
+/** Whether a job sends events again that were delivered. */
+export const sendsDelivered = ({ action, filter }: Pick<BulkJob, 'action' | 'filter'>): boolean =>
+  action === 'replay' || filter.status === 'delivered';
 
 /** The time from which a key's next delivery of bulk work may be sent. */
 interface Pace {

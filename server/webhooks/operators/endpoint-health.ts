@@ -39,7 +39,7 @@ export const isSuccess = ({ status }: EndedAttempt): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
 /** The most frequent answers, each with its number and the times of the first and the last one. */
-export function answersOf(attempts: readonly EndedAttempt[]): EndpointHealth['answers'] {
+export function answersOf(attempts: readonly EndedAttempt[], most = mostAnswers): EndpointHealth['answers'] {
   const rows = new Map<string, EndpointHealth['answers'][number]>();
   for (const attempt of attempts) {
     const answer = answerOf(attempt);
@@ -47,7 +47,7 @@ export function answersOf(attempts: readonly EndedAttempt[]): EndpointHealth['an
     const row = rows.get(answer) ?? { answer, count: 0, firstAt: at, lastAt: at };
     rows.set(answer, { ...row, count: row.count + 1, lastAt: at });
   }
-  return [...rows.values()].toSorted((one, other) => other.count - one.count).slice(0, mostAnswers);
+  return [...rows.values()].toSorted((one, other) => other.count - one.count).slice(0, most);
 }
 
 /** The smallest value that at least this share of all values does not exceed; null without values. */

@@ -16,9 +16,7 @@ export interface HourFault {
 /** The most frequent answers of the failed attempts, each with its number: `500 (3)`. */
 function failedAnswersOf(attempts: readonly EndedAttempt[]): string[] {
   const failed = attempts.filter((attempt) => !isSuccess(attempt));
-  return answersOf(failed)
-    .slice(0, mostAnswers)
-    .map(({ answer, count }) => `${answer} (${count})`);
+  return answersOf(failed, mostAnswers).map(({ answer, count }) => `${answer} (${count})`);
 }
 
 /**
