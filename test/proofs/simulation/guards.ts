@@ -321,7 +321,7 @@ export const guards: readonly Guard[] = [
       edit(
         'ledger-writer.ts',
         'if (signal.aborted) ticket.reject(unavailable(signal.reason));',
-        'if (signal.aborted) { ticket.reject(unavailable(signal.reason)); return true; }',
+        'if (signal.aborted) { ticket.reject(unavailable(signal.reason)); toWrite.push(ticket); }',
       ),
     ],
     budget: 100,
