@@ -1,8 +1,6 @@
 import type { AdminApi } from '../connection/client.ts';
+import { mostPerPage } from '../flags/flags.ts';
 import { formatValue, splitName } from '../output/format.ts';
-
-/** The most records that the server returns in one list. A longer list is counted as "500 or more". */
-export const mostListed = 500;
 
 /** Returns the noun for a count: `client` for 1, `clients` for any other count. */
 export function nounFor(found: number, noun: string): string {
@@ -10,9 +8,9 @@ export function nounFor(found: number, noun: string): string {
   return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
-/** Writes a count with its noun, such as `1 client`, `3 clients` or `500 or more clients`. */
+/** Writes the number of records in a page with its noun: `1 client`, `3 clients`, or `500 or more clients` for a full page. */
 export const count = (found: number, noun: string): string =>
-  `${found}${found >= mostListed ? ' or more' : ''} ${nounFor(found, noun)}`;
+  `${found}${found >= mostPerPage ? ' or more' : ''} ${nounFor(found, noun)}`;
 
 interface WithMode {
   mode: 'test' | 'live';
@@ -24,11 +22,11 @@ const countWithLive = (found: readonly WithMode[], noun: string): string =>
 
 /** Describes the clients, keys and pending deliveries that stop when a partner is suspended, with their numbers. */
 export async function describeServed(api: AdminApi, partnerId: string): Promise<string> {
-  const wanted = { partnerId, status: 'active', limit: mostListed } as const;
+  const wanted = { partnerId, status: 'active', limit: mostPerPage } as const;
   const [clients, keys, deliveries] = await Promise.all([
     api.clients.list.query(wanted),
     api.keys.list.query(wanted),
-    api.deliveries.list.query({ partnerId, status: 'pending', limit: mostListed }),
+    api.deliveries.list.query({ partnerId, status: 'pending', limit: mostPerPage }),
   ]);
   const pending = count(deliveries.length, 'pending delivery');
   return `${countWithLive(clients, 'client')}, ${countWithLive(keys, 'API key')} and ${pending}`;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminApi } from '../connection/client.ts';
 import { toFailure } from '../errors/failure.ts';
 import { requestFilters } from '../flags/filters.ts';
-import { moment, withoutUndefined } from '../flags/flags.ts';
+import { moment, mostPerPage, withoutUndefined } from '../flags/flags.ts';
 import { formatValue } from '../output/format.ts';
 import { AdminCommand } from '../program/base-command.ts';
 
@@ -12,8 +12,6 @@ type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'
 const pollEveryMs = 1_000;
 /** How far each poll reads back, in milliseconds. A request is listed late, because it is stored up to a second after its end. */
 const overlapMs = 30_000;
-/** The most requests that the server returns in one page. */
-const mostPerPage = 500;
 /** The most pages that one poll reads. More requests cannot be printed in a second. */
 const mostPagesPerPoll = 4;
 

@@ -41,9 +41,12 @@ export const listFlags = {
   }),
 };
 
+/** The most records that the server returns in one response. */
+export const mostPerPage = 500;
+
 /** Flags of lists that the server returns in pages. */
 export const pageFlags = {
-  limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: 500 }),
+  limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: mostPerPage }),
   after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
   all: Flags.boolean({ description: 'all records, however many', exclusive: ['limit'] }),
   ...listFlags,

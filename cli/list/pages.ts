@@ -1,8 +1,5 @@
-import { withoutUndefined } from '../flags/flags.ts';
+import { mostPerPage, withoutUndefined } from '../flags/flags.ts';
 import { createFilter } from './where.ts';
-
-/** The most records that the server returns in one page. */
-const mostPerPage = 500;
 
 /** A page as the list shows it. */
 export interface Page<Row> {

@@ -1,8 +1,8 @@
 import type { AdminApi } from '../connection/client.ts';
 import { usageError } from '../errors/failure.ts';
 
-/** The most records that are read. Two are enough to refuse. More are listed, so that the person can choose one. */
-const mostListed = 20;
+/** The most records that are read. Two are enough to refuse. The error names more, so that the person can choose one. */
+const mostNamed = 20;
 
 /** Returns the error for several records where one is needed. It lists their ids. */
 const severalFound = (noun: string, found: readonly { id: string }[], how: string) =>
@@ -10,7 +10,7 @@ const severalFound = (noun: string, found: readonly { id: string }[], how: strin
 
 /** Returns the only active test key. @throws CommandError exit 2 if there is none, or more than one */
 export async function findOnlyTestKey(api: AdminApi): Promise<string> {
-  const found = await api.keys.list.query({ mode: 'test', status: 'active', limit: mostListed });
+  const found = await api.keys.list.query({ mode: 'test', status: 'active', limit: mostNamed });
   const [key] = found;
   if (!key) throw usageError('You have no active test key', 'Make one with `svc keys create --mode test`.');
   if (found.length > 1) throw severalFound('active test keys', found, 'Test keys');
@@ -23,7 +23,7 @@ export async function findOnlyTestClient(api: AdminApi) {
     mode: 'test',
     kind: 'oauth',
     status: 'active',
-    limit: mostListed,
+    limit: mostNamed,
   });
   const [client] = found;
   if (!client)

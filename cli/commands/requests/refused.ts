@@ -1,11 +1,9 @@
 import { Flags } from '@oclif/core';
-import { listFlags, moment, pageFlags, withoutUndefined } from '../../flags/flags.ts';
+import { listFlags, moment, mostPerPage, pageFlags, withoutUndefined } from '../../flags/flags.ts';
 import { ListCommand } from '../../list/list-command.ts';
 import { localTime } from '../../output/format.ts';
 
 const dayMs = 86_400_000;
-/** The most rows that one call of the server returns. */
-const mostRowsPerCall = 500;
 
 export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
@@ -28,7 +26,7 @@ export default class RequestsRefused extends ListCommand<typeof RequestsRefused>
     const api = await this.api();
     // --count, --by and --where are applied to the returned rows, so they need more than --limit rows.
     const usesAllRows = count || by !== undefined || where !== undefined;
-    const limit = usesAllRows ? mostRowsPerCall : this.flags.limit;
+    const limit = usesAllRows ? mostPerPage : this.flags.limit;
     const query = { since, limit, ...withoutUndefined({ partnerId: partner }) };
     const { rows, countedSince } = await api.requests.refused.query(query);
     const incompleteNote = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;

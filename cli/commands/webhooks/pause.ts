@@ -1,8 +1,9 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful/careful-command.ts';
-import { count, mostListed } from '../../careful/previews.ts';
+import { count } from '../../careful/previews.ts';
 import { usageError } from '../../errors/failure.ts';
 import { parseSeconds, parseTime } from '../../flags/durations.ts';
+import { mostPerPage } from '../../flags/flags.ts';
 import { localTime } from '../../output/format.ts';
 
 const untilFlag = Flags.custom<string>({
@@ -42,7 +43,7 @@ export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> 
     const api = await this.api();
     const { until } = this.flags;
     const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
-    const pending = await api.deliveries.list.query({ keyId: id, status: 'pending', limit: mostListed });
+    const pending = await api.deliveries.list.query({ keyId: id, status: 'pending', limit: mostPerPage });
     const consequence = `Nothing is sent to ${url ?? 'the URL'} of ${id} (${mode}) until ${localTime(until)}. ${count(pending.length, 'pending delivery')} and all events until then wait, and are sent after.`;
     return this.runConfirmed({ id, consequence, isLive: mode === 'live' }, async () =>
       this.showRecord(await api.webhooks.pause.mutate({ keyId: id, until })),
