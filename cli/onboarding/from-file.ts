@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { AdminApi } from '../connection/client.ts';
 import { type ConnectionSource, exits, toFailure, usageError } from '../errors/failure.ts';
+import { mostPerPage } from '../flags/flags.ts';
+import { readInputFile } from '../flags/input-file.ts';
 import { type Onboarded, onboardPartner, type Plan } from './partner.ts';
 
 /** A valid row of the file. `line` is its number, counted from 1. */
@@ -20,14 +21,9 @@ export interface RowResult {
   made?: Onboarded;
 }
 
-/** The most partners that the server returns in one page. */
-const pageLength = 500;
-
-const stdin = 0;
-
 function readRows(path: string): unknown[] {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path === '-' ? stdin : path, 'utf8'));
+    const parsed: unknown = JSON.parse(readInputFile(path));
     if (Array.isArray(parsed)) return parsed;
   } catch (error) {
     throw usageError(`${path} cannot be read: ${(error as Error).message}`);
@@ -120,9 +116,9 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
 async function readPartnersByName(api: AdminApi): Promise<Map<string, ExistingPartner>> {
   const byName = new Map<string, ExistingPartner>();
   for (let after: string | undefined; ; ) {
-    const page = await api.partners.list.query({ limit: pageLength, ...(after && { after }) });
+    const page = await api.partners.list.query({ limit: mostPerPage, ...(after && { after }) });
     for (const { id, name, status } of page) if (!byName.has(name)) byName.set(name, { id, status });
-    if (page.length < pageLength) return byName;
+    if (page.length < mostPerPage) return byName;
     after = page.at(-1)?.id;
   }
 }

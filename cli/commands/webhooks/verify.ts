@@ -1,16 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
 import { withoutUndefined } from '../../flags/flags.ts';
+import { readInputFile } from '../../flags/input-file.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
-
-const stdin = 0;
 
 /** Reads a captured body as it is, because any change, even of a line end, makes the signature invalid. */
 function readBody(path: string): string {
   try {
-    return readFileSync(path === '-' ? stdin : path, 'utf8');
+    return readInputFile(path);
   } catch (error) {
     throw usageError((error as Error).message);
   }
