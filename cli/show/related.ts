@@ -1,3 +1,5 @@
+import { identifierKind } from '../../contracts/identifiers.ts';
+
 /** A record that another record refers to. `note` describes the relation. */
 export interface Related {
   kind: string;
@@ -27,6 +29,15 @@ export const mostRowsPerList = 20;
 export function related(kind: string, id: string | null | undefined, note = ''): Related[] {
   // A masked id cannot be looked up.
   return id && !id.startsWith('(') ? [{ kind, id, note }] : [];
+}
+
+/**
+ * Returns a row for the operator, the member or the user who made a change, in an array. An empty array for other actors, such as
+ * the server itself, because they have no record.
+ */
+export function relatedActor(id: string | null): Related[] {
+  const kind = identifierKind(id ?? '');
+  return kind ? related(kind, id, 'did it') : [];
 }
 
 /** Returns the rows without later rows of the same id. */

@@ -1,5 +1,12 @@
 import type { AdminApi } from '../connection/client.ts';
-import { mostRowsPerList, type ReadReason, related, type Shown, withoutRepeats } from './related.ts';
+import {
+  mostRowsPerList,
+  type ReadReason,
+  related,
+  relatedActor,
+  type Shown,
+  withoutRepeats,
+} from './related.ts';
 
 export async function showEvent(api: AdminApi, eventId: string, auditReason: ReadReason): Promise<Shown> {
   const { attempts, ...record } = await api.events.show.query({ eventId, ...auditReason });
@@ -60,7 +67,7 @@ export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> 
       ...related('enrollment', record.enrollmentId),
       ...related('entry', record.of, 'the charge that it gives back'),
       ...related('entry', record.givenBackBy, 'the refund that gave it back'),
-      ...related('operator', record.actor, 'did it'),
+      ...relatedActor(record.actor),
     ],
     next: [`wallets statement ${partnerId} --mode ${mode} --from ${at.slice(0, 10)}`],
   };
@@ -81,7 +88,7 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
       ...related('integration', request?.integrationId),
       ...changes.flatMap(({ target, action, operatorId }) => [
         ...related('changed', target, action),
-        ...related('operator', operatorId, 'did it'),
+        ...relatedActor(operatorId),
       ]),
     ]),
     next: request?.error ? [`error ${request.error}`] : [],

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { searchErrors } from '../../../cli/errors/search.ts';
 import { findSecret, identify } from '../../../cli/show/identify.ts';
 import { loaders } from '../../../cli/show/loaders.ts';
 import { errorTable } from '../../../contracts/errors.ts';
 import type { IdentifierKind } from '../../../contracts/identifiers.ts';
 import { randomId, randomSecret } from '../../../server/platform/ids.ts';
+import { createPartner } from '../../harness/partner.ts';
+import { startTestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
+import { signedIn } from '../../portal/signed-in.ts';
 import { type Desk, openDesk } from '../commands/desk.ts';
 import type { CommandLine } from '../svcadmin.ts';
 
@@ -94,6 +97,28 @@ describe('svcadmin show', () => {
       expect(ids, id).toEqual(expect.arrayContaining(expected));
       expect(new Set(ids).size, id).toBe(ids.length);
     }
+  });
+
+  it('names the member or the operator who made an entry and a change', async () => {
+    const server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+    onTestFinished(() => server.stop());
+    const { admin } = server;
+    const { partnerId } = await createPartner(server);
+    const member = await signedIn(server, partnerId, 'owner');
+    await member.api.limits.set.mutate({ partnerId, mode: 'test', perMinute: 30 });
+    const page = await server.db.collection('ledger').findOne({ 'entries.memo.actor': member.id });
+    const memberRow = { kind: 'member', id: member.id, note: 'did it' };
+    expect((await loaders.entry(admin, page?.['entries'][0].id, {})).related).toContainEqual(memberRow);
+
+    const changeBy = (actor: string) =>
+      vi.waitFor(async () => {
+        const [change] = await admin.auditLog.list.query({ actor });
+        if (!change?.requestId) throw new Error(`no change by ${actor} is in the audit log`);
+        return loaders.request(admin, change.requestId, {});
+      }, within(20_000));
+    expect((await changeBy(member.id)).related).toContainEqual(memberRow);
+    const operatorRow = { kind: 'operator', id: 'opr_first', note: 'did it' };
+    expect((await changeBy('opr_first')).related).toContainEqual(operatorRow);
   });
 
   it('prints with --json the record and its related records', async () => {
