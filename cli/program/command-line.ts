@@ -61,6 +61,8 @@ const flagsOfIds: Readonly<Record<string, string>> = {
 /** Finds the command that the first words name. The other words are arguments, so the longest name that matches is the right one. */
 function findCommand(argv: readonly string[], config: Config) {
   const words = commandWords(argv);
+  // oclif joins the words of a name by colons. Only names with spaces are commands here.
+  if (words[0]?.includes(':')) return undefined;
   for (let count = words.length; count > 0; count -= 1) {
     const command = config.findCommand(words.slice(0, count).join(':'));
     if (command) return { command, name: words.slice(0, count).join(' '), firstArgument: words[count] };

@@ -40,6 +40,7 @@ describe('the exit code', () => {
     expect(await refused(['partners', 'list', '--limt', '3'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'list', '--limit', '0'])).toMatchObject({ exit: 2, code: 'usage' });
     expect(await refused(['partners', 'conjure'])).toMatchObject({ exit: 2, code: 'unknown_command' });
+    expect(await refused(['partners:list'])).toMatchObject({ exit: 2, code: 'unknown_command' });
     expect(await refused(['partners', 'show', 'cli_1'])).toMatchObject({
       exit: 2,
       code: 'bad_input',
