@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { skipReasons } from './skip-reasons.ts';
 import { waitReasons } from './wait-reasons.ts';
 
 /** The status of a delivery (interface 3.3, docs/choices.md). */
@@ -37,13 +38,7 @@ export const AttemptTrigger = z.enum([
 export type AttemptTrigger = z.infer<typeof AttemptTrigger>;
 
 /** Why a delivery is not sent, or is no longer sent. */
-export const SkipReason = z.enum([
-  'no_url',
-  'key_revoked',
-  'partner_suspended',
-  'localhost_not_allowed',
-  'cancelled',
-]);
+export const SkipReason = z.enum(Object.keys(skipReasons) as [keyof typeof skipReasons]);
 export type SkipReason = z.infer<typeof SkipReason>;
 
 /** Why a due attempt has not been sent yet. */

@@ -1,5 +1,7 @@
 import { Args } from '@oclif/core';
+import type { DeliveryView } from '../../../contracts/admin/deliveries.ts';
 import { adviseDelivery } from '../../../contracts/receiver-advice.ts';
+import { skipReasons } from '../../../contracts/skip-reasons.ts';
 import { exits } from '../../errors/failure.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
@@ -26,14 +28,18 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
     });
     if (delivery.status !== 'delivered') {
       process.exitCode = exits.failure;
-      // Undefined if the delivery was skipped, because nothing was sent.
-      const advice = adviseDelivery(delivery);
-      this.writeNotice(
-        advice === undefined
-          ? `\`svcadmin deliveries show ${delivery.id}\` says what to do.`
-          : `${advice}, then: svcadmin webhooks test ${this.args.key}`,
-      );
+      this.writeNotice(describeFailure(delivery));
     }
     return { url, ...delivery };
   }
+}
+
+/** Says why a sample was not sent, or what to do after a failed attempt. */
+function describeFailure({ id, keyId, status, skipped, attempts }: DeliveryView): string {
+  if (skipped !== null) return `The sample was not sent: ${skipReasons[skipped]}.`;
+  const advice = adviseDelivery({ status, attempts });
+  // Without a failed attempt, the sample still waits.
+  return advice === undefined
+    ? `\`svcadmin deliveries show ${id}\` says why it waits.`
+    : `${advice}, then: svcadmin webhooks test ${keyId}`;
 }

@@ -1,5 +1,6 @@
 import type { EventTimeline } from '../../../contracts/admin/events.ts';
 import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
+import { skipReasons } from '../../../contracts/skip-reasons.ts';
 import { waitReasons } from '../../../contracts/wait-reasons.ts';
 import {
   type AttemptError,
@@ -55,14 +56,6 @@ function describeAttempt(attempt: Attempt): string {
   const answer = attempt.answer ? `; the answer began: ${JSON.stringify(attempt.answer.slice(0, 120))}` : '';
   return `${iso(attempt.at)}: attempt ${attempt.attempt} (${triggers[attempt.trigger]}${lateness}): ${describeOutcome(attempt)}${where}${took}${location}${retry}${answer}.`;
 }
-
-const skipReasons: Record<SkipReason, string> = {
-  no_url: 'the key had no webhook URL',
-  key_revoked: 'the key was revoked',
-  partner_suspended: 'the partner was suspended',
-  localhost_not_allowed: 'its URL is on localhost, which this server does not send to',
-  cancelled: 'an operator cancelled it',
-};
 
 /** Advises a command. If the reader's role may not run it, names the roles that may. */
 export type CommandAdvice = (procedure: string, command: string) => string;

@@ -187,6 +187,15 @@ describe('webhooks test', () => {
     const refused = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/refused')]);
     expect(refused.stderr).toContain('Have the partner accept the POST without one');
   });
+
+  it('exits with 1 and says why, if the sample is skipped', async () => {
+    const key = await keyWithEndpoint('/ok');
+    await server.admin.webhooks.unset.mutate({ keyId: key });
+    const { code, stderr } = await svcadmin.run(['webhooks', 'test', key]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('The sample was not sent: the key had no webhook URL.');
+    expect(stderr).not.toContain('deliveries show');
+  });
 });
 
 describe('webhooks verify', () => {
