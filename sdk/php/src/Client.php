@@ -115,7 +115,7 @@ final class Client
             ? throw $this->refuseCallback('repeated_parameter', "$name is given twice")
             : (($query[$name][0] ?? '') === '' ? null : $query[$name][0]);
         if ($state === null || $state === '') {
-            throw $this->refuseCallback('missing_state', 'this browser has begun no visit, or its session is over');
+            throw $this->refuseCallback('missing_state', 'this browser has begun no verification, or its session is over');
         }
         if (!hash_equals($state, $once('state') ?? '')) {
             throw $this->refuseCallback('state_mismatch', 'state is not the one of this browser');

@@ -141,7 +141,7 @@ class Client:
             return (values[0] or None) if values else None
 
         if not state:
-            raise refusal("missing_state", "this browser has begun no visit, or its session is over")
+            raise refusal("missing_state", "this browser has begun no verification, or its session is over")
         if not hmac.compare_digest((once("state") or "").encode("utf-8", "replace"), state.encode("utf-8", "replace")):
             raise refusal("state_mismatch", "state is not the one of this browser")
         if once("iss") != self.base_url:
