@@ -73,7 +73,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
     if (where === undefined) return { ...list, show };
     // The server counts without the conditions, so its count cannot be used.
     const { count: _count, ...rest } = list;
-    const page = withConditions(list.page, { where, columns, show, isPaged: limit !== undefined });
+    const page = withConditions(list.page, { where, columns, show, hasLimitFlag: limit !== undefined });
     return { ...rest, show, page };
   }
 

@@ -22,7 +22,7 @@ export type ReadPage<Row> = (
 
 /** The flags that choose the pages to read. */
 interface PageFlags {
-  /** Undefined for a list without --limit, which the server returns in one response. */
+  /** Undefined only for a list without --limit, because the flag has a default. The server returns such a list in one response. */
   limit?: number;
   after?: string;
   all?: boolean;
@@ -35,29 +35,29 @@ function idOf(row: object | undefined): string | null {
 
 /**
  * Reads one page, and finds the record after which the next page begins.
- * @param isPaged whether the list has a --limit. Another list has only one page, however many rows it has
+ * @param hasLimitFlag whether the list has a --limit. Another list has only one page, however many rows it has
  */
 async function readOnePage<Row extends object>(
   read: ReadPage<Row>,
-  { limit, after, isPaged }: { limit: number; after: string | undefined; isPaged: boolean },
+  { limit, after, hasLimitFlag }: { limit: number; after: string | undefined; hasLimitFlag: boolean },
 ): Promise<Page<Row>> {
   const response = await read({ limit, ...withoutUndefined({ after }) });
   const { rows, stoppedAfter } = 'rows' in response ? response : { rows: response, stoppedAfter: null };
   // After a full page there may be another one. After a shorter page there is none, unless a search has stopped.
-  if (isPaged && rows.length >= limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
+  if (hasLimitFlag && rows.length >= limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
   return { rows, next: stoppedAfter, isStopped: stoppedAfter !== null };
 }
 
-/** Reads all pages if `all` is set, else one page. */
+/** Reads all pages if `all` is set, else one page. A list without --limit has only one page, also with `all`. */
 export async function* readPages<Row extends object>(
   read: ReadPage<Row>,
   { limit, after, all }: PageFlags,
 ): AsyncGenerator<Page<Row>> {
-  const isPaged = limit !== undefined;
-  const limitPerPage = isPaged && !all ? limit : mostPerPage;
+  const hasLimitFlag = limit !== undefined;
+  const limitPerPage = hasLimitFlag && !all ? limit : mostPerPage;
   let afterId = after;
   for (;;) {
-    const page = await readOnePage(read, { limit: limitPerPage, after: afterId, isPaged });
+    const page = await readOnePage(read, { limit: limitPerPage, after: afterId, hasLimitFlag });
     yield page;
     if (!all || page.next === null) return;
     afterId = page.next;
@@ -70,7 +70,7 @@ interface Conditions<Row, Shown> {
   columns: readonly string[];
   show: (row: Row) => Shown;
   /** Whether the list has a --limit. */
-  isPaged: boolean;
+  hasLimitFlag: boolean;
 }
 
 /** Cuts rows to a limit. Keeps all rows if they have no ids, because --after could not show the rows behind the cut. */
@@ -82,14 +82,14 @@ function cutToLimit<Row extends object>(rows: readonly Row[], limit: number): re
 /** Returns a reader of the rows that meet the conditions. It reads pages until enough rows are found or the list ends. */
 export function withConditions<Row extends object, Shown extends object>(
   read: ReadPage<Row>,
-  { where, columns, show, isPaged }: Conditions<Row, Shown>,
+  { where, columns, show, hasLimitFlag }: Conditions<Row, Shown>,
 ): ReadPage<Row> {
   const isWanted = createFilter(where, columns);
   return async ({ limit, after }) => {
     const found: Row[] = [];
     let afterId = after;
     for (;;) {
-      const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId, isPaged });
+      const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId, hasLimitFlag });
       found.push(...rows.filter((row) => isWanted(show(row))));
       if (next === null || found.length >= limit) return cutToLimit(found, limit);
       afterId = next;

@@ -92,7 +92,8 @@ export function createWalletList({
 
   /**
    * Returns the wallets that match a filter, in the order of the list. A wallet that was never funded is always low. The filters
-   * for low wallets include it only if an exchange was refused because it could not pay.
+   * for low wallets include it only if an exchange was refused because it could not pay. `unfunded` ignores `below` and
+   * `daysLeft`, because such wallets have no spending and a balance of 0.
    */
   async function findMatching({ mode, below, daysLeft, unfunded }: Filter): Promise<WalletSummary[]> {
     await summaries.flush();
@@ -101,6 +102,7 @@ export function createWalletList({
     const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
     const refused = (await findUnfundedWithRefusals(modes)).filter(isBelow);
     if (daysLeft !== undefined) {
+      // Wallets that were never funded come first, because nothing is left. The store sorts the others by their end.
       const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
       return [...refused, ...ending.filter(isBelow)];
     }

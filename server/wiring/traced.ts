@@ -5,7 +5,10 @@ import { type Tracing, traceparentOf } from '../platform/telemetry/tracing.ts';
 import type { Post } from '../webhooks/egress/post.ts';
 import type { Parts, WebhookSettings } from '../webhooks/webhooks.ts';
 
-/** Adds a span to each insert of ledger pages. The span belongs to the traces of all exchanges in the pages. */
+/**
+ * Adds a span to each insert of ledger pages. One insert writes the entries of several requests, because a group commit collects
+ * them. The span is a child of the first request's span, and is linked to the others.
+ */
 function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
   return {
     ...ledger,

@@ -28,7 +28,7 @@ export interface Part {
 export interface BulkJob extends AuditedRecord {
   action: BulkAction;
   filter: ClosedFilter;
-  /** Deliveries a second for each key. */
+  /** The most deliveries per second and API key, over all jobs of the key. Fewer are made while the endpoint is behind. */
   rate: number;
   /** For a reschedule: when the first attempt is due. */
   at?: Date;

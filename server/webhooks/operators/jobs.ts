@@ -18,11 +18,15 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
 }
 
+/** The most deliveries that one read returns, and the most ids in a response (`ChangedJob`, `JobDetail`). */
 const deliveriesPerPage = 500;
 
 export type Jobs = ReturnType<typeof createJobs>;
 
-/** Shows and changes the scheduler's jobs, together with their deliveries. The methods throw ApiError. */
+/**
+ * Shows and changes the scheduler's jobs, together with their deliveries. One job starts all attempts that are due within one
+ * second. A delivery belongs to that job by its due time only. The methods throw ApiError.
+ */
 export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   const now = () => new Date(clock.now());
 
@@ -41,8 +45,8 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   }
 
   /**
-   * Schedules a job for deliveries that became due in this second while its job was moved or cancelled. Without it, only the
-   * next sweep would find them.
+   * Schedules a job for deliveries that got a due time in this second while its job was moved or cancelled. The deliveries are
+   * changed before the job, so later ones would have no job, and only the next sweep would find them.
    */
   async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [late] = await history.dueWith(second, 1);
@@ -60,6 +64,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
     const second = dueSecondOf(job);
     if (!second) throw cannotChange(job, participle);
+    // Read before the move, because afterwards the deliveries have another due time. The response has at most one page of ids.
     const shown = await history.dueWith(second, deliveriesPerPage);
     const movedDeliveries = await history.moveDue(second, to);
     const isJobMoved = await dueJobs.move(job.id, to.at);
