@@ -60,10 +60,13 @@ describe('the check of a presented proof of age', () => {
     ['client', { clientId: 'redirect_uri:https://other.test/answer' }],
     ['response URI', { responseUri: 'https://verify.test/other' }],
     ['encryption key', { thumbprint: new Uint8Array(32) }],
-  ])('refuses a proof whose device signed another %s', async (_what, change) => {
-    const token = await ageToken({ made: { ...context, ...change } });
-    expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
-  });
+  ])(
+    'refuses a proof whose device signature is for another %s than that of the request',
+    async (_what, change) => {
+      const token = await ageToken({ made: { ...context, ...change } });
+      expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
+    },
+  );
 
   it('refuses a presentation with more elements than requested', async () => {
     const token = await ageToken({ elements: ['age_over_18', 'age_over_65'] });

@@ -107,7 +107,7 @@ describe('the same Idempotency-Key', () => {
     expect([await balance(one), await balance(other)]).toEqual([9_900, 9_900]);
   });
 
-  it("is refused with 422 for another enrollment of the API key, without the first user's claims", async () => {
+  it('is refused with 422 if the API key sends it for another enrollment, and the answer has no claims of the first user', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const adult = await enrollmentOf(partner);

@@ -61,7 +61,7 @@ describe('the logo of a partner', () => {
     expect([width, height]).toEqual([200, 100]);
   });
 
-  it('answers 404 after it was replaced or removed, and the audit log records the removal', async () => {
+  it('is not found (404) after it was replaced or removed, and the audit log records the removal', async () => {
     const { logo: first } = await set(file(10));
     const { logo: second } = await set(file(20));
     expect(second).not.toBe(first);

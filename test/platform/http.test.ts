@@ -186,13 +186,16 @@ describe('the address of a caller', () => {
     [2, '192.0.2.2'],
     ['127.0.0.0/8', '192.0.2.3'],
     [true, '192.0.2.1'],
-  ])('is taken from X-Forwarded-For as trustProxy=%s allows: %s', async (trustProxy, address) => {
-    const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
-    behind.get('/', async ({ ip }) => ip);
-    const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };
-    expect((await behind.inject({ url: '/', headers })).body).toBe(address);
-    await behind.close();
-  });
+  ])(
+    'depends on trustProxy: with %s it is %s, if X-Forwarded-For has 192.0.2.1, 192.0.2.2 and 192.0.2.3',
+    async (trustProxy, address) => {
+      const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
+      behind.get('/', async ({ ip }) => ip);
+      const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };
+      expect((await behind.inject({ url: '/', headers })).body).toBe(address);
+      await behind.close();
+    },
+  );
 });
 
 describe('a stopping listener', () => {

@@ -43,7 +43,7 @@ async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Pr
 }
 
 describe('a process that can accept hand-overs', () => {
-  it('accepts hand-overs from its first heartbeat, which it repeats, until it leaves', async () => {
+  it('announces its address at the start and in each sweep, and withdraws it when it leaves', async () => {
     const one = await membership();
     expect(one.did).toEqual(['listen at 127.0.0.1:0', 'join 127.0.0.1:7000', 'refresh']);
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);

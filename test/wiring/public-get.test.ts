@@ -101,7 +101,7 @@ describe('an address that is not public', () => {
     expect(sockets).toBe(0);
   });
 
-  it('is not reached by a name that changes its address a moment later', async () => {
+  it('is not reached through a host name that has a public address when it is first resolved, and this one afterwards', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const guarded = createPublicGet({

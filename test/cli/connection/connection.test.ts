@@ -52,7 +52,7 @@ describe('the .svc directory of a local server', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is used with its own token; a warning says that SVCADMIN_TOKEN is not sent to its address', async () => {
+  it('is used with its own token if SVCADMIN_TOKEN is set, and a warning says that SVCADMIN_TOKEN is not sent', async () => {
     const root = temporaryFolder('cli');
     await putLocalServer(root, 'http://198.51.100.7:8081');
     const { connection, warnings } = await connectBelow(root, { env: { SVCADMIN_TOKEN: 'production' } });

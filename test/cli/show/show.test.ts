@@ -57,7 +57,7 @@ describe('an argument of svcadmin show', () => {
     ['integrationSecret', 'an integration secret'],
     ['operatorToken', 'an operator token'],
   ] as const)(
-    'is recognised as a secret of the kind %s, of which at most the last characters are kept',
+    'is recognised if it is a secret of the kind %s, and at most the last characters of the secret are shown',
     (kind, name) => {
       const secret = randomSecret(kind);
       for (const text of [secret, `Authorization: Bearer ${secret}`, `?code=${secret}&state=x`]) {

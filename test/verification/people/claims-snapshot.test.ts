@@ -103,7 +103,7 @@ describe('an erasure of a user', () => {
     expect(await grant()).toBeUndefined();
   });
 
-  it('makes a session that completes simultaneously fail without a code', async () => {
+  it('makes a session of the user fail that completes at the same time, and no code is issued', async () => {
     const { clientId, stored } = await verifyPerson('adult');
     const { userId } = await stored();
     changeAfterRead(hosted.stores, () => erase(userId));
