@@ -61,6 +61,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     });
     this.flags = flags as unknown as FlagsOf<T>;
     this.args = args as unknown as ArgsOf<T>;
+    // A member belongs to one partner, which the login tells. So `svc` fills in what operators type.
     const { impliesPartner } = this.ctor as unknown as typeof AdminCommand;
     if (impliesPartner) Object.assign(this[impliesPartner] as object, { partner: this.connection.partnerId });
   }

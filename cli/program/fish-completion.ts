@@ -18,8 +18,8 @@ interface Described {
 }
 
 /**
- * Returns the name of the fish function of the script that compares the typed words with those of a command.
- * `at WORDS` is true if exactly these words are typed, and `in WORDS` if they are the first ones.
+ * Returns the name of a function that the script defines in the fish shell. It compares the typed words with arguments.
+ * Called with `at WORDS`, it succeeds if exactly these words are typed; with `in WORDS`, if they are the first ones.
  */
 const functionName = (bin: string): string => `__${bin}_words`;
 

@@ -98,7 +98,7 @@ export const listsOf = (names: readonly Names[]): NameLists => ({
   keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
 });
 
-/** Returns the owner of the client of a request, or else of its sender. Undefined if none of the names exists. */
+/** Returns the owner of the client of a request, or else of its sender. Undefined if no record has one of these ids or hashes. */
 export function ownerOf(names: Names, known: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
   const { clientId, keyHash, integrationId, sessionId } = names;
   const owners = [clientId, keyHash, integrationId, sessionId].map((name) => known.get(name ?? ''));

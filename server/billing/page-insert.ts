@@ -44,7 +44,7 @@ const resendAfterMs = 10;
  * So if the fence is inserted, a delayed copy of the page cannot be.
  */
 export function createPageInsert({ store, forgetHeads, uptime, pause, resendWithin }: Settings) {
-  /** Returns the result of a page after another try. A refused try is not the result, because an earlier one may have succeeded. */
+  /** Returns the result of a page after another try. A page that exists may be this one, inserted by an earlier try. */
   async function resultOf({ page, isFence }: Resent, ofTry: InsertResult): Promise<PageResult | 'unknown'> {
     if (ofTry === 'inserted') return isFence ? 'fenced' : 'inserted';
     // A temporary refusal, for example because the disk is full, says nothing about the earlier tries.

@@ -23,7 +23,7 @@ export const revocationRetentionMs = {
   token: (accessTokenLifetimeSeconds + 600) * 1_000,
   /** An hour longer than the response of a checkbox can be repeated. No access is valid for longer. */
   'withdrawn consent': (storedAnswerLifetimeSeconds + 3_600) * 1_000,
-  /** Longer than grants are kept. Until then, an audit looks up why a grant is missing. */
+  /** Longer than grants are kept. An audit of a charge without a grant finds in the revocation why it is missing. */
   'removed grant': 31 * 86_400_000,
 };
 

@@ -97,7 +97,7 @@ function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now:
   );
 }
 
-/** Returns what the charge grants: an access to the claims, for as long as the same request gets the same answer. */
+/** Returns what the partner pays for: the claims, whose they are, and how long a repeated request gets the same answer. */
 function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) {
   const snapshot = snapshotOf(request, facts);
   const { enrolled } = facts;

@@ -5,7 +5,7 @@ const digest = (value: unknown) => createHash('sha256').update(encode(value)).di
 
 /**
  * The handover (ISO/IEC 18013-5): how a request reached the identity wallet, and values that only this request has.
- * The holder of a credential signs the handover, which is the holder's proof. An answer to another request is therefore refused.
+ * The holder's key signs the handover. The signature proves that the holder answered this request, and no other one.
  */
 export type Handover =
   /** The request came by a link, and the identity wallet posts the answer to the response URI (OpenID4VP 1.0, B.2.6.1). */

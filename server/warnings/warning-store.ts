@@ -57,7 +57,7 @@ export function createWarningStore(db: Db) {
       }
     },
 
-    /** Returns the warnings that are not over, whether they were raised or not. */
+    /** Returns the warnings that are not over. Some are not raised yet, because their problem has not lasted long enough. */
     findOpen: (): Promise<Warning[]> => warnings.find({ open: true }).limit(mostOpen).toArray(),
 
     findAll: (ids: readonly string[]): Promise<Warning[]> =>

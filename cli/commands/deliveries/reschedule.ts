@@ -21,9 +21,9 @@ export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesR
 
   async run() {
     const { delivery: deliveryId } = this.args;
-    // One of the two is given, and not both.
-    if ((deliveryId !== undefined) === hasFilter(this.flags))
-      throw usageError('Name a delivery, or give a filter such as --key');
+    const [isNamed, isFiltered] = [deliveryId !== undefined, hasFilter(this.flags)];
+    // Equal means both or none, and exactly one is needed.
+    if (isNamed === isFiltered) throw usageError('Name a delivery, or give a filter such as --key');
     if (deliveryId !== undefined) return this.#reschedule(deliveryId);
     const { at, in: seconds = 0, rate } = this.flags;
     // At least 5 s ahead, so that the time has not passed when the call arrives at the server.

@@ -32,10 +32,9 @@ export default class UsersFind extends ListCommand<typeof UsersFind> {
     // With --client, the parser requires --shop and --customer.
     const { client = '', shop = '', customer = '' } = this.flags;
     const { user } = this.args;
-    const hasCustomer = this.flags.client !== undefined;
-    // One of the two is given, and not both.
-    if ((user !== undefined) === hasCustomer)
-      throw usageError('Name a person, or give --client, --shop and --customer');
+    const [hasUser, hasCustomer] = [user !== undefined, this.flags.client !== undefined];
+    // Equal means both or none, and exactly one is needed.
+    if (hasUser === hasCustomer) throw usageError('Name a person, or give --client, --shop and --customer');
     if (user !== undefined) refuseSecret(user);
     const wanted =
       user === undefined ? { customer: { clientId: client, shop, customerId: customer } } : { of: user };

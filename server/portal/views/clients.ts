@@ -64,6 +64,7 @@ async function list(context: PageContext): Promise<View> {
   };
 }
 
+/** Creates a client. The page that answers the form shows the secret, this once. */
 const create: Action = async ({ api, partnerId, m }, given) => {
   const { name = '', keyId = '', kind, redirectUris } = given;
   const { id, clientSecret } = await api.clients.create({

@@ -34,7 +34,7 @@ interface Dependencies {
   authentication: Authentication;
   authorizationRequests: AuthorizationRequests;
   sourceOf: SourceOf;
-  /** Whether users of a source leave for its own site. */
+  /** Whether a source authenticates users on a site of its own, such as an OpenID provider. */
   hasSite: (name: string) => boolean;
   offeredTo: OfferedTo;
   askedOf: AskedOf;

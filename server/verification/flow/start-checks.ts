@@ -93,7 +93,7 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
 
 /**
  * The names of the client's sources that serve its mode and can answer some of the claims. If none can answer any, the first one
- * is used, as it is for a client that has only one source.
+ * is used, as it is for a client that has only one source. A test client without a setting has the sandbox.
  */
 function sourcesFor(
   { mode, source: onlySource, sources: severalSources }: StartingClient,

@@ -55,7 +55,7 @@ function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
 
-/** Returns why due deliveries of an endpoint wait; null if none is due. */
+/** Returns why due deliveries of an endpoint wait; null if none is due. A pause is reported also if none is due. */
 function causeOf(
   { queued, inFlight, allInFlight, pausedUntil }: EndpointFacts,
   limits: Limits,
