@@ -53,7 +53,8 @@ export function readCallback(
     return query.get(name) || undefined;
   };
 
-  if (!state) throw refusal('missing_state', 'this browser has begun no verification, or its session is over');
+  if (!state)
+    throw refusal('missing_state', 'this browser has begun no verification, or its session is over');
   if (!isEqual(readParameter('state') ?? '', state))
     throw refusal('state_mismatch', 'state is not the one of this browser');
   if (readParameter('iss') !== issuer) throw refusal('issuer_mismatch', `iss is not ${issuer}`);
