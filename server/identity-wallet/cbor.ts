@@ -112,25 +112,27 @@ export interface Sign1 {
   signature: Uint8Array;
 }
 
-const es256 = { curve: 'prime256v1', hash: 'sha256', signatureBytes: 64 };
-const es384 = { curve: 'secp384r1', hash: 'sha384', signatureBytes: 96 };
-const es512 = { curve: 'secp521r1', hash: 'sha512', signatureBytes: 132 };
+/** The identifier of ES256 (RFC 9053 2.1). */
+export const es256 = -7;
+const p256Scheme = { curve: 'prime256v1', hash: 'sha256', signatureBytes: 64 };
+const p384Scheme = { curve: 'secp384r1', hash: 'sha384', signatureBytes: 96 };
+const p521Scheme = { curve: 'secp521r1', hash: 'sha512', signatureBytes: 132 };
 /** ECDSA by algorithm identifier: each has the one of RFC 9053 2.1, and the fully specified one of RFC 9864. */
 const schemes = new Map([
-  [-7, es256],
-  [-9, es256],
-  [-35, es384],
-  [-51, es384],
-  [-36, es512],
-  [-52, es512],
+  [es256, p256Scheme],
+  [-9, p256Scheme],
+  [-35, p384Scheme],
+  [-51, p384Scheme],
+  [-36, p521Scheme],
+  [-52, p521Scheme],
 ]);
 /** The identifiers of ES256, the only algorithm that the EU's profiles allow. */
-export const onP256: readonly number[] = [-7, -9];
+export const onP256: readonly number[] = [es256, -9];
 /** The algorithms that ISO/IEC 18013-5 allows, without the Brainpool curves. */
 export const onAnyCurve: readonly number[] = [...schemes.keys()];
 
 /** Labels of header parameters (RFC 9052 3.1, RFC 9360 2). */
-const headers = { algorithm: 1, critical: 2, certificates: 33 };
+export const headerLabels = { algorithm: 1, critical: 2, certificates: 33 };
 
 /** Parses a COSE_Sign1, with or without its tag. @throws PresentationRefused */
 export function parseSign1(value: unknown, what: string): Sign1 {
@@ -153,9 +155,14 @@ export function parseSign1(value: unknown, what: string): Sign1 {
  * certificates are verified by their own signatures. A single certificate is not in a list.
  */
 export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1): Uint8Array[] {
-  const chain = unprotectedHeaders.get(headers.certificates) ?? protectedHeaders.get(headers.certificates);
+  const chain =
+    unprotectedHeaders.get(headerLabels.certificates) ?? protectedHeaders.get(headerLabels.certificates);
   return (Array.isArray(chain) ? chain : [chain]).map((certificate) => asBytes(certificate, 'x5chain'));
 }
+
+/** The bytes that a COSE_Sign1 signs, without external data (`Sig_structure`, RFC 9052 4.4). */
+export const signedBytes = (protectedBytes: Uint8Array, payload: Uint8Array): Uint8Array =>
+  encode(['Signature1', protectedBytes, new Uint8Array(), payload]);
 
 interface Check {
   key: KeyObject;
@@ -169,18 +176,17 @@ interface Check {
 /** Checks a signature. The algorithm in its protected header must match the key. @throws PresentationRefused */
 export function checkSign1(sign1: Sign1, { key, payload, refusal, algorithms = onP256 }: Check): void {
   const { protectedBytes, protectedHeaders, signature } = sign1;
-  const algorithm = Number(protectedHeaders.get(headers.algorithm));
+  const algorithm = Number(protectedHeaders.get(headerLabels.algorithm));
   const scheme = algorithms.includes(algorithm) ? schemes.get(algorithm) : undefined;
   demand(scheme, refusal, algorithms === onP256 ? 'the algorithm is not ES256' : 'unknown algorithm');
-  demand(!protectedHeaders.has(headers.critical), refusal, 'unknown critical header');
+  demand(!protectedHeaders.has(headerLabels.critical), refusal, 'unknown critical header');
   const { curve, hash, signatureBytes } = scheme;
   demand(
     key.asymmetricKeyDetails?.namedCurve === curve,
     refusal,
     `the key is not on ${curve === 'prime256v1' ? 'P-256' : curve}`,
   );
-  const noExternalData = new Uint8Array();
-  const signed = encode(['Signature1', protectedBytes, noExternalData, payload]);
+  const signed = signedBytes(protectedBytes, payload);
   demand(signature.length === signatureBytes, refusal);
   demand(verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature), refusal);
 }

@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { Tagged } from 'cborg';
-import { cborTag, embed, encode, joinAsArray } from './cbor.ts';
+import { cborTag, embed, encode, es256, headerLabels, joinAsArray, signedBytes } from './cbor.ts';
 
 /** The relying party that sends a request, with its private key on P-256. */
 export interface Reader {
@@ -15,10 +15,6 @@ export interface AskedDocument {
   elements: readonly (readonly [namespace: string, element: string])[];
 }
 
-/** COSE header parameters and ES256 (RFC 9052 3.1, RFC 9360 2). */
-const headers = { algorithm: 1, certificates: 33 };
-const es256 = -7;
-
 /** Encodes the items request. Every element is marked as retained, because derived claims are stored (8.3.2.1.2.1). */
 function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
   const nameSpaces: Record<string, Record<string, true>> = {};
@@ -31,13 +27,12 @@ function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
 /** Returns ReaderAuth: a COSE_Sign1 whose payload is detached, so null is in its place (ISO/IEC 18013-5, 9.1.4). */
 function readerAuthOf({ key, certificates }: Reader, transcript: Uint8Array, items: Uint8Array) {
   const authentication = joinAsArray(encode('ReaderAuthentication'), transcript, embed(items));
-  const protectedHeaders = encode(new Map([[headers.algorithm, es256]]));
-  const noExternalData = new Uint8Array();
-  const signed = encode(['Signature1', protectedHeaders, noExternalData, embed(authentication)]);
+  const protectedHeaders = encode(new Map([[headerLabels.algorithm, es256]]));
+  const signed = signedBytes(protectedHeaders, embed(authentication));
   const signature = sign('sha256', signed, { key, dsaEncoding: 'ieee-p1363' });
   // A single certificate is not in a list (RFC 9360 2).
   const chain = certificates.length === 1 ? certificates[0] : certificates;
-  return [protectedHeaders, new Map([[headers.certificates, chain]]), null, new Uint8Array(signature)];
+  return [protectedHeaders, new Map([[headerLabels.certificates, chain]]), null, new Uint8Array(signature)];
 }
 
 /**

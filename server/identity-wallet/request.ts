@@ -5,6 +5,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { RelyingPartyAccess } from './access.ts';
 import { createAnnexC } from './annex-c.ts';
+import { es256 } from './cbor.ts';
 import type { AskedSession, DigitalRequest } from './digital-request.ts';
 import type { Handle, Handles } from './handles.ts';
 import { attests, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
@@ -30,8 +31,6 @@ export const requestObjectType = 'application/oauth-authz-req+jwt';
 /** The audience of a request to identity wallets whose issuer identifier is not known (OpenID4VP 1.0, 5.8). */
 const anyIdentityWallet = 'https://self-issued.me/v2';
 
-/** ES256 in COSE (RFC 9053 2.1). */
-const es256 = -7;
 /** The algorithms that holders may sign with, by format. */
 const formats = {
   mso_mdoc: { deviceauth_alg_values: [es256] },
