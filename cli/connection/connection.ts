@@ -95,7 +95,8 @@ export function locateServer(sources: Sources) {
   const address = givenAddress ?? addressOfDirectory ?? { value: defaultUrl, from: 'the default' };
   const url = withoutSlash(address.value);
   requireAddress({ value: url, from: address.from });
-  // A directory that was found is not trusted with other tokens. One that SVC_DATA_DIR names was chosen by the person.
+  // Anyone could have put a directory where it is found, so its address gets no other token. The person has chosen the one
+  // that SVC_DATA_DIR names.
   const isFromFoundDirectory = address === addressOfDirectory && local?.isFromVariable === false;
   return { url, urlFrom: address.from, chosen, local, ignored, isFromFoundDirectory };
 }

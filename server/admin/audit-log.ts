@@ -190,7 +190,7 @@ export function viewEntries({ id, role }: AdminContext['operator'], entries: Sto
     .map(viewEntry);
 }
 
-/** Why a role may not look up the entries of one user. Whoever may find a user may look them up. */
+/** Says why a role may not read the entries about one user. The roles that may find users are allowed to. */
 const describeNoLookup = (role: Role): string =>
   `The role ${role} does not allow entries about one user: they name the enrollments of the user; ${whoMay('users.find')} may do it`;
 

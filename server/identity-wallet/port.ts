@@ -48,7 +48,7 @@ function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
       label,
       profile,
       modes: ['test'],
-      // The schema requires trust anchors. `createVerifier` is told that there are none.
+      // The schema requires a text, but a test source has no trust anchors: its verifier trusts the test issuer only.
       trustAnchors: 'none',
       access,
       stableIdentifier: !isProofOfAge,

@@ -89,7 +89,7 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
         // A simultaneous change of another owner relies on this member as the owner who remains.
         if (before.actingUntil && before.actingUntil.getTime() > clock.now())
           throw new ApiError('conflict', { description: `${memberId} is changing members now; try again` });
-        // An invited owner may be removed: the partner then has no fewer active owners than before.
+        // Only the removal of an active owner can leave the partner without one. An invited owner is not active yet.
         if (before.status === 'active' && !otherOwner) throw lastOwnerError(before);
         return wanted;
       });

@@ -56,7 +56,7 @@ export function createRecorder({ store, clock, servesApi }: Dependencies) {
   /** Writes the counts. @throws the error of the database; the counts are then written with the next call */
   async function flush(): Promise<void> {
     for (const [at, addition] of waiting) {
-      // Counts that arrive during the write begin a new addition.
+      // Removed before the write, so that counts that arrive during it are not lost: they are written next time.
       waiting.delete(at);
       try {
         await store.add(at, addition);

@@ -3,7 +3,7 @@ import { createDial, createResolve, type Route } from '../webhooks/egress/connec
 import { checkWebhookUrl, isPublicAddress } from '../webhooks/egress/destination.ts';
 
 interface Settings {
-  /** Replaces the name resolution or the rule for addresses, in tests. */
+  /** Tests pass another name resolution, or another rule which addresses are allowed. */
   route?: Partial<Route>;
   /** The certificate authority to trust instead of those of the system. */
   ca?: string;

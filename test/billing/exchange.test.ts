@@ -148,7 +148,7 @@ describe('a change by another process', () => {
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
   });
 
-  it('keeps the spend cap that this process sets: a minute cap and an hour cap that are set simultaneously both apply', async () => {
+  it('applies to the hour cap, and a simultaneous change by this process applies to the minute cap', async () => {
     const { partnerId } = await pair.partner();
     const wallet = { partnerId, mode: 'test' as const };
     for (let n = 1; n <= 5; n += 1) {

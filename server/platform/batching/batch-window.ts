@@ -1,13 +1,13 @@
 /** How long a batch waits at most for further items. */
 const longestWaitMs = 2;
-/** After a smaller batch, the next one is sent at once, so that a service with few callers has no extra latency. */
+/** After a smaller batch, the next one is sent without a wait. So a service with few callers has no extra latency. */
 const leastExpectedItems = 4;
 
 /** The bounds of a batch that no caller waits for, in place of those that follow from the last batch. */
 interface FixedBounds {
   /** How long the batch waits for further items. */
   ms: number;
-  /** The number of items with which it is sent at once. */
+  /** With this number of items, the batch is sent before the wait ends. */
   items: number;
 }
 

@@ -49,7 +49,7 @@ export const unchecked = <T>(value: string | undefined): T => value as T;
 /** The mode in a form or a query; undefined if none was chosen. */
 export const modeOf = ({ mode }: Given): Mode | undefined => unchecked(mode || undefined);
 
-/** The most keys that a field offers. */
+/** The most API keys that a form offers for a choice. */
 const mostKeys = 500;
 
 /** Returns the active keys of the partner as options. */

@@ -63,8 +63,8 @@ function parseScope(scope: string): string[] {
 }
 
 /**
- * Unknown identifiers are ignored, unless there is no other one. The client's settings are named for test clients only:
- * the id of a live client is public, so anyone could read them.
+ * Returns why a scope is refused. Unknown identifiers are ignored; a scope that has only these is refused. Only the refusal for
+ * a test client names the client's settings: the id of a live client is public, so anyone could read them.
  */
 function scopeFault(
   scope: readonly string[],

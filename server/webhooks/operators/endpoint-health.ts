@@ -50,7 +50,7 @@ export function answersOf(attempts: readonly EndedAttempt[], most = mostAnswers)
   return [...rows.values()].toSorted((one, other) => other.count - one.count).slice(0, most);
 }
 
-/** The smallest value that at least this share of all values does not exceed; null without values. */
+/** Returns a quantile: the smallest value that is not below the given share of all values. Null without values. */
 function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
 }

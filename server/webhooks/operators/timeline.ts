@@ -80,7 +80,7 @@ function describeDueTime({ _id, nextAttemptAt }: Delivery, { now, waits }: Timel
 /** Every skipped delivery has a reason, although its type does not say so. */
 const skipReasonOf = ({ skipped }: Delivery): SkipReason => skipped?.reason ?? 'no_url';
 
-/** Describes what follows for a delivery, or how it ended. */
+/** Describes when a waiting delivery is attempted next, or how the delivery has ended. */
 function describeStatus(delivery: Delivery, context: TimelineContext): string[] {
   const { _id, status, endedAt, attempt, limit } = delivery;
   switch (status) {
