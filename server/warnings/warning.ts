@@ -81,11 +81,10 @@ function afterUnseen(warning: Warning, now: Date): Warning | 'unchanged' | 'gone
   const isOver = warning.overAt !== undefined;
   const unseenMs = now.getTime() - warning.lastSeenAt.getTime();
   if (isOver || unseenMs < quietMs[warning.kind]) return 'unchanged';
-  const { untold, open: _open, ...rest } = warning;
+  const { open: _open, ...rest } = warning;
   const purgeAt = new Date(now.getTime() + warningRetentionMs);
-  const over = { ...rest, overAt: now, purgeAt, mailed: [], revision: warning.revision + 1 };
-  // If the message about the problem was not sent to all recipients, none follows that it is over.
-  return untold === 'raised' ? over : { ...over, untold: 'over' };
+  // Also recipients who were not told of the beginning yet are told of the end, because others were told of both.
+  return { ...rest, overAt: now, purgeAt, untold: 'over', mailed: [], revision: warning.revision + 1 };
 }
 
 /**

@@ -62,9 +62,10 @@ describe('a warning', () => {
     expect(second.revision).toBe(over.revision + 1);
   });
 
-  it('sends no end if it was never sent', () => {
-    const over = next(next(undefined, low, 0), undefined, hour);
-    expect([over.overAt, over.untold]).toEqual([at(hour), undefined]);
+  it('sends its end to all recipients, also if an e-mail about its beginning has failed until then', () => {
+    const raised = { ...next(undefined, low, 0), mailed: ['hash of one of two addresses'] };
+    expect(raised.untold).toBe('raised');
+    expect(next(raised, undefined, hour)).toMatchObject({ overAt: at(hour), untold: 'over', mailed: [] });
   });
 });
 
