@@ -226,12 +226,12 @@ export async function startServer(
     return listen(server, address);
   }
 
-  /** Opens the health listener. If another process of this machine has the default port, this one runs without it. */
+  /** Opens the health listener. If its default port cannot be opened, as beside another process, this one runs without it. */
   async function serveHealth(address: Address): Promise<void> {
-    await serve(createHealthApp(services, context), address).catch((error: unknown) => {
-      if (!config.health?.byDefault) throw error;
+    await serve(createHealthApp(services, context), address).catch((err: unknown) => {
+      if (!config.health?.byDefault) throw err;
       const { port } = address;
-      logger.warn({ port }, 'no listener for metrics: the port is taken, and SVC_HEALTH_PORT names another');
+      logger.warn({ err, port }, 'no listener for metrics: SVC_HEALTH_PORT sets another port');
     });
   }
 
