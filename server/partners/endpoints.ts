@@ -180,13 +180,13 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         });
       return store.change(keyId, (current) => {
         assertActive(current);
-        const isPaused = current.pause !== undefined && current.pause.until.getTime() > at;
-        // A pause that has ended may still be stored. A new pause then has a new beginning.
-        const present = isPaused ? current.pause : undefined;
-        if (present?.until.getTime() === until.getTime()) return undefined;
-        const difference = { before: { pausedUntil: present?.until ?? null }, after: { pausedUntil: until } };
+        const { pause } = current;
+        if (pause?.until.getTime() === until.getTime()) return undefined;
+        // A pause that has ended may still be stored.
+        const before = pause && pause.until.getTime() > at ? pause.until : null;
+        const difference = { before: { pausedUntil: before }, after: { pausedUntil: until } };
         return {
-          set: { pause: { since: present?.since ?? new Date(at), until } },
+          set: { pause: { until } },
           entry: auditEntry(actor, { id: keyId, at }, difference),
         };
       });

@@ -39,8 +39,8 @@ export interface ApiKey extends AuditedRecord {
   };
   /** Set if the webhook URL also receives notices. */
   notices?: true;
-  /** A pause: the events of this key are not sent before `until`. `since` is when it began. */
-  pause?: { since: Date; until: Date };
+  /** A pause: the events of this key are not sent before `until`. */
+  pause?: { until: Date };
   /** The number of signing secrets that this key ever had. It goes on if the URL is removed and set again. */
   webhookSecrets: number;
   rotatedAt?: Date;
