@@ -23,7 +23,7 @@ export interface RowResult {
 
 function readRows(path: string): unknown[] {
   try {
-    const parsed: unknown = JSON.parse(readInputFile(path));
+    const parsed: unknown = JSON.parse(readInputFile(path).toString());
     if (Array.isArray(parsed)) return parsed;
   } catch (error) {
     throw usageError(`${path} cannot be read: ${(error as Error).message}`);

@@ -14,8 +14,10 @@ export type TriggerEvent = z.infer<typeof TriggerEvent>;
 /** A request as a receiver got it. `computed` is the signature that the receiver's code computes. */
 export const VerifyRequest = z.strictObject({
   keyId: reference('apiKey'),
-  /** The raw body, byte for byte. */
+  /** The raw body: as text, or its bytes in base64 if `encoding` says so. */
   body: z.string().max(4096),
+  /** `base64` is for a body that is not valid UTF-8, which text cannot hold byte for byte. */
+  encoding: z.enum(['utf8', 'base64']).default('utf8'),
   /** The value of X-SVC-Signature. */
   signature: z.string().max(512),
   computed: z.string().max(512).optional(),

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Args, Flags } from '@oclif/core';
 import { exits, usageError } from '../../errors/failure.ts';
 import { withoutUndefined } from '../../flags/flags.ts';
@@ -5,14 +6,20 @@ import { readInputFile } from '../../flags/input-file.ts';
 import { localTimes } from '../../output/format.ts';
 import { AdminCommand } from '../../program/base-command.ts';
 
-/** Reads a captured body as it is, because any change, even of a line end, makes the signature invalid. */
-function readBody(path: string): string {
+/** Reads the bytes of a captured body, because any change, even of a line end, makes the signature invalid. */
+function readBody(path: string): Buffer {
   try {
     return readInputFile(path);
   } catch (error) {
     throw usageError((error as Error).message);
   }
 }
+
+/** Returns the body as the server takes it. Bytes that are not UTF-8 would change as text, so they are sent in base64. */
+const encodeBody = (bytes: Buffer) =>
+  isUtf8(bytes)
+    ? { body: bytes.toString() }
+    : { body: bytes.toString('base64'), encoding: 'base64' as const };
 
 export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> {
   static override summary =
@@ -31,7 +38,7 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
     const { body, signature, computed } = this.flags;
     const request = {
       keyId: this.args.key,
-      body: readBody(body),
+      ...encodeBody(readBody(body)),
       signature,
       ...withoutUndefined({ computed }),
     };

@@ -14,7 +14,7 @@ export interface Signed {
 const prefix = 'whsec_';
 
 /** `sha256=` and the lower-case hex HMAC-SHA256 of the body, keyed with the secret as shown (interface 5.5). */
-export function contractSignature(body: string, secret: string): string {
+export function contractSignature(body: string | Buffer, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 

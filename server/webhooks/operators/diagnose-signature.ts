@@ -6,7 +6,7 @@ import { contractSignature } from '../egress/signature.ts';
 
 /** A captured request of a receiver, and our record of it. */
 export interface Captured {
-  body: string;
+  body: Buffer;
   /** The value of X-SVC-Signature. */
   signature: string;
   /** The signature that the receiver's own code computes, if known. */
@@ -15,7 +15,7 @@ export interface Captured {
   secret: string;
   secretVersion: number;
   /** The event whose id is in the body, with the body as it was sent, and all attempts to deliver it. */
-  sent?: { eventId: string; body: string; attempts: readonly Attempt[] } | undefined;
+  sent?: { eventId: string; body: Buffer; attempts: readonly Attempt[] } | undefined;
 }
 
 /** A captured request whose digest is not the expected one. */
@@ -43,11 +43,10 @@ const digestOf = (signature: string): string =>
     .replace(/^sha256[=:]/i, '')
     .toLowerCase();
 
-/** Returns the position of the first byte in which two texts differ. */
-function firstDifference(one: string, other: string): number {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  const position = left.findIndex((byte, index) => byte !== right[index]);
-  return position === -1 ? left.length : position;
+/** Returns the position of the first byte in which two bodies differ. */
+function firstDifference(one: Buffer, other: Buffer): number {
+  const position = one.findIndex((byte, index) => byte !== other[index]);
+  return position === -1 ? one.length : position;
 }
 
 /** Returns the faults in how the digest is written. */
@@ -66,12 +65,12 @@ function findFormFaults(signature: string): Finding[] {
   return found;
 }
 
-const byteLengths = (sent: string, given: string): string =>
-  `${Buffer.byteLength(sent)} bytes were sent, ${Buffer.byteLength(given)} are given`;
+const byteLengths = (sent: Buffer, given: Buffer): string =>
+  `${sent.length} bytes were sent, ${given.length} are given`;
 
 /** We have sent this signature (so there is a `sentAttempt`), but with another body. */
 function findChangedBody({ body, sent, sentAttempt }: Mismatch): Finding | undefined {
-  if (!sent || !sentAttempt || sent.body === body) return undefined;
+  if (!sent || !sentAttempt || sent.body.equals(body)) return undefined;
   return {
     fault: 'altered_body',
     reason: `The signature is ours, for event ${sent.eventId}, but the body is not what was sent: it differs from byte ${firstDifference(sent.body, body)} on (${byteLengths(sent.body, body)}). Verify the raw bytes before parsing them.`,
@@ -107,13 +106,13 @@ function findWrongKeyForm({ body, secret, digest }: Mismatch): Finding | undefin
   };
 }
 
-const fitsBody = ({ secret, digest }: Mismatch, body: string): boolean =>
+const fitsBody = ({ secret, digest }: Mismatch, body: Buffer): boolean =>
   digestOf(contractSignature(body, secret)) === digest;
 
 /** The signature fits the body that we have sent, but the given body is another one. */
 function findSignatureOfSentBody(mismatch: Mismatch): Finding | undefined {
   const { body, sent } = mismatch;
-  if (!sent || sent.body === body || !fitsBody(mismatch, sent.body)) return undefined;
+  if (!sent || sent.body.equals(body) || !fitsBody(mismatch, sent.body)) return undefined;
   return {
     fault: 'altered_body',
     reason: `The signature is right for event ${sent.eventId} as it was sent, but the body is not: it differs from byte ${firstDifference(sent.body, body)} on. Verify the raw bytes before parsing them.`,
@@ -123,7 +122,10 @@ function findSignatureOfSentBody(mismatch: Mismatch): Finding | undefined {
 /** The signature fits the body with other white space at its end. */
 function findChangedEnd(mismatch: Mismatch): Finding | undefined {
   const { body } = mismatch;
-  const signedBody = [body.trimEnd(), `${body}\n`].find((text) => fitsBody(mismatch, text));
+  // In latin1, each byte is one character, so that bytes that are not UTF-8 stay as they are.
+  const trimmed = Buffer.from(body.toString('latin1').replace(/[ \t\r\n]+$/, ''), 'latin1');
+  const withLineBreak = Buffer.concat([body, Buffer.from('\n')]);
+  const signedBody = [trimmed, withLineBreak].find((bytes) => fitsBody(mismatch, bytes));
   if (signedBody === undefined) return undefined;
   const reason =
     signedBody.length < body.length
@@ -135,7 +137,7 @@ function findChangedEnd(mismatch: Mismatch): Finding | undefined {
 /** The explanation that is left if no other one fits. */
 function wrongSecret({ body, secretVersion, sent }: Mismatch): Finding {
   const bodyRemark =
-    sent && sent.body !== body
+    sent && !sent.body.equals(body)
       ? ' The body is not what was sent either.'
       : ' Or the body is not, byte for byte, what was signed.';
   return {

@@ -47,17 +47,19 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
   }
 
   /** The event whose id is in a body, even if the rest of the body was changed. */
-  async function sentEvent(body: string, keyId: string) {
-    const [eventId] = /evt_[0-9A-Za-z]{22}/.exec(body) ?? [];
+  async function sentEvent(body: Buffer, keyId: string) {
+    const [eventId] = /evt_[0-9A-Za-z]{22}/.exec(body.toString()) ?? [];
     const event = eventId === undefined ? null : await events.find(eventId);
     if (event?.keyId !== keyId) return undefined;
     const deliveries = await history.ofEvents([event._id]);
-    return { eventId: event._id, body: event.body, attempts: deliveries.flatMap(({ attempts }) => attempts) };
+    const attempts = deliveries.flatMap((delivery) => delivery.attempts);
+    return { eventId: event._id, body: Buffer.from(event.body), attempts };
   }
 
   return {
     /** Verifies a captured request with the key's secret, and explains a failure. */
-    async verify({ keyId, body, signature, computed }: VerifyRequest): Promise<SignatureCheck> {
+    async verify({ keyId, signature, computed, ...request }: VerifyRequest): Promise<SignatureCheck> {
+      const body = Buffer.from(request.body, request.encoding);
       const [{ secret, secretVersion }, sent] = await Promise.all([
         endpointOf(keyId),
         sentEvent(body, keyId),

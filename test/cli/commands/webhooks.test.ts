@@ -212,6 +212,19 @@ describe('webhooks verify', () => {
     const bare = await verify(captured?.signature.slice('sha256='.length));
     expect(bare).toMatchObject({ code: 1, stdout: expect.stringContaining('does not verify') });
   });
+
+  it('verifies a body that is not valid UTF-8 over its bytes', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: key, url: `${receiverUrl}/ok` });
+    const body = Buffer.from('{"name":"caf\xe9"}', 'latin1');
+    const file = join(svcadmin.cwd, 'latin1.json');
+    await writeFile(file, body);
+    const signed = contractSignature(body, signingSecret);
+    const verify = () => svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signed]);
+    expect(await verify()).toMatchObject({ code: 0, stdout: 'The signature verifies.\n' });
+    await writeFile(file, Buffer.from('{"name":"caf\xe8"}', 'latin1'));
+    expect((await verify()).code).toBe(1);
+  });
 });
 
 describe('webhooks listen', () => {

@@ -7,7 +7,8 @@ import { type Captured, explain } from '../../../server/webhooks/operators/diagn
 const secret = randomSecret('webhookSecret');
 const old = randomSecret('webhookSecret');
 const eventId = 'evt_0000000000000000000001';
-const body = `{"event":"enrollment.created","event_id":"${eventId}"}`;
+const text = `{"event":"enrollment.created","event_id":"${eventId}"}`;
+const body = Buffer.from(text);
 const signature = contractSignature(body, secret);
 const at = new Date('2026-01-01T00:00:00Z');
 const row = { attempt: 1, trigger: 'event' as const, dueAt: at, at };
@@ -45,20 +46,20 @@ describe('the diagnosis of a signature', () => {
     [
       'the other header',
       ['standard_signature'],
-      { signature: standardSignature({ eventId, body, secret }, 1) },
+      { signature: standardSignature({ eventId, body: text, secret }, 1) },
     ],
     [
       'a key without whsec_',
       ['wrong_key_form'],
       { signature: contractSignature(body, secret.slice(6)), sent: undefined },
     ],
-    ['a re-serialised body', ['altered_body'], { body: body.replace(':', ': ') }],
-    ['a line end', ['altered_body'], { body: `${body}\n` }],
+    ['a re-serialised body', ['altered_body'], { body: Buffer.from(text.replace(':', ': ')) }],
+    ['a line end', ['altered_body'], { body: Buffer.from(`${text}\n`) }],
     ['an old secret', ['old_secret'], { signature: contractSignature(body, old) }],
     [
       'an old secret and another body',
       ['altered_body'],
-      { signature: contractSignature(body, old), body: `${body} ` },
+      { signature: contractSignature(body, old), body: Buffer.from(`${text} `) },
     ],
     ['another secret', ['wrong_secret'], { signature: contractSignature(body, 'whsec_other') }],
     ['an unknown event', ['wrong_secret'], { signature: contractSignature(body, old), sent: undefined }],
@@ -71,14 +72,16 @@ describe('the diagnosis of a signature', () => {
   });
 
   it.each([
-    [`${body} \n`, contractSignature(body, secret)],
-    [body, contractSignature(`${body}\n`, secret)],
+    [Buffer.from(`${text} \n`), contractSignature(body, secret)],
+    [body, contractSignature(`${text}\n`, secret)],
   ])('recognises white space at the end of an unknown body', (given, signed) => {
     expect(faultsOf({ body: given, signature: signed, sent: undefined })).toEqual(['altered_body']);
   });
 
   it('states the byte from which a body differs', () => {
-    expect(explain({ ...captured, body: `${body}\n` }).reasons[0]).toContain(`from byte ${body.length} on`);
+    expect(explain({ ...captured, body: Buffer.from(`${text}\n`) }).reasons[0]).toContain(
+      `from byte ${body.length} on`,
+    );
   });
 
   it("explains the receiver's own wrong result if the request is valid", () => {
@@ -89,7 +92,12 @@ describe('the diagnosis of a signature', () => {
   });
 
   it('never contains the secret', () => {
-    for (const change of [{ signature: hex }, { signature: 'x' }, { body: '' }, { computed: 'y' }]) {
+    for (const change of [
+      { signature: hex },
+      { signature: 'x' },
+      { body: Buffer.alloc(0) },
+      { computed: 'y' },
+    ]) {
       expect(JSON.stringify(explain({ ...captured, ...change }))).not.toContain(secret);
     }
   });
