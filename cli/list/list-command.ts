@@ -80,17 +80,14 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   async #showRows<Row extends object, Shown extends object>(
     source: Source<Row, Shown>,
   ): Promise<readonly Row[]> {
-    const { csv } = this.#listFlags;
     // CSV and pipes get each page when it is read. JSON is one array. A table needs all rows for the widths of its columns.
-    const isStreamed = !this.jsonEnabled() && (csv === true || !process.stdout.isTTY);
+    const isStreamed = !this.jsonEnabled() && (this.#listFlags.csv === true || !process.stdout.isTTY);
     const rows: Row[] = [];
     let shown = 0;
     let lastPage: Page<Row> | undefined;
     for await (const page of readPages(source.page, this.#listFlags)) {
       if (isStreamed) this.#writeRows(source, page.rows, { withHeadings: lastPage === undefined });
       else rows.push(...page.rows);
-      // CSV is for programs and has no notes, like JSON.
-      if (isStreamed && !csv) this.#writeNotes(source, page.rows);
       shown += page.rows.length;
       lastPage = page;
     }
@@ -129,6 +126,7 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       ? renderCsvRows(columns, shown)
       : renderListing(shown, { columns, dropIfNarrow: [], width: undefined }).lines;
     for (const line of withHeadings ? lines : lines.slice(1)) this.log(line);
+    this.#writeNotes(source, rows);
   }
 
   #writeTable<Row extends object, Shown extends object>(

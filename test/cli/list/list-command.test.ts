@@ -243,6 +243,14 @@ describe('requests refused', () => {
     expect(stdout).toBe(`partnerName\tcount\tshare\nAcme, Ltd\t${failures}\t100 %\n`);
     expect(stderr).toContain('7 records in 1 group');
   });
+
+  it('says with --csv, as in a table, that older requests are not counted', async () => {
+    const table = await svcadmin.run(['requests', 'refused', '--since', '30d']);
+    expect(table.stderr).toContain('Counted since');
+    const csv = await svcadmin.run(['requests', 'refused', '--since', '30d', '--csv']);
+    expect(csv.stderr).toContain('Counted since');
+    expect(csv.stdout).not.toContain('Counted since');
+  });
 });
 
 describe('keys, clients or integrations list', () => {
