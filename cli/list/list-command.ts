@@ -68,12 +68,12 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   #applyConditions<Row extends object, Shown extends object>(list: List<Row, Shown>): Source<Row, Shown> {
-    const { where, limit } = this.#listFlags;
+    const { where } = this.#listFlags;
     const { show = (row: Row) => row as unknown as Shown, columns } = list;
     if (where === undefined) return { ...list, show };
     // The server counts without the conditions, so its count cannot be used.
     const { count: _count, ...rest } = list;
-    const page = withConditions(list.page, { where, columns, show, hasLimitFlag: limit !== undefined });
+    const page = withConditions(list.page, { where, columns, show });
     return { ...rest, show, page };
   }
 
@@ -91,10 +91,12 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
       shown += page.rows.length;
       lastPage = page;
     }
-    if (this.jsonEnabled()) return rows;
-    if (!isStreamed) this.#writeTable(source, rows);
+    const isJson = this.jsonEnabled();
+    if (!isStreamed && !isJson) this.#writeTable(source, rows);
     const { next = null, isStopped = false } = lastPage ?? {};
-    this.writeNotice(await this.#describeSummary(source, { shown, next, isStopped }));
+    // A program knows its own --limit. It cannot know that a search stopped before the limit.
+    if (!isJson || isStopped)
+      this.writeNotice(await this.#describeSummary(source, { shown, next, isStopped }));
     return rows;
   }
 

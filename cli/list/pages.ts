@@ -1,4 +1,4 @@
-import { mostPerPage, withoutUndefined } from '../flags/flags.ts';
+import { mostPerPage } from '../flags/flags.ts';
 import { createFilter } from './where.ts';
 
 /** A page as the list shows it. */
@@ -6,13 +6,14 @@ export interface Page<Row> {
   rows: readonly Row[];
   /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
-  /** Whether the server stopped because it had read the most records that one search may read. */
+  /** Whether the search stopped because it had read the most records that one search may read. */
   isStopped: boolean;
 }
 
 interface PageRequest {
+  /** Infinity for a list without --limit. */
   limit: number;
-  after?: string;
+  after?: string | undefined;
 }
 
 /** Reads a page from the server. A search also returns the record after which it stopped; null if it read to the end. */
@@ -33,31 +34,27 @@ function idOf(row: object | undefined): string | null {
   return row && 'id' in row && typeof row.id === 'string' ? row.id : null;
 }
 
-/**
- * Reads one page, and finds the record after which the next page begins.
- * @param hasLimitFlag whether the list has a --limit. Another list has only one page, however many rows it has
- */
+/** Reads one page, and finds the record after which the next page begins. */
 async function readOnePage<Row extends object>(
   read: ReadPage<Row>,
-  { limit, after, hasLimitFlag }: { limit: number; after: string | undefined; hasLimitFlag: boolean },
+  request: PageRequest,
 ): Promise<Page<Row>> {
-  const response = await read({ limit, ...withoutUndefined({ after }) });
+  const response = await read(request);
   const { rows, stoppedAfter } = 'rows' in response ? response : { rows: response, stoppedAfter: null };
   // After a full page there may be another one. After a shorter page there is none, unless a search has stopped.
-  if (hasLimitFlag && rows.length >= limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
+  if (rows.length >= request.limit) return { rows, next: idOf(rows.at(-1)), isStopped: false };
   return { rows, next: stoppedAfter, isStopped: stoppedAfter !== null };
 }
 
-/** Reads all pages if `all` is set, else one page. A list without --limit has only one page, also with `all`. */
+/** Reads all pages if `all` is set, else one page. A list without --limit has only one page, however many rows it has. */
 export async function* readPages<Row extends object>(
   read: ReadPage<Row>,
-  { limit, after, all }: PageFlags,
+  { limit = Number.POSITIVE_INFINITY, after, all }: PageFlags,
 ): AsyncGenerator<Page<Row>> {
-  const hasLimitFlag = limit !== undefined;
-  const limitPerPage = hasLimitFlag && !all ? limit : mostPerPage;
+  const limitPerPage = all ? Math.max(limit, mostPerPage) : limit;
   let afterId = after;
   for (;;) {
-    const page = await readOnePage(read, { limit: limitPerPage, after: afterId, hasLimitFlag });
+    const page = await readOnePage(read, { limit: limitPerPage, after: afterId });
     yield page;
     if (!all || page.next === null) return;
     afterId = page.next;
@@ -69,8 +66,6 @@ interface Conditions<Row, Shown> {
   where: readonly string[];
   columns: readonly string[];
   show: (row: Row) => Shown;
-  /** Whether the list has a --limit. */
-  hasLimitFlag: boolean;
 }
 
 /** Cuts rows to a limit. Keeps all rows if they have no ids, because --after could not show the rows behind the cut. */
@@ -79,20 +74,30 @@ function cutToLimit<Row extends object>(rows: readonly Row[], limit: number): re
   return idOf(cut.at(-1)) === null ? rows : cut;
 }
 
-/** Returns a reader of the rows that meet the conditions. It reads pages until enough rows are found or the list ends. */
+/** After so many records without enough matches, a list with --where stops. A search of the server reads as many. */
+const mostSearched = 20_000;
+
+/**
+ * Returns a reader of the rows that meet the conditions. It reads whole pages of the list until it has found enough rows, until
+ * the list ends, or until it has searched the most records. Then `stoppedAfter` says where to go on.
+ */
 export function withConditions<Row extends object, Shown extends object>(
   read: ReadPage<Row>,
-  { where, columns, show, hasLimitFlag }: Conditions<Row, Shown>,
+  { where, columns, show }: Conditions<Row, Shown>,
 ): ReadPage<Row> {
   const isWanted = createFilter(where, columns);
   return async ({ limit, after }) => {
     const found: Row[] = [];
+    let searched = 0;
     let afterId = after;
     for (;;) {
-      const { rows, next } = await readOnePage(read, { limit: mostPerPage, after: afterId, hasLimitFlag });
-      found.push(...rows.filter((row) => isWanted(show(row))));
-      if (next === null || found.length >= limit) return cutToLimit(found, limit);
-      afterId = next;
+      const page = await readOnePage(read, { limit: Math.max(limit, mostPerPage), after: afterId });
+      searched += page.rows.length;
+      found.push(...page.rows.filter((row) => isWanted(show(row))));
+      if (found.length >= limit) return cutToLimit(found, limit);
+      if (page.next === null || page.isStopped || searched >= mostSearched)
+        return { rows: found, stoppedAfter: page.next };
+      afterId = page.next;
     }
   };
 }

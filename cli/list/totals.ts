@@ -1,10 +1,6 @@
 import type { Total } from '../../contracts/admin/references.ts';
 import { formatValue } from '../output/format.ts';
 
-/** Returns a hint for a search that stopped because it had read as many records as one search may: how to continue it. */
-const continueHint = (stoppedAfter: string): string =>
-  `There may be more: this looked through as many as one search may. Go on with --after ${stoppedAfter}, or narrow it.`;
-
 const withThousands = (count: number): string => count.toLocaleString('en-US');
 
 /** Writes a total, such as `1903`, or `more than 100000` if the count stopped at its limit. */
@@ -30,30 +26,33 @@ interface Shown {
   after: string | undefined;
   /** The record after which the next page begins; null at the end of the list. */
   next: string | null;
-  /** Whether the server stopped because it had read the most records that one search may read. */
+  /** Whether the search stopped because it had read the most records that one search may read. */
   isStopped: boolean;
   filters: string;
 }
 
 /** Describes how many records are shown, such as `50 of 1,903 shown`. */
-function describeCount({ shown, total, after, next }: Shown): string {
+function describeCount({ shown, total, after, next, isStopped }: Shown): string {
   const isLastPage = next === null;
-  const isWholeList = isLastPage && after === undefined;
-  if (shown === 0 && isWholeList) return 'Nothing found';
-  if (!total) return `${withThousands(shown)} shown${isLastPage ? ', the last ones' : '; there may be more'}`;
-  const all = `${total.exact ? '' : 'more than '}${withThousands(total.total)}`;
-  // For a whole list, the two numbers already say that there are no more.
-  return `${withThousands(shown)} of ${all} shown${isLastPage && !isWholeList ? ', the last ones' : ''}`;
+  if (shown === 0 && isLastPage && after === undefined) return 'Nothing found';
+  const count = withThousands(shown);
+  // Without --after, the two numbers already say that the whole list is shown.
+  const ending = isLastPage && after !== undefined ? ', the last ones' : '';
+  if (total)
+    return `${count} of ${total.exact ? '' : 'more than '}${withThousands(total.total)} shown${ending}`;
+  // The hint for a stopped search says itself that there may be more.
+  return `${count} shown${isLastPage || isStopped ? ending : '; there may be more'}`;
 }
 
 /** Describes how much of a list is shown, its filter, and how to see the rest. */
 export function describeShown(list: Shown): string {
   const { shown, total, after, next, isStopped, filters } = list;
   const sentence = `${describeCount(list)}${filters === '' ? '' : `, only ${filters}`}.`;
-  // A full page has a next one, which is empty if the page had all records of the list.
+  // A full page has a next one, which is empty if this page has all records of the list.
   const hasAllRecords = after === undefined && total?.exact === true && total.total <= shown;
   if (next === null || hasAllRecords) return sentence;
-  if (isStopped) return `${sentence} ${continueHint(next)}`;
+  if (isStopped)
+    return `${sentence} There may be more: this looked through as many as one search may. Go on with --after ${next}, or narrow it.`;
   return `${sentence} --all shows all; --after ${next} goes on.`;
 }
 
