@@ -2,15 +2,14 @@ import { usageError } from '../errors/failure.ts';
 import { parseDollars } from '../flags/amounts.ts';
 import { parseMoment, parseSeconds } from '../flags/durations.ts';
 import { requestedColumns } from '../flags/flags.ts';
-import { formatValue, isMoney } from '../output/format.ts';
-
-const operators = ['!=', '=', '~', '<', '>'] as const;
-type Operator = (typeof operators)[number];
+import { formatValue, isMoney, localTime } from '../output/format.ts';
 
 /** A condition such as `lastStatus=301` or `durationMs>500`: it compares the value of a row in one column with the operand. */
 interface Condition {
   column: string;
-  operator: Operator;
+  operator: '=' | '~' | '<' | '>';
+  /** Whether the operator is `!=`, which accepts the rows that `=` does not accept. */
+  isNegated: boolean;
   /** The text after the operator. Empty in `lastUsedAt=`, which accepts rows without a value, and in `lastUsedAt!=`. */
   operand: string;
 }
@@ -19,27 +18,34 @@ interface Condition {
 export const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}/.test(value);
 const dayForm = /^\d{4}-\d{2}-\d{2}$/;
-/** A number that is a text: the status of an answer, such as `503`, or a share as tables show it, such as `12.5 %`. */
-const numberForm = /^(?<number>\d+(\.\d+)?)( %)?$/;
 
 /** Parses a condition. @throws CommandError if the text is not a condition */
 function parseCondition(text: string): Condition {
-  const [, column = '', operator = '', operand = ''] = /^([^!=~<>]+)(!=|[=~<>])(.*)$/s.exec(text) ?? [];
-  const found = operators.find((one) => one === operator);
-  if (found === undefined)
+  const form = /^(?<column>[^!=~<>]+)(?<operator>!=|[=~<>])(?<operand>.*)$/s;
+  const { column, operator, operand } = form.exec(text)?.groups ?? {};
+  if (column === undefined || operand === undefined)
     throw usageError(
       `${text} is not a condition such as status=failed`,
       'The operators: = != ~ (contains) < >. Put a condition with < or > in quotes.',
     );
-  return { column: column.trim(), operator: found, operand: operand.trim() };
+  const isNegated = operator === '!=';
+  return {
+    column: column.trim(),
+    operator: isNegated ? '=' : (operator as Condition['operator']),
+    isNegated,
+    operand: operand.trim(),
+  };
 }
 
-/** Parses a time: `7d` is 7 days ago, `+7d` is in 7 days. Returns undefined if the text is not a time. */
-function parsePastOrFuture(text: string, now: number): string | undefined {
+/** Parses a time: `7d` is 7 days ago, `+7d` is in 7 days. @throws CommandError if the text is not a time */
+function parsePastOrFuture(text: string): number {
+  const now = Date.now();
   const secondsAhead = text.startsWith('+') ? parseSeconds(text.slice(1)) : undefined;
-  return secondsAhead === undefined
-    ? parseMoment(text, now)
-    : new Date(now + secondsAhead * 1000).toISOString();
+  if (secondsAhead !== undefined) return now + secondsAhead * 1000;
+  const time = parseMoment(text, now);
+  if (time === undefined)
+    throw usageError(`${text} is not a time such as 2026-07-01, 7d (ago) or +7d (from now)`);
+  return Date.parse(time);
 }
 
 /** Parses the operand for a column of numbers. A column of amounts has cents, but the person gives dollars. */
@@ -49,30 +55,30 @@ function parseNumber({ column, operand }: Condition): number {
   return parsed;
 }
 
+/** Returns the number in a value, which may be a text: a status such as `503`, or a share such as `12.5 %`. */
+function numberIn(value: unknown): number | undefined {
+  if (typeof value !== 'string') return typeof value === 'number' ? value : undefined;
+  const digits = /^(?<digits>\d+(\.\d+)?)( %)?$/.exec(value)?.groups?.['digits'];
+  return digits === undefined ? undefined : Number(digits);
+}
+
 /**
  * Subtracts the operand of a condition from a number or a time. Returns NaN for another value, because it is neither less nor
  * greater than the operand.
  * @throws CommandError if the operand cannot be compared with the values of the column
  */
 function subtractOperand(condition: Condition, value: unknown): number {
-  const { column, operand } = condition;
-  if (typeof value === 'number') return value - parseNumber(condition);
-  const numberText = typeof value === 'string' ? numberForm.exec(value)?.groups?.['number'] : undefined;
-  if (numberText !== undefined) return Number(numberText) - parseNumber(condition);
-  if (isTime(value)) {
-    const bound = parsePastOrFuture(operand, Date.now());
-    if (bound === undefined)
-      throw usageError(`${operand} is not a time such as 2026-07-01, 7d (ago) or +7d (from now)`);
-    return Date.parse(value) - Date.parse(bound);
-  }
+  if (isTime(value)) return Date.parse(value) - parsePastOrFuture(condition.operand);
+  const number = numberIn(value);
+  if (number !== undefined) return number - parseNumber(condition);
   // Other rows may have numbers in this column: `lastStatus` is a status or, without an answer, the class of an error.
-  if (!Number.isNaN(Number(operand))) return Number.NaN;
-  throw usageError(`${column} has neither numbers nor times, so that < and > cannot compare it`);
+  if (!Number.isNaN(Number(condition.operand))) return Number.NaN;
+  throw usageError(`${condition.column} has neither numbers nor times, so that < and > cannot compare it`);
 }
 
-/** Whether a value is equal to the operand of a condition. A time is equal to its day in UTC, by which `--by` counts it. */
+/** Whether a value is equal to the operand of a condition. A time is equal to its day in local time, as tables show it. */
 function equalsOperand({ column, operand }: Condition, value: unknown): boolean {
-  if (isTime(value) && dayForm.test(operand)) return value.startsWith(operand);
+  if (isTime(value) && dayForm.test(operand)) return localTime(value).startsWith(operand);
   if (typeof value === 'number' && isMoney(column))
     return value === parseDollars(operand, { canBeNegative: true });
   // The person may write a value as --json has it (`true`) or as the table shows it (`yes`).
@@ -80,20 +86,32 @@ function equalsOperand({ column, operand }: Condition, value: unknown): boolean 
   return spellings.includes(operand.toLowerCase());
 }
 
+/** Compares a value, which is not absent, with the operand of a condition, which is not empty. */
+function compare(condition: Condition, value: unknown): boolean {
+  const { column, operator, operand } = condition;
+  switch (operator) {
+    case '=':
+      return equalsOperand(condition, value);
+    case '~':
+      return formatValue(column, value).toLowerCase().includes(operand.toLowerCase());
+    case '<':
+      return subtractOperand(condition, value) < 0;
+    case '>':
+      return subtractOperand(condition, value) > 0;
+  }
+}
+
+const isAbsent = (value: unknown): boolean => value === null || value === undefined || value === '';
+
 /** Whether the value of a row meets a condition. A list of values meets it if one of them does; with `!=`, if none is equal. */
 function meetsCondition(condition: Condition, value: unknown): boolean {
-  const { column, operator, operand } = condition;
-  if (operator === '!=') return !meetsCondition({ ...condition, operator: '=' }, value);
-  if (Array.isArray(value) && value.length > 0) return value.some((item) => meetsCondition(condition, item));
-  const isEmptyList = Array.isArray(value);
-  const isAbsent = value === null || value === undefined || value === '' || isEmptyList;
-  if (operator === '=' && operand === '') return isAbsent;
-  // There is nothing to compare.
-  if (isAbsent || operand === '') return false;
-  if (operator === '=') return equalsOperand(condition, value);
-  if (operator === '~') return formatValue(column, value).toLowerCase().includes(operand.toLowerCase());
-  const difference = subtractOperand(condition, value);
-  return operator === '<' ? difference < 0 : difference > 0;
+  const { operator, operand, isNegated } = condition;
+  const presentValues = [value].flat().filter((each) => !isAbsent(each));
+  const isMet =
+    operator === '=' && operand === ''
+      ? presentValues.length === 0
+      : operand !== '' && presentValues.some((each) => compare(condition, each));
+  return isMet !== isNegated;
 }
 
 /** Returns the columns of a list: those that it shows, and the other fields of a row. */

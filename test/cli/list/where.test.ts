@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createFilter } from '../../../cli/list/where.ts';
 
 const minute = 60_000;
@@ -70,6 +70,21 @@ describe('--where', () => {
     ['usedAt>5m', false],
   ])('the condition %s is %s for the row of this test', (condition, expected) => {
     expect(meets(condition)).toBe(expected);
+  });
+
+  describe('a day', () => {
+    afterEach(() => void vi.unstubAllEnvs());
+
+    it.each(['Pacific/Auckland', 'America/New_York'])('is from midnight to midnight in %s', (zone) => {
+      vi.stubEnv('TZ', zone);
+      const isOnDay = (at: Date) => createFilter(['at=2026-07-01'], ['at'])({ at: at.toISOString() });
+      const isAfterBegin = (at: Date) => createFilter(['at>2026-07-01'], ['at'])({ at: at.toISOString() });
+      const [firstMs, lastMs] = [new Date(2026, 6, 1, 0, 0, 0, 1), new Date(2026, 6, 1, 23, 59, 59, 999)];
+      for (const time of [firstMs, lastMs]) expect([isOnDay(time), isAfterBegin(time)]).toEqual([true, true]);
+      const before = new Date(2026, 5, 30, 23, 59, 59, 999);
+      expect([isOnDay(before), isAfterBegin(before)]).toEqual([false, false]);
+      expect(isOnDay(new Date(2026, 6, 2))).toBe(false);
+    });
   });
 
   it('accepts only a row that meets all conditions', () => {
