@@ -31,7 +31,7 @@ describe('the check of a test run', () => {
     });
   });
 
-  it('adds up the results of the tiers', () => {
+  it('prints the sum of passed and failed tests over all tiers, and exits with 1 if one failed', () => {
     expect(reportOn(['passed', 'passed'], ['passed'])).toMatchObject({
       status: 0,
       stdout: '3 passed, 0 failed\n',
@@ -51,11 +51,7 @@ describe('the check of a test run', () => {
     });
   });
 
-  it('fails a run with a failed test', () => {
-    expect(reportOn(['passed', 'failed']).status).toBe(1);
-  });
-
-  it('fails a run if a tier has no test or no report', () => {
+  it('exits with 1 if a tier has no test or no report', () => {
     expect(reportOn()).toMatchObject({ status: 1, stdout: '0 passed, 0 failed\n' });
     expect(reportOn(['passed'], [])).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
     expect(reportOn(['passed'], undefined)).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });

@@ -4,7 +4,6 @@ import { isSigned } from '../contract/hooks.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { call, createShop, fields, sign } from '../storefront/shop.ts';
 
 const minute = 60_000;
 const day = 86_400_000;
@@ -87,7 +86,7 @@ describe('an endpoint', () => {
 });
 
 describe('a secret that was rotated in another process', () => {
-  it('signs every later attempt', async () => {
+  it('signs every later attempt, also the retry of a delivery whose first attempt has the old signature', async () => {
     const partner = await listening((response, count) => response.writeHead(count > 1 ? 204 : 500).end());
     const { keyId, received } = partner;
     const id = await trigger(partner);
@@ -105,7 +104,7 @@ describe('a secret that was rotated in another process', () => {
     ]);
   });
 
-  it('is accepted by the next request as client secret or API key, and the old key is refused', async () => {
+  it('is accepted by the next request as client secret or API key, and the old one gets 401', async () => {
     const partner = await createPartner(server);
     const exchange = async (clientSecret: string) => {
       return (
@@ -125,24 +124,10 @@ describe('a secret that was rotated in another process', () => {
     // A found client is cached for 2 s, so its old secret may still be accepted for this time.
     await expect.poll(() => exchange(partner.clientSecret), { interval: 200 }).toBe(401);
   });
-
-  it('is accepted by the next request as integration secret, and the old one is refused', async () => {
-    const shop = await createShop(server);
-    const exchange = async (integrationSecret: string) => {
-      const body = JSON.stringify(fields('svc_code_unknown'));
-      return (await call(server, body, sign({ ...shop, integrationSecret }, body, clock.now()))).status;
-    };
-    expect(await exchange(shop.integrationSecret)).toBe(404);
-    const { integrationId } = shop;
-    const rotated = await other.admin.integrations.rotateSecret.mutate({ integrationId });
-    expect([await exchange(rotated.integrationSecret), await exchange(shop.integrationSecret)]).toEqual([
-      404, 401,
-    ]);
-  });
 });
 
 describe('a process that was paused', () => {
-  it('does not overwrite the result that another process recorded after its lease had ended', async () => {
+  it('does not overwrite the result of a delivery that another process recorded after the lease had ended', async () => {
     let frozen: ServerResponse | undefined;
     const partner = await listening((response, count) => {
       if (count === 1) frozen = response;
@@ -162,11 +147,11 @@ describe('a process that was paused', () => {
   });
 });
 
-describe('the retention', () => {
+describe('the retention time', () => {
   const purgeDates = async (name: string, filter: Record<string, unknown>) =>
     (await server.db.collection(name).find(filter).toArray()).map(({ purgeAt }) => purgeAt.getTime());
 
-  it('keeps an event and its delivery for 30 days, and a resent event as long as its last delivery', async () => {
+  it('is 30 days for an event and its delivery, and a resent event stays as long as its last delivery', async () => {
     const partner = await listening((response) => response.writeHead(204).end());
     const at = clock.now();
     const id = await trigger(partner);
@@ -188,7 +173,7 @@ describe('the retention', () => {
     expect(partner.received[1]?.raw).toEqual(partner.received[0]?.raw);
   });
 
-  it('keeps requests in the log for 7 days, and request counters for 2 minutes', async () => {
+  it('is 7 days for a request in the log, and 2 minutes for a request counter', async () => {
     const at = clock.now();
     const partner = await createPartner(server, { funds: 0 });
     const answer = await exchangeCode(server, partner, { code: 'x', codeVerifier: 'v'.repeat(43) });
