@@ -41,7 +41,7 @@ describe('the audit log', () => {
     expect(record).not.toHaveProperty('auditAt');
   });
 
-  it('marks a call that changed nothing as unchanged, and a call that a rule refused as refused', async () => {
+  it('records a repeated activation as unchanged, and the suspension of a pending partner as refused with conflict', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     expect(await refusal(server.admin.partners.suspend.mutate({ partnerId }))).toBe('conflict');
     await server.admin.partners.activate.mutate({ partnerId });

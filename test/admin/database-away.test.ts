@@ -140,7 +140,7 @@ it('/ops and status report an outage without figures if the process has read no 
 });
 
 describe('createRememberedRead', () => {
-  it('returns the last value, and why and since when reads fail, until a read succeeds', async () => {
+  it('returns the last value with the reason and start of the failure, until a read succeeds again', async () => {
     const clock = manualClock();
     let answer: () => Promise<number> = async () => 1;
     let asked = 0;
@@ -211,7 +211,7 @@ describe('an operator whose token a process knows', () => {
     };
   }
 
-  it('can make only calls that need no database, while it is away, without a read of the operator', async () => {
+  it('can call status, /ops and /metrics while the database is away, and these calls do not read the operator', async () => {
     const { call, lose, asked } = setUp();
     await call();
     lose();

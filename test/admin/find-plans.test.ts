@@ -82,7 +82,7 @@ const few = ['requests list --session', 'users find'];
 
 describe('a search of the admin API', () => {
   it.each(Object.keys(calls))(
-    'such as %s uses an index, and sorts at most a few rows in memory',
+    'uses an index for %s, never scans a collection, and sorts only small results in memory',
     async (name) => {
       const reads = await readsOf(() => calls[name]?.(server.admin) ?? Promise.resolve());
       expect(reads.length).toBeGreaterThan(0);

@@ -112,7 +112,7 @@ describe('sessions list', () => {
     expect(await list({ enrollmentId: enrollmentId ?? '' })).toEqual([sessions.complete]);
   });
 
-  it('refuses unknown ids, ids of another kind and malformed filters', async () => {
+  it('throws an error that names the fault for an unknown id, an id of another kind and a malformed filter', async () => {
     await expect(list({ after: 'ses_none' })).rejects.toThrow('No session ses_none');
     await expect(list({ enrollmentId: 'enr_none' })).rejects.toThrow('No enrollment enr_none');
     await expect(list({ partnerId: sessions.open })).rejects.toThrow('is a session; this needs ptr_');
@@ -165,7 +165,7 @@ describe('requests list and refused', () => {
     expect(await list({ partnerId, status: '4xx', until: iso(-30_000) })).toEqual(all.slice(1));
   });
 
-  it('count refused exchanges by partner and error, at most seven days back', async () => {
+  it('counts refused exchanges of the last seven days at most by partner and error, and names the last request', async () => {
     const since = iso(-60 * minute);
     const { rows, countedSince } = await server.admin.requests.refused.query({ since });
     expect(countedSince).toBe(since);
@@ -201,7 +201,7 @@ describe('requests list and refused', () => {
     [{ after: 'req_0000000000000000000000' }, 'No request'],
     [{ partnerId: 'cli_1' }, 'is a client'],
     [{ limit: 0 }, 'limit'],
-  ])('refuse the filter %j', async (wanted, words) => {
+  ])('throws an error that names the fault for the filter %j', async (wanted, words) => {
     await expect(list(wanted)).rejects.toThrow(words);
   });
 });

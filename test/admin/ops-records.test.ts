@@ -33,7 +33,7 @@ const open = (path: string, token = adminToken) =>
 const html = async (path: string) => (await open(path)).text();
 
 describe('a page of /ops', () => {
-  it('links partner, endpoint and delivery, names commands, and escapes text of partners and receivers', async () => {
+  it("links to the partner's endpoint, delivery and wallet, names the next command, and escapes the partner's name", async () => {
     const page = await html(`partner/${partner.partnerId}`);
     expect(page).toContain(`href="/ops/endpoint/${partner.keyId}"`);
     expect(page).toContain(`href="/ops/wallet/${partner.partnerId}:live"`);

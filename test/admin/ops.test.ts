@@ -81,7 +81,7 @@ describe('GET /ops', () => {
     expect(page).toContain('Needs attention');
   });
 
-  it('separates test from live mode, and shows pending deliveries and recent refused requests', async () => {
+  it('lists live before test deliveries, pending deliveries with their due time, and recent refused requests', async () => {
     const { db } = server;
     clock.ahead += 10_000;
     const [live, test] = await Promise.all(
@@ -207,7 +207,7 @@ describe('GET /metrics', () => {
     expect(documented.sort()).toEqual(names.sort());
   });
 
-  it('measures how late deliveries are sent, and how long ago this process polled for due work', async () => {
+  it('has the send lag of three deliveries, and the seconds since this process last polled for jobs', async () => {
     const receiver = await createReceiver();
     const { admin } = server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
@@ -234,7 +234,7 @@ describe('GET /metrics', () => {
 });
 
 describe('the procedure requests.show', () => {
-  it('describes a refused request of the public API without its secrets', async () => {
+  it('returns route, status, error and Retry-After of a request refused with 429, without its client secret and code', async () => {
     const payload = { client_id: 'cli_1', client_secret: 'svc_secret_x', code: 'svc_code_x' };
     const answer = await watched.inject({ method: 'POST', url: '/api/oauth/token', payload });
     await server.services.admin.flush();

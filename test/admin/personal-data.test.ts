@@ -69,7 +69,7 @@ describe('an operator of the role ops', () => {
   });
 
   it.each(Object.keys(queries))(
-    'gets neither claim values nor the subject by %s; support gets the subject',
+    'gets neither claim values nor the subject of the user from %s, while support gets the subject',
     async (name) => {
       const shown = JSON.stringify(await queries[name]?.(operators.ops.admin));
       const whole = JSON.stringify(await queries[name]?.(operators.support.admin));
@@ -100,7 +100,7 @@ describe('an operator of the role ops', () => {
     });
   });
 
-  it("gets a receiver's answer without personal data unmasked", async () => {
+  it('gets the text that a receiver answered, if it contains no personal data', async () => {
     const answer = 'no such table: orders';
     await server.db.collection('deliveries').updateMany({}, { $set: { 'attempts.0.answer': answer } });
     const shown = await operators.ops.admin.deliveries.show.query({ deliveryId: known.deliveryId });
@@ -167,7 +167,7 @@ describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
     beforeAll(() => setMode('live'));
     afterAll(() => setMode('test'));
 
-    it('needs a reason (else reason_required), which the audit entry keeps', async () => {
+    it('is refused with reason_required without a reason, and the audit entry contains the given reason', async () => {
       const before = (await entriesOf(action)).length;
       for (const api of [operators.support.admin, server.admin]) {
         expect(await refusal(read(api))).toBe('reason_required');
@@ -245,7 +245,7 @@ it('auditLog.list finds reads of a user and of the enrollments by subject, user 
   expect(await refusal(server.admin.auditLog.list.query({ user: 'nobody' }))).toBe('not_found');
 });
 
-it('auditLog.list and auditLog.count refuse ops a search by user, whether the user exists or not', async () => {
+it('auditLog.list and auditLog.count answer not_permitted to a search by user from the role ops', async () => {
   const { auditLog } = operators.ops.admin;
   for (const user of [known.sub, known.userId, known.enrollmentId, 'nobody']) {
     expect(await refusal(auditLog.list.query({ user }))).toBe('not_permitted');
@@ -254,7 +254,7 @@ it('auditLog.list and auditLog.count refuse ops a search by user, whether the us
   await expect(auditLog.list.query({ user: known.sub })).rejects.toThrow('support or an owner may do it');
 });
 
-it('a read of personal data fails if its audit entry cannot be written', async () => {
+it('a read of a user, an event or an enrollment throws if its audit entry cannot be written', async () => {
   const caller = server.services.admin.router.createCaller({
     operator: { id: 'opr_x', name: 'X', role: 'support' },
     requestId: 'req_x',

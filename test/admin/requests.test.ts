@@ -33,7 +33,7 @@ const sessionUrl = (id: string) => `${server.baseUrl}/api/verify/hvf-session/${i
 const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 
 describe('the log of requests', () => {
-  it('keeps a request of a known client, and requests.show finds it by its request id', async () => {
+  it('stores a refused token request of a known client, and requests.show returns its status and error', async () => {
     const answer = await post(tokenUrl(), { grant_type: 'authorization_code', client_id: partner.clientId });
     expect(await story(idOf(answer))).toMatchObject({
       route: '/api/oauth/token',
@@ -43,7 +43,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('keeps a request whose caller is known only by an API key or by the client in an access token', async () => {
+  it('stores a request that names its partner only by an API key, or its client only by an access token', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
@@ -52,7 +52,7 @@ describe('the log of requests', () => {
   });
 });
 
-it('the log of requests keeps no request without a known caller', async () => {
+it('the log of requests stores no request with an unknown path, session, client, API key or access token', async () => {
   const none = 'ses_0000000000000000000000';
   const answers = [
     await fetch(`${server.baseUrl}/nowhere`),
@@ -145,7 +145,7 @@ describe('the redirect URI in the log of requests', () => {
     return story(idOf(answer));
   };
 
-  it('is kept of a refused start, without user, fragment, secrets, personal data and control characters', async () => {
+  it('is stored for a start that is refused, with user, fragment, secrets, addresses and control characters masked', async () => {
     expect(await start('http://localhost:9999/callback/')).toMatchObject({
       redirectUri: 'http://localhost:9999/callback/',
     });
@@ -168,7 +168,7 @@ describe('the redirect URI in the log of requests', () => {
     ]);
   });
 
-  it('is not kept of a start that succeeds', async () => {
+  it('is not stored for a start that is answered with 302', async () => {
     await verifyUser(server, partner, 'adult');
     await settle();
     const started = rows().find({ route: '/verify/start', status: 302 });

@@ -158,7 +158,7 @@ async function keepOld() {
 }
 
 describe('secrets.find for a replaced or refused secret', () => {
-  it('says if a kept old secret has expired or a new one is not in use, and is not_found for one not kept', async () => {
+  it('says that an old secret has expired, or that a prepared one signs nothing yet; a discarded one is not_found', async () => {
     const { admin } = server;
     const { clientId } = partner;
     const first = secrets.clientSecret.secret;
@@ -192,7 +192,7 @@ describe('secrets.find for a replaced or refused secret', () => {
     expect(await refusal(find('testKey', partner.apiKey))).toBe('not_found');
   });
 
-  it('says why the secret is refused, and names a command only if the secret can become valid again', async () => {
+  it('says that the partner, key, integration or operator is inactive, and names a command only if one can help', async () => {
     const { admin } = server;
     const { partnerId } = partner;
     await admin.partners.suspend.mutate({ partnerId });
