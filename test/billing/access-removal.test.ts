@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('a grant', () => {
-  it('is removed after 30 days, while its charge, its seal and the page digests stay', async () => {
+describe('the grant in the ledger entry of a charge', () => {
+  it('is deleted after 30 days, while the entry, the digest of the grant and the digests of the pages stay', async () => {
     const partner = await createPartner(server);
     expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
     const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
@@ -35,7 +35,7 @@ describe('a grant', () => {
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
   });
 
-  it('never causes an audit fault if its token was revoked before its user was erased', async () => {
+  it('causes no finding in a wallet audit if its token was revoked and its user was then erased', async () => {
     const partner = await createPartner(server);
     const { partnerId, clientId, clientSecret } = partner;
     const code = await verifyUser(server, partner);
@@ -59,7 +59,7 @@ describe('a grant', () => {
 });
 
 describe('a revocation', () => {
-  it('is kept longer than the lifetime of the token that it ends', async () => {
+  it('is stored until after the expiry of the token that it revokes', async () => {
     const partner = await createPartner(server);
     const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
     const { access_token: token } = (await answer.json()) as TokenResponse;

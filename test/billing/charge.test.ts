@@ -63,7 +63,7 @@ it('a charge is marked for publication only if it issues a token to a returning 
   ]);
 });
 
-it('a rehearsed refusal is a payment_required in test mode, and has no effect in live mode', async () => {
+it('the sandbox user for a low balance causes payment_required in test mode, and a normal charge in live mode', async () => {
   const { charges, postings } = chargesThatAreWritten();
   const rehearsing = { ...terms, lifetimeSeconds: 3_600, rehearse: 'low-balance' as const };
   await expect(charges.charge(order({ terms: rehearsing }), () => undefined)).rejects.toMatchObject({
@@ -75,7 +75,7 @@ it('a rehearsed refusal is a payment_required in test mode, and has no effect in
 });
 
 it.each(['test', 'live'] as const)(
-  'every read and charge in %s mode uses the wallet of that mode',
+  "charges.past, charges.access and charges.charge in %s mode use the partner's wallet of that mode",
   async (mode) => {
     const { charges, postings, asked } = chargesThatAreWritten();
     await charges.past({ partnerId: 'ptr_1', mode, cause: 'a code' });

@@ -10,7 +10,7 @@ const walletId = 'ptr_1:test';
 const uptime = () => performance.now();
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-it('a page that another process inserted first counts as a conflict', async () => {
+it('a writer whose wallet page another process inserted first reports a conflict, and then inserts the next page', async () => {
   const { db } = await preparedDatabase();
   const store = createLedgerStore(db);
   await store.insert([openingPage(walletId, new Date())]);

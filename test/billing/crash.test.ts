@@ -46,7 +46,9 @@ async function newPartner({ admin }: ServerProcess): Promise<TestPartner> {
 }
 
 describe('a server and its database, killed during exchanges', () => {
-  it('lose no cent and no token, and grant nothing twice', { timeout: within(90_000) }, async () => {
+  it('leave each paid token valid, one charge for each code, and a balance equal to the sum of entries', {
+    timeout: within(90_000),
+  }, async () => {
     const server = await createServerProcess();
     await server.start();
     const partner = await newPartner(server);

@@ -39,7 +39,7 @@ describe('a database connection that breaks once during an exchange', () => {
 });
 
 describe("a database that stays unreachable until the caller's deadline", () => {
-  it('causes a 503 without a charge if it fails before the page insert, and the code stays usable', async () => {
+  it('causes a 503 without a charge if it fails before the ledger page is inserted, and the code then works', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
     expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
@@ -49,7 +49,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
     await expectChargedOnce();
   });
 
-  it('gives the caller the token if it fails after the page insert, because the fence finds the page', async () => {
+  it('yields a token if it fails after the ledger page was inserted, because the server finds that page', async () => {
     await newVisit();
     server.at('insert', { after: lostConnection });
     const { status, access_token: token } = await server.exchange(partner, verified);
@@ -59,7 +59,7 @@ describe("a database that stays unreachable until the caller's deadline", () => 
     await expectChargedOnce();
   });
 
-  it('is followed by a fence, so that a delayed page of the failed exchange cannot appear later', async () => {
+  it('makes the server insert a fence entry, so that a delayed page of the failed exchange cannot appear later', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
     await server.exchange(partner, verified);
@@ -88,7 +88,7 @@ describe("a database that is slower than the caller's deadline", () => {
     await expectChargedOnce();
   });
 
-  it('causes no charge for callers that got 503 while they waited for another page, and their codes stay usable', async () => {
+  it('causes no charge for five callers that got 503 while they waited, and their codes can be exchanged later', async () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: once(() => reply.passed) });
@@ -112,7 +112,7 @@ describe("a database that is slower than the caller's deadline", () => {
 });
 
 describe('callers of one code while the database breaks', () => {
-  it('get one token and pay once', async () => {
+  it('gets one 200 and four 400, and the code is charged once', async () => {
     await newVisit();
     server.at('insert', { after: once(lostConnection) });
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.exchange(partner, verified)));
@@ -147,7 +147,7 @@ describe("publication of a charge's event", () => {
     },
   );
 
-  it('is left to the process that wrote the charge for 10 s, and is then finished by the sweep', async () => {
+  it('is retried by the sweep only 10 s later, because the process that wrote the charge tries first', async () => {
     await newVisit();
     expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);

@@ -16,7 +16,7 @@ const withStatus = (answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status);
 
 describe('codes exchanged simultaneously at two servers', () => {
-  it(`are charged once each: ${redeemed} codes, 20 callers each, ${redeemed} tokens`, async () => {
+  it(`yield one token and one charge per code if 20 callers send each of the ${redeemed} codes`, async () => {
     const partner = await pair.partner();
     const visits = await pair.verifyUsers(partner, redeemed);
     const answers: Answer[] = [];
@@ -42,7 +42,7 @@ describe('codes exchanged simultaneously at two servers', () => {
     expect(charges.map(({ id }) => id).toSorted()).toEqual(ids);
   });
 
-  it('yield ten tokens if there are thirty codes and money for ten', async () => {
+  it('yield ten tokens and 20 answers with 402 if 30 codes are exchanged and the wallet can pay ten', async () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 500 });
@@ -56,22 +56,25 @@ describe('codes exchanged simultaneously at two servers', () => {
   it.each([
     ['perMinute', 'minute'],
     ['perHour', 'hour'],
-  ])('yield ten tokens if there are thirty codes and the spend cap %s is ten', async (cap, bucket) => {
-    const partner = await pair.partner();
-    const { partnerId } = partner;
-    await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', [cap]: 10 });
-    const visits = await pair.verifyUsers(partner, 30);
-    const answers = await Promise.all(visits.map((verified) => pair.exchange(partner, verified)));
-    expect(withStatus(answers, 200)).toHaveLength(10);
-    const refused = withStatus(answers, 429);
-    expect(refused).toHaveLength(20);
-    expect(new Set(refused.map(({ description }) => description))).toEqual(
-      new Set([`Spend limit exceeded: ${bucket} bucket`]),
-    );
-    expect((await pair.ledger(partner)).state.balance).toBe(100_000 - 10 * 50);
-  });
+  ])(
+    'yield ten tokens and 20 answers with 429 if 30 codes are exchanged and the spend cap %s is ten',
+    async (cap, bucket) => {
+      const partner = await pair.partner();
+      const { partnerId } = partner;
+      await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', [cap]: 10 });
+      const visits = await pair.verifyUsers(partner, 30);
+      const answers = await Promise.all(visits.map((verified) => pair.exchange(partner, verified)));
+      expect(withStatus(answers, 200)).toHaveLength(10);
+      const refused = withStatus(answers, 429);
+      expect(refused).toHaveLength(20);
+      expect(new Set(refused.map(({ description }) => description))).toEqual(
+        new Set([`Spend limit exceeded: ${bucket} bucket`]),
+      );
+      expect((await pair.ledger(partner)).state.balance).toBe(100_000 - 10 * 50);
+    },
+  );
 
-  it('stay usable after a spend cap refusal, and are charged once each', async () => {
+  it('can be exchanged after a 429 by the spend cap, and are charged once each', async () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     const limits = { partnerId, mode: 'test' as const };
@@ -148,7 +151,7 @@ describe('a change by another process', () => {
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
   });
 
-  it('applies to the hour cap, and a simultaneous change by this process applies to the minute cap', async () => {
+  it('sets the hour cap, and a simultaneous change by this process sets the minute cap; neither change is lost', async () => {
     const { partnerId } = await pair.partner();
     const wallet = { partnerId, mode: 'test' as const };
     for (let n = 1; n <= 5; n += 1) {

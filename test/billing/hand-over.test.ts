@@ -23,7 +23,7 @@ async function pair() {
 }
 
 describe('one wallet with eight processes', () => {
-  it('is written by one process, and each caller gets its own charge', async () => {
+  it('is written by one process: of 160 charges, the other seven send theirs to this process', async () => {
     const fleet = await startFleet(8);
     const { writer } = await fleet.roles();
     const answers = await Promise.all(
@@ -94,7 +94,7 @@ describe('one wallet with eight processes', () => {
 });
 
 describe('a hand-over whose reply is lost', () => {
-  it('returns a new charge to its caller, not a used code', async () => {
+  it('returns the charge as new to the caller, and not as an already used code', async () => {
     const { fleet, writer, other } = await pair();
     writer.faults.after = () => 'lose';
     const charged = await token(other, 'code');
@@ -104,7 +104,7 @@ describe('a hand-over whose reply is lost', () => {
     expect(await token(writer, 'code')).toMatchObject({ outcome: 'used' });
   });
 
-  it('returns a new manual entry to its operator, not a repeated one', async () => {
+  it('returns the funding as new to the operator, and only a second call as repeated', async () => {
     const { writer, other } = await pair();
     writer.faults.after = () => 'lose';
     const memo = { reference: 'lost', audit: auditOf('lost') };
@@ -115,7 +115,7 @@ describe('a hand-over whose reply is lost', () => {
     ).toBe(true);
   });
 
-  it('is followed by charges that bypass the writer, until the writer answers a probe', async () => {
+  it('makes the sender write later charges itself, until the writer answers a probe', async () => {
     const { fleet, writer, other } = await pair();
     writer.faults.after = () => 'lose';
     await token(other, 'code');
@@ -130,7 +130,7 @@ describe('a hand-over whose reply is lost', () => {
     expect(other.ways).toMatchObject({ lost: 1, answered: 2 });
   });
 
-  it('refuses its caller only when the writer can no longer write the charge', async () => {
+  it('causes payment_required if the writer handles the charge too late, although money has arrived by then', async () => {
     const { fleet, writer, other } = await pair();
     const { balance } = (await fleet.ledger()).state;
     await writer.billing.manualEntries.adjust(walletId, -balance, {
@@ -153,7 +153,7 @@ describe('a hand-over whose reply is lost', () => {
 });
 
 describe('a writer that hangs', () => {
-  it('delays its callers by less than their deadline, and charges none of them later', async () => {
+  it('does not prevent charges: 20 callers are charged by their own process, and once only', async () => {
     const { fleet, writer, other } = await pair();
     const stopped = gate();
     writer.faults.before = () => stopped.passed;
@@ -166,7 +166,7 @@ describe('a writer that hangs', () => {
 });
 
 describe('a posting whose caller no longer waits', () => {
-  it('is dropped by the writer when its caller cancels it', async () => {
+  it("is removed by the writer after the caller's abort: the caller gets 503 and no charge", async () => {
     const { fleet, writer, other } = await pair();
     const insert = gate();
     const caller = new AbortController();
@@ -184,7 +184,7 @@ describe('a posting whose caller no longer waits', () => {
     expect(await chargesOf(fleet)).toHaveLength(3);
   });
 
-  it('is not handed over if little time remains', async () => {
+  it("is written by the caller's own process if only 300 ms remain until its deadline", async () => {
     const { other } = await pair();
     const signal = { aborted: false, reason: undefined, endsAt: performance.now() + 300 };
     expect((await token(other, 'code', { signal })).outcome).toBe('charged');

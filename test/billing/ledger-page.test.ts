@@ -62,7 +62,7 @@ function changes(
 describe('the digest of a page', () => {
   const outside = /^(digest|unpublished|purgeGrantsAt|entries\.\d+\.grant\..*)$/;
 
-  it('covers every field except the grant and the marks', () => {
+  it('changes with every field of the page, except the grants and the marks for later work', () => {
     const original = { ...page(), unpublished: true as const };
     expect(digestOf(original)).toBe(original.digest);
     const all = changes(original);
@@ -73,7 +73,7 @@ describe('the digest of a page', () => {
     }
   });
 
-  it('differs for each page of a chain', () => {
+  it('differs between the first and the second page, and the second page stores that of the first as `previous`', () => {
     const first = page();
     const second = draftPage({ ...first, asOf: 0 }, [charge('txn_3')], noon).page;
     expect(second.previous).toBe(first.digest);
@@ -82,7 +82,7 @@ describe('the digest of a page', () => {
 });
 
 describe('the seal of a grant', () => {
-  it('covers every field of the grant, and differs between grants of the same claims', () => {
+  it('changes with every field of the grant, and differs between two equal grants', () => {
     const grant = page().entries[0]?.grant as Grant;
     for (const { path, changed } of changes(grant)) {
       const other = changed(grant as unknown as LedgerPage) as unknown as Grant;
@@ -98,7 +98,7 @@ describe('draftPage', () => {
     expect(entry?.grant?.expiresAt).toEqual(new Date(noon + 3_600_000));
   });
 
-  it('applies its postings in order: the new state equals the sum of its entries', () => {
+  it('applies the postings in order: every balance equals the balance before plus the amount', () => {
     const amounts = fc.array(fc.integer({ min: -20_000, max: 20_000 }), { maxLength: 40 });
     fc.assert(
       fc.property(amounts, (all) => {
@@ -118,7 +118,7 @@ describe('draftPage', () => {
     );
   });
 
-  it('leaves duplicates and surplus postings to a later page, and never places an id twice', () => {
+  it('returns a duplicate posting and postings above 128 as `later`, and places no id twice on a page', () => {
     const twice = draftPage(head, [charge('txn_1'), charge('txn_1')], noon);
     expect([twice.placed.length, twice.later.length]).toEqual([1, 1]);
     const many = draftPage(
@@ -156,7 +156,7 @@ describe('draftPage', () => {
 });
 
 describe('a fence', () => {
-  it('has the number of the page that it replaces, and leaves the state of the wallet unchanged', () => {
+  it("has the number of the page that it replaces, and the wallet's balance stays unchanged", () => {
     const lost = page();
     const fence = fencePage(lost, head);
     expect(fence).toMatchObject({ _id: lost._id, n: lost.n, previous: head.digest, state: head.state });

@@ -8,7 +8,7 @@ import { freshDatabase } from '../harness/database.ts';
 const at = new Date();
 const later = new Date(at.getTime() + 1);
 
-it('the unpublished mark is removed from published pages only', async () => {
+it('markPublished removes the mark `unpublished` from the given pages and from no others', async () => {
   const { db } = await freshDatabase();
   await ensureIndexes(db, indexes);
   const store = createLedgerStore(db);

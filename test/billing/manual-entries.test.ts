@@ -56,7 +56,7 @@ describe('funding', () => {
     expect((await ledger()).state.balance).toBe(12_000);
   });
 
-  it('is applied once for one reference, even if many callers repeat it', async () => {
+  it('adds money once for one reference, and reports `repeated` to all other callers', async () => {
     await newPartner();
     const answers = await Promise.all(Array.from({ length: 10 }, () => fund(5_000, 'invoice 1')));
     const again = await fund(5_000, 'invoice 1');
@@ -68,7 +68,7 @@ describe('funding', () => {
     expect([state.balance, entries.length]).toEqual([5_000, 1]);
   });
 
-  it('is refused for a reference that was used with another amount', async () => {
+  it('is refused with conflict for a reference that was used with another amount', async () => {
     await newPartner();
     await fund(5_000, 'invoice 1');
     await expect(fund(5_001, 'invoice 1')).rejects.toMatchObject(refused('conflict'));
@@ -91,7 +91,7 @@ describe('funding', () => {
     expect((await soundLedger(server.db, `${partnerId}:live`)).state.balance).toBe(6_000);
   });
 
-  it('is refused below 50 USD, above one million USD, and for a malformed amount', async () => {
+  it('is refused with bad_input below 50 USD, above one million USD, and for an amount with fractions of a cent', async () => {
     await newPartner();
     for (const amount of [4_999, 0, -5_000, 100_000_001, 5_000.5, Number.NaN])
       await expect(fund(amount, 'x')).rejects.toMatchObject(refused('bad_input'));
@@ -107,7 +107,7 @@ describe('funding', () => {
     expect((await ledger()).state.balance).toBe(3_100_005_000);
   });
 
-  it('stores a reference that looks like a database operator as plain text', async () => {
+  it('stores the reference "$$ROOT.balance" as plain text, although it looks like a database expression', async () => {
     await newPartner();
     expect(await fund(5_000, '$$ROOT.balance')).toMatchObject({ reference: '$$ROOT.balance' });
     expect((await ledger()).entries[0]?.memo?.reference).toBe('$$ROOT.balance');
@@ -131,7 +131,7 @@ describe('an adjustment', () => {
     expect((await ledger()).state.balance).toBe(4_500);
   });
 
-  it('is refused if the balance would become negative, but may lower it to zero', async () => {
+  it('is refused with `refused` if the balance would become negative, but may lower the balance to zero', async () => {
     await newPartner(5_000);
     await expect(adjust(-5_001)).rejects.toMatchObject(refused('refused'));
     expect(await adjust(-5_000)).toMatchObject({ balanceAfter: 0 });
@@ -146,7 +146,7 @@ describe('an adjustment', () => {
     expect((await ledger()).state.balance).toBe(200);
   });
 
-  it('is applied once for one reference, and is refused for another amount', async () => {
+  it('is applied once for one reference; another amount with this reference is refused with conflict', async () => {
     await newPartner(5_000);
     await adjust(-100, 'ticket 7');
     expect(await adjust(-100, 'ticket 7')).toMatchObject({ repeated: true });
@@ -156,7 +156,7 @@ describe('an adjustment', () => {
     expect((await ledger()).state.balance).toBe(4_700);
   });
 
-  it('is refused for an amount of zero', async () => {
+  it('is refused with bad_input for an amount of zero', async () => {
     await newPartner();
     await expect(adjust(0)).rejects.toMatchObject(refused('bad_input'));
   });
@@ -229,7 +229,7 @@ describe('a refund', () => {
     expect(await refund(entryId)).toMatchObject({ of: entryId, amount: 50, balanceAfter: 5_000 });
   });
 
-  it('is refused for funding, a refund, an adjustment, and a charge of zero', async () => {
+  it('is refused with `refused` for a funding, a refund, an adjustment and a free charge', async () => {
     await newPartner(5_000);
     const { entries } = await ledger();
     await expect(refund(entries[0]?.id ?? '')).rejects.toMatchObject(refused('refused'));

@@ -42,28 +42,31 @@ describe('a wallet whose last page a newer build has written', () => {
   it.each([
     ['this process has written the page before', true],
     ['this process has not used the wallet yet', false],
-  ])('gets no entry, even if %s', async (_, isKnown) => {
-    const partner = await createPartner(server, { funds: isKnown ? 10_000 : 0 });
-    const { partnerId } = partner;
-    if (isKnown) expect((await exchange(partner)).status).toBe(200);
-    await pageOfNewerBuild(partner, isKnown ? -1_000 : 1_000);
-    const before = await pagesOf(partner);
+  ])(
+    'gets no entry: exchanges, fundings and adjustments get service_unavailable, even if %s',
+    async (_, isKnown) => {
+      const partner = await createPartner(server, { funds: isKnown ? 10_000 : 0 });
+      const { partnerId } = partner;
+      if (isKnown) expect((await exchange(partner)).status).toBe(200);
+      await pageOfNewerBuild(partner, isKnown ? -1_000 : 1_000);
+      const before = await pagesOf(partner);
 
-    expect(await exchange(partner)).toEqual(unavailable);
-    const { wallets, limits } = server.admin;
-    const wallet = { partnerId, mode };
-    const charge = before.flatMap(({ entries }) => entries).find(({ kind }) => kind === 'token')?.id;
-    const commands = [
-      wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'invoice 2' }),
-      wallets.adjust.mutate({ ...wallet, amount: -1, reason: 'correction' }),
-      limits.set.mutate({ ...wallet, perMinute: 1 }),
-      ...(charge ? [wallets.refund.mutate({ entryId: charge, reason: 'sold out' })] : []),
-    ];
-    expect(await Promise.all(commands.map(refusal))).toEqual(commands.map(() => 'service_unavailable'));
-    expect(await pagesOf(partner)).toEqual(before);
-  });
+      expect(await exchange(partner)).toEqual(unavailable);
+      const { wallets, limits } = server.admin;
+      const wallet = { partnerId, mode };
+      const charge = before.flatMap(({ entries }) => entries).find(({ kind }) => kind === 'token')?.id;
+      const commands = [
+        wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'invoice 2' }),
+        wallets.adjust.mutate({ ...wallet, amount: -1, reason: 'correction' }),
+        limits.set.mutate({ ...wallet, perMinute: 1 }),
+        ...(charge ? [wallets.refund.mutate({ entryId: charge, reason: 'sold out' })] : []),
+      ];
+      expect(await Promise.all(commands.map(refusal))).toEqual(commands.map(() => 'service_unavailable'));
+      expect(await pagesOf(partner)).toEqual(before);
+    },
+  );
 
-  it('causes a 503 instead of a 402, because this build cannot read the balance', async () => {
+  it('answers an exchange with 503 instead of 402, because this build cannot read the balance', async () => {
     const partner = await createPartner(server, { funds: 5_000 });
     await pageOfNewerBuild(partner, -5_000);
     expect(await exchange(partner)).toEqual(unavailable);

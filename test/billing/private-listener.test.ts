@@ -19,7 +19,7 @@ const post = async ({ peer }: Member, body: string | Buffer, path = '/messages')
 };
 
 describe('a private listener for hand-overs', () => {
-  it('refuses a message that is not encrypted with the key of the installation', async () => {
+  it('answers 401 to a message that is not encrypted with the key of the installation', async () => {
     const { writer, other, charges } = await pair();
     const request = {
       version: 1,
@@ -50,7 +50,7 @@ describe('a private listener for hand-overs', () => {
     expect(await charges()).toBe(0);
   });
 
-  it('refuses a message that is repeated, changed, out of order or meant for another process', async () => {
+  it('answers 401 to a message that is repeated, changed, out of order or meant for another process', async () => {
     const { writer, other, charges } = await pair();
     await token(other, 'first');
     const [first = ''] = writer.messages;
@@ -62,7 +62,7 @@ describe('a private listener for hand-overs', () => {
     expect(await charges()).toBe(2);
   });
 
-  it('refuses a message older than 5 s, such as one from a process that was paused', async () => {
+  it('ignores a message older than 5 s, for instance from a paused process; the sender writes the charge itself', async () => {
     const { writer, other, charges } = await pair();
     writer.clock.ahead = 6_000;
     expect((await token(other, 'code')).outcome).toBe('charged');
@@ -70,7 +70,7 @@ describe('a private listener for hand-overs', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('refuses every hand-over while its clock is not trusted, so that the caller writes the charge', async () => {
+  it('ignores every hand-over while its clock is not trusted; the sender writes the charge itself', async () => {
     const { writer, other, charges } = await pair();
     writer.clock.distrust();
     expect((await token(other, 'code')).outcome).toBe('charged');
@@ -78,7 +78,7 @@ describe('a private listener for hand-overs', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('refuses a body that is too large, an unknown path and a wrong method, in the format of all errors', async () => {
+  it('answers 404 to an unknown path, 405 to a wrong method, and accepts no body over 4 MiB', async () => {
     const { writer } = await pair();
     const large = await post(writer, Buffer.alloc(4 * 1_024 * 1_024 + 1, 65)).catch(() => undefined);
     expect([undefined, 400]).toContain(large?.status);
@@ -89,7 +89,7 @@ describe('a private listener for hand-overs', () => {
     expect((await fetch(`http://${writer.peer.address}/messages`)).status).toBe(405);
   });
 
-  it('may reply to another request by mistake: the reply counts as lost, and the caller finds the written charge', async () => {
+  it('cannot confuse a sender by the reply to another request: the sender ignores it and finds its own charge', async () => {
     const { writer, other, charges } = await pair();
     let first = '';
     writer.faults.after = (answer) => {
@@ -102,7 +102,7 @@ describe('a private listener for hand-overs', () => {
     expect(other.ways).toMatchObject({ lost: 1 });
   });
 
-  it('may be replaced by an impostor: its reply counts as lost, and the caller writes the charge', async () => {
+  it('cannot be replaced by another program: the sender ignores the unencrypted reply and writes the charge itself', async () => {
     const { writer, other, charges } = await pair();
     const { billing, peer } = other;
     const { createServer } = await import('node:http');
@@ -118,8 +118,8 @@ describe('a private listener for hand-overs', () => {
   });
 });
 
-describe('the processes that take hand-overs', () => {
-  it('include a process from its first heartbeat until it resigns', async () => {
+describe('the list of processes that take hand-overs', () => {
+  it('contains a process from its first heartbeat until it resigns', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await fleet.refresh();
@@ -136,7 +136,7 @@ describe('the processes that take hand-overs', () => {
     expect(fleet.members.map(({ ways }) => ways['answering'])).toEqual([1, 1, 2]);
   });
 
-  it('do not include a process that was silent for 10 s', async () => {
+  it('does not contain a process whose last heartbeat is older than 10 s', async () => {
     const { fleet, writer, other } = await pair();
     other.clock.ahead = 10_001;
     await fleet.refresh();
@@ -144,7 +144,7 @@ describe('the processes that take hand-overs', () => {
     expect(writer.ways['answering']).toBe(1);
   });
 
-  it('do not include an unreachable process, which counts as silent', async () => {
+  it('counts a process that does not answer as silent, not as answering', async () => {
     const fleet = await startFleet(2);
     const third = await fleet.start();
     await third.stop();
@@ -153,7 +153,7 @@ describe('the processes that take hand-overs', () => {
     expect(fleet.members[0]?.ways).toMatchObject({ answering: 1, silent: 1 });
   });
 
-  it('can have IPv6 addresses', async () => {
+  it('may contain processes with IPv6 addresses, and hand-overs reach them', async () => {
     const fleet = await startFleet(2, { host: '::1' });
     await fleet.roles();
     expect(fleet.members.map(({ ways }) => ways['answered'])).toContain(1);

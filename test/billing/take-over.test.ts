@@ -37,8 +37,8 @@ function startWriter() {
 
 const three = ['one', 'two', 'three'].map((id) => ({ posting: posting(id), withinMs: 1_000 }));
 
-describe('a posting that was handed over', () => {
-  it('is cancelled by its sender, while other postings of the request still wait', async () => {
+describe('a posting (a ledger entry to be written) that another process handed over', () => {
+  it('is cancelled by its sender, while the other postings of the same request stay pending', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three });
     expect(aborted()).toEqual([false, false, false]);
@@ -48,7 +48,7 @@ describe('a posting that was handed over', () => {
     expect(aborted()).toEqual([false, true, true]);
   });
 
-  it('is not confused with a posting of another request', async () => {
+  it('stays pending if the sender cancels a posting of another request', async () => {
     const { aborted, send } = startWriter();
     void send({ postings: three.slice(0, 1) });
     void send({ postings: three.slice(1, 2) });
@@ -56,7 +56,7 @@ describe('a posting that was handed over', () => {
     expect(aborted()).toEqual([false, true]);
   });
 
-  it('stops waiting at its deadline, or when its connection ends', () => {
+  it("is cancelled at its deadline of 1,000 ms, or when the sender's connection closes", () => {
     const { aborted, send, time } = startWriter();
     let isClosed = false;
     void send({ postings: three.slice(0, 1) }, () => isClosed);
@@ -88,7 +88,7 @@ describe('a reply to a hand-over', () => {
     grant: { salt: 'salt', expiresAt: at },
   } as unknown as LedgerEntry;
 
-  it('preserves the dates of an entry', () => {
+  it('returns the dates of a ledger entry as Date objects after encryption and decryption', () => {
     const answers = [{ outcome: 'used' as const, entry }];
     const reply = open<Reply>(keys.reply, seal(keys.reply, { to: 'other', n: 1, answers }));
     const [answer] = reply?.answers ?? [];

@@ -37,7 +37,7 @@ function memoryLedger() {
   return { store, restore: () => void pages.pop() };
 }
 
-it('a used id can be written again after a restore has removed its entry', async () => {
+it('a funding whose entry a database restore has removed can be repeated, after one service_unavailable', async () => {
   const { store, restore } = memoryLedger();
   const heads = createHeads(store, uptime);
   const clock = { now: Date.now, trusted: () => true };

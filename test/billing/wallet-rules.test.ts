@@ -33,7 +33,7 @@ describe('checkMovement', () => {
     expect(checkMovement(wallet({ balance: 0 }), charge(0), noon)).toBeUndefined();
   });
 
-  it('admits the 60th charge under a cap of 60 a minute, and refuses the next charge until the minute ends', () => {
+  it('admits the 60th charge under a cap of 60 a minute; the 61st is capped until the minute ends', () => {
     expect(checkMovement(wallet({ minute: used(noon, 59) }), charge(), noon + 1)).toBeUndefined();
     const full = wallet({ minute: used(noon, 60) });
     expect(checkMovement(full, charge(), noon + 18_500)).toEqual({
@@ -62,7 +62,7 @@ describe('checkMovement', () => {
     }
   });
 
-  it('still refuses a charge by the spend cap if the clock goes back to an earlier minute', () => {
+  it('still reports a charge as capped if the clock goes back to an earlier minute', () => {
     expect(checkMovement(wallet({ minute: used(noon, 60) }), charge(), noon - 120_000)).toMatchObject({
       outcome: 'capped',
     });
@@ -104,7 +104,7 @@ const toMovement = ({
 };
 
 describe('checkMovement and admit, over any sequence of entries', () => {
-  it('keep the balance equal to the sum of entries and never negative, and keep every window within its cap', () => {
+  it('keep the balance equal to the sum of entries and never negative, and never exceed a spend cap', () => {
     fc.assert(
       fc.property(fc.array(movement, { maxLength: 60 }), (steps) => {
         let state: WalletState = { ...newWallet, caps: { perMinute: 3, perHour: 5 } };
@@ -140,7 +140,7 @@ describe('checkMovement and admit, over any sequence of entries', () => {
   });
 
   it.each(['funding', 'adjustment', 'refund'] as const)(
-    'leave the spend windows unchanged after a %s',
+    'count a %s in neither the minute window nor the hour window of the spend caps',
     (kind) => {
       const before = wallet({ minute: used(noon, 3), hour: used(noon, 5) });
       const { minute, hour, balance } = admit(before, { kind, amount: 50 }, noon + 1);
@@ -148,7 +148,7 @@ describe('checkMovement and admit, over any sequence of entries', () => {
     },
   );
 
-  it('count in each window the charges of this window', () => {
+  it('count in the minute window and the hour window exactly the charges made since that window began', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 40 }), (waits) => {
         let state = wallet({ balance: 1_000_000 });

@@ -15,11 +15,11 @@ describe("the choice of a wallet's writer", () => {
     [8, 2],
     [9, 3],
     [24, 6],
-  ])('lets a quarter of the processes write: of %i processes, %i write', (processes, writers) => {
+  ])('makes one in four processes a writer: of %i processes, %i write', (processes, writers) => {
     expect(writersAmong(ids(processes)).size).toBe(writers);
   });
 
-  it('is the same in each process, whatever the order of its list', () => {
+  it('yields the same writer for a wallet in each process, whatever the order of the list of processes', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string(), { minLength: 1 }), fc.string(), (processes, walletId) => {
         expect(writerOf(walletId, processes.toReversed())).toBe(writerOf(walletId, processes));
@@ -28,7 +28,7 @@ describe("the choice of a wallet's writer", () => {
     );
   });
 
-  it('does not change when a process that is no writer leaves', () => {
+  it('yields the same writer for each wallet after another process, which was no writer, has left', () => {
     const before = ids(8);
     const leaving = before.find((id) => !writersAmong(before).has(id));
     const after = before.filter((id) => id !== leaving);
@@ -37,7 +37,7 @@ describe("the choice of a wallet's writer", () => {
     );
   });
 
-  it('replaces the failed writer of two, and keeps the other writer', () => {
+  it('yields a new writer in place of a failed one, and the second writer stays a writer', () => {
     const before = ids(8);
     const [failed, other] = writersAmong(before);
     const after = before.filter((id) => id !== failed);
