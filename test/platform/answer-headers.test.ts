@@ -29,7 +29,7 @@ function startPath(): string {
   return url.slice(baseUrl.length);
 }
 
-describe('X-Content-Type-Options: nosniff and an X-Request-Id', () => {
+describe('the headers "X-Content-Type-Options: nosniff" and X-Request-Id', () => {
   it.each<[listener: keyof typeof urls, status: number, path: string, init?: RequestInit]>([
     ['public', 200, '/healthz'],
     ['public', 200, '/readyz'],
@@ -74,14 +74,17 @@ describe('X-Content-Type-Options: nosniff and an X-Request-Id', () => {
     ['health', 200, '/readyz'],
     ['health', 401, '/metrics'],
     ['health', 404, '/nowhere'],
-  ])('are sent by the %s listener with the status %i of %s', async (listener, status, path, init) => {
-    const url = urls[listener] + (path === 'a valid /verify/start' ? startPath() : path);
-    const response = await fetch(url, { redirect: 'manual', ...init });
-    await response.arrayBuffer();
-    expect(response.status).toBe(status);
-    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
-  });
+  ])(
+    'are sent by the %s listener with the status %i for the request %s',
+    async (listener, status, path, init) => {
+      const url = urls[listener] + (path === 'a valid /verify/start' ? startPath() : path);
+      const response = await fetch(url, { redirect: 'manual', ...init });
+      await response.arrayBuffer();
+      expect(response.status).toBe(status);
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+    },
+  );
 });
 
 describe('a Link header to the explanation of an error', () => {
@@ -94,7 +97,7 @@ describe('a Link header to the explanation of an error', () => {
     ['missing_api_key', '/api/verify/hvf-session/ses_x'],
     ['missing_api_key', '/api/wallet'],
     ['invalid_request', '/verify/start'],
-  ])('is sent with the error %s of %s', async (code, path, init) => {
+  ])('is sent with the error %s, for the request %s', async (code, path, init) => {
     const response = await fetch(urls.public + path, init);
     await response.arrayBuffer();
     expect(response.headers.get('x-svc-error')).toBe(code);

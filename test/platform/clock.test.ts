@@ -34,7 +34,7 @@ describe('the database clock', () => {
     },
   );
 
-  it('assumes that a reply takes half of the round trip', async () => {
+  it('adds half of the round-trip time to the time that the database returned', async () => {
     const { state, clock } = machine({ off: 300, delay: 800 });
     await clock.measure();
     expect(clock.now()).toBe(state.server);

@@ -126,7 +126,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('an unreachable database (its
 });
 
 describe('a database that breaks under load', () => {
-  it('leaves every code with one charge or none, and every caller gets an answer within 5 s', {
+  it('leaves one charge or none for every code, and every caller gets an answer within 5 s', {
     timeout: within(90_000),
   }, async () => {
     const { proxy, exchange, ledger, ...site } = sites.cut;

@@ -37,14 +37,14 @@ const call = (signal?: AbortSignal) =>
     ...(signal ? { signal } : {}),
   });
 
-it('a request is answered with 503 at its deadline, and its work is aborted', async () => {
+it('a request is answered with 503 and Retry-After at its deadline, and its AbortSignal is aborted', async () => {
   const response = await call();
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await response.json()).toMatchObject({ success: false });
   expect(signals.map(({ reason }) => reason.message)).toEqual(['not begun within 200 ms']);
 });
 
-it('a request whose caller disconnects has its work aborted', async () => {
+it('a request whose caller disconnects has its AbortSignal aborted with "the caller is gone"', async () => {
   const caller = new AbortController();
   const gone = expect(call(caller.signal)).rejects.toThrow('aborted');
   await expect.poll(() => signals.length).toBe(1);

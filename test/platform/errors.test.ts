@@ -49,7 +49,7 @@ describe('the error table', () => {
     expect([error.status, generalBody(error)]).toEqual([status, { success: false, error: text }]);
   });
 
-  it('has exactly these OAuth names', () => {
+  it('has an OAuth error name for exactly the codes in the list of this test', () => {
     const named = codes.filter((code) => errorTable[code].oauth !== undefined);
     expect(named.toSorted()).toEqual(Object.keys(oauth).toSorted());
   });
@@ -64,7 +64,7 @@ describe('the error table', () => {
     expect(text).not.toMatch(/[.]$/);
   });
 
-  it('distinguishes its codes from other text', () => {
+  it('has a function isErrorCode, which is true for its codes and false for other values', () => {
     expect(codes.every(isErrorCode)).toBe(true);
     for (const other of ['', 'toString', '__proto__', 'nonsense', 7, null, undefined])
       expect(isErrorCode(other)).toBe(false);
@@ -94,7 +94,7 @@ describe('an ApiError', () => {
     expect(new ApiError('invalid_token').headers).toEqual({});
   });
 
-  it('keeps detail and cause out of both response bodies', () => {
+  it('shows neither its detail nor its cause in the OAuth body and the general body', () => {
     const error = new ApiError('server_error', { detail: 'secret', cause: new Error('secret') });
     expect(JSON.stringify([oauthBody(error), generalBody(error)])).not.toContain('secret');
   });

@@ -38,7 +38,7 @@ it('a worker serves only probes and its own metrics on SVC_HEALTH_PORT', async (
   });
 });
 
-it('svc-gateway prints its version and usage, and refuses an unknown command', async () => {
+it('svc-gateway prints its version and usage, and exits with 64 and the usage for an unknown command', async () => {
   expect(await svcGateway(['--version'])).toEqual({ code: 0, output: '0.8.0\n' });
   expect((await svcGateway(['--help'])).output).toContain('svc-gateway check');
   expect(await svcGateway(['serve'])).toMatchObject({

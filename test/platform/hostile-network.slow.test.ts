@@ -129,7 +129,7 @@ async function exchange(): Promise<number> {
 
 describe.each(targets)('an attack on %s', (_, url, reads, writes) => {
   it.each(Object.keys(attacks))(
-    'does not stop exchanges, and occupies nothing after its end, if it is made of %s',
+    'does not stop exchanges, and leaves no connection or request counted as open, if it consists of %s',
     async (name) => {
       const attacker = createAttacker(url());
       onTestFinished(attacker.end);

@@ -36,7 +36,7 @@ describe('identifiers', () => {
     expect(new Set(Array.from({ length: 5_000 }, () => randomId('entry'))).size).toBe(5_000);
   });
 
-  it('are valid for one kind only', () => {
+  it('are valid for their own kind only: the schema of another kind refuses them', () => {
     for (const kind of identifiers) {
       const other = identifiers.find((each) => each !== kind) as IdentifierKind;
       expect(identifier(other).safeParse(randomId(kind)).success).toBe(false);
@@ -72,7 +72,7 @@ describe('secrets', () => {
   });
 
   it.each(secrets)(
-    'are invalid if any character is changed, which needs no look-up, for the kind %s',
+    'are invalid if any character is changed, because the checksum then differs, for the kind %s',
     (kind) => {
       const secret = randomSecret(kind);
       const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -104,7 +104,7 @@ describe('secrets', () => {
     expect(bytes.length).toBeGreaterThanOrEqual(32);
   });
 
-  it('are the same raw and form-encoded (RFC 6749 2.3.1)', () => {
+  it('contain only characters that form encoding leaves unchanged (RFC 6749 2.3.1)', () => {
     const secret = randomSecret('clientSecret');
     expect(encodeURIComponent(secret)).toBe(secret);
   });

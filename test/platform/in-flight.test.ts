@@ -109,7 +109,7 @@ describe('requests in flight', () => {
     await expect.poll(() => inFlight.unauthenticated).toBe(0);
   });
 
-  it('are refused after a short delay, so that callers without back-off repeat less often', async () => {
+  it('are answered with 503 only after a short delay if they exceed the limit', async () => {
     const answers = await full();
     const sentAt = performance.now();
     expect((await slow()).status).toBe(503);
@@ -119,7 +119,7 @@ describe('requests in flight', () => {
     await Promise.all(answers);
   });
 
-  it('free their place when they are answered, and when their caller has disconnected', async () => {
+  it('stop counting when they are answered, or when their caller has disconnected', async () => {
     const answers = await full();
     waiting[0]?.();
     await answers[0];
@@ -140,7 +140,7 @@ describe('requests in flight', () => {
     expect(inFlight.unauthenticated).toBe(0);
   });
 
-  it('take a place only after their body has arrived', async () => {
+  it('count only from the moment when their body has arrived', async () => {
     const sockets = await Promise.all([1, 2, 3, 4].map(rawConnection));
     const head =
       'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
@@ -153,7 +153,7 @@ describe('requests in flight', () => {
     await expect.poll(() => inFlight.unauthenticated).toBe(0);
   });
 
-  it('free their place when the answer is ready, even if the caller does not read it', async () => {
+  it('stop counting when the answer is ready, even if the caller does not read the answer', async () => {
     const sockets = await Promise.all([1, 2, 3, 4].map(rawConnection));
     for (const socket of sockets) socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
     await expect.poll(() => large).toBe(4);
@@ -168,7 +168,7 @@ describe('requests in flight', () => {
 describe('callers with right credentials', () => {
   const known = () => call('/known');
 
-  it('use separate places, which other callers cannot take', async () => {
+  it('have a limit of their own, which requests without credentials do not use up', async () => {
     const first = known();
     await expect.poll(() => inFlight).toEqual({ ...none, authenticated: 1 });
     const second = known();
@@ -181,7 +181,7 @@ describe('callers with right credentials', () => {
     );
   });
 
-  it("are refused if their places are all taken, and other callers' places stay free", async () => {
+  it('get 503 if their own limit is reached, and requests without credentials are still admitted', async () => {
     const answers = [known(), known()];
     await expect.poll(() => inFlight.authenticated).toBe(2);
     expect((await known()).status).toBe(503);
@@ -193,7 +193,7 @@ describe('callers with right credentials', () => {
 });
 
 describe('callers of the hosted pages and callers of the API', () => {
-  it('use separate limits of requests in flight, chosen by the route', async () => {
+  it('have separate limits of requests in flight, which are chosen by the route', async () => {
     const pages = [call('/page'), call('/page')];
     await expect.poll(() => inFlight).toEqual({ ...none, user: 2 });
     expect((await call('/page')).status).toBe(503);

@@ -47,7 +47,7 @@ async function written({ db }: FreshDatabase): Promise<string[]> {
   return (await Promise.all(counted)).flat().toSorted();
 }
 
-it('a process whose indexes are being built answers /healthz, but answers 503 to other requests and writes only keys and meta', async () => {
+it('a process whose indexes are being built answers 200 only to /healthz, and writes only keys and meta', async () => {
   const database = await freshDatabase();
   const proxy = await startProxy(databasePort());
   onTestFinished(() => proxy.close());
@@ -84,7 +84,7 @@ it('a process whose indexes are being built answers /healthz, but answers 503 to
   expect((await exchangeCode(running, partner, await verifyUser(running, partner))).status).toBe(200);
 });
 
-it('an index whose build is refused is built later, and until then /readyz gives the reason', async () => {
+it('an index that the database refused is built later; until then /readyz answers 503 with the reason', async () => {
   const database = await freshDatabase();
   const proxy = await startRefusingProxy(databasePort());
   onTestFinished(() => proxy.stop());

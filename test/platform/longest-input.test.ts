@@ -100,7 +100,7 @@ describe('a parser of unauthenticated input', () => {
   ];
 
   it.each(parsers)(
-    'such as %s does at most sixty times the work for sixteen times the input',
+    'such as %s needs less than sixty times the time if its input is sixteen times as long',
     async (_, longest, parse) => {
       for (const unit of units) {
         const [short, long] = [filled(unit, longest / 16), filled(unit, longest)];
@@ -154,7 +154,7 @@ describe('the server, with very long input', () => {
   const page = { accept: 'text/html' };
 
   it.each(['user-agent', 'accept-language', 'cookie', 'x-forwarded-for', 'accept', 'origin'])(
-    'reads only a limited part of the header %s',
+    'needs hardly more time for a header %s of maximum length than for a short one',
     (name) =>
       compare(
         (text) => ({
@@ -168,13 +168,13 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/api/oauth/userinfo', '/api/verify/hvf-session/ses_1'])(
-    'reads only a limited part of the Authorization header at %s',
+    'needs hardly more time for an Authorization header of maximum length at %s than for a short one',
     (path) =>
       compare((text) => ({ path, headers: { authorization: `Bearer x${text}x` } }), longestHead - 400),
   );
 
   it.each(['/verify/start?ui_locales=', '/verify/start?', '/verify/p/', '/nowhere/'])(
-    'answers a long address that begins with %s like a short one',
+    'needs hardly more time for a long address that begins with %s than for a short one',
     (path) =>
       compare(
         (text) => ({
@@ -186,7 +186,7 @@ describe('the server, with very long input', () => {
   );
 
   it.each(['/api/oauth/token', '/api/oauth/revoke', '/verify/session/ses_1'])(
-    'answers a long form at %s like a short one',
+    'needs hardly more time for a form of maximum length at %s than for a short one',
     (path) => compare((body) => ({ path, method: 'POST', headers: form, body }), longestBody),
   );
 

@@ -103,7 +103,7 @@ describe('malformed HTTP', () => {
     ['more than 1,000 headers', 431, get('Host: a', ...manyHeaders.slice(0, 1_000))],
     ['a long path', 431, get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
   ])(
-    'such as %s gets one answer with %i in the general format, and closes the connection',
+    'such as %s is answered once, with %i in the general error format, and the connection is closed',
     async (_, status, text) => {
       const { received, error } = await send(text);
       expectRefusal(received, status);
@@ -155,7 +155,7 @@ describe('requests before a malformed one on the same connection', () => {
     expectRefusal([firstBody.slice('slow but fine'.length), ...rest].join('\r\n\r\n'), 400);
   });
 
-  it('are answered once, even if their own body is malformed', async () => {
+  it('are answered once if the malformed part is in the body of the last one', async () => {
     const refused = 'POST /refused HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const { received } = await send(`${refused}x\r\n`);
     expect(received.match(/HTTP\/1.1 \d+/g)).toHaveLength(1);
@@ -169,7 +169,7 @@ describe('an unusual but valid request', () => {
     ['an empty Host line', get('Host:', 'Connection: close')],
     ['a Host that is an address of IPv6 with a port', get('Host: [::1]:8080', 'Connection: close')],
     ['an expectation that is not known', get('Host: a', 'Expect: the-best', 'Connection: close')],
-  ])('is answered if it has %s', async (_, text) => {
+  ])('is answered with 200 if it has %s', async (_, text) => {
     const { received } = await send(text);
     expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/);
     expect(received).toMatch(/\r\n\r\nfine$/);

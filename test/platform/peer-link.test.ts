@@ -39,7 +39,7 @@ describe('a message to another process', () => {
     expect(await send('late')).toBe('late');
   });
 
-  it('fails without a sign of life, and the other process sees that the connection has ended', async () => {
+  it('throws if the other process sends neither an answer nor a sign of life, and that process sees the closed connection', async () => {
     const closed: boolean[] = [];
     const receive: Receive = async (_body, isClosed) => {
       closed.push(isClosed());
@@ -50,7 +50,7 @@ describe('a message to another process', () => {
     await expect.poll(() => closed, { timeout: within(5_000) }).toEqual([true]);
   });
 
-  it('fails if the other process refuses it or has ended', async () => {
+  it('throws if the other process answers 401 or has ended', async () => {
     const { send, app } = await open(async () => 401);
     await expect(send('a')).rejects.toThrow('another process answers 401');
     app.server.closeAllConnections();

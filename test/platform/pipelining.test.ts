@@ -42,7 +42,7 @@ const send = (...paths: string[]) =>
 const paths = () => handled.map(({ path }) => path);
 
 describe('requests that a client pipelines', () => {
-  it('are handled in sequence, and each is answered', async () => {
+  it('are passed to the handler one after another, each when the previous one is answered', async () => {
     send('/1', '/2', '/3');
     await expect.poll(paths).toEqual(['/1']);
     handled[0]?.response.end('first');
@@ -56,7 +56,7 @@ describe('requests that a client pipelines', () => {
     expect(handled.map(({ closed }) => closed)).toEqual([true, true, true, false]);
   });
 
-  it('are not handled after the client resets the connection, and the running request is aborted', async () => {
+  it('are not passed to the handler after the client resets the connection, and the running request is closed', async () => {
     send('/1', '/2', '/3');
     await expect.poll(paths).toEqual(['/1']);
     socket.resetAndDestroy();
@@ -64,7 +64,7 @@ describe('requests that a client pipelines', () => {
     expect(paths()).toEqual(['/1']);
   });
 
-  it('are not handled after an answer that closes the connection', async () => {
+  it('are not passed to the handler after an answer with "Connection: close"', async () => {
     send('/1', '/2');
     await expect.poll(paths).toEqual(['/1']);
     handled[0]?.response.writeHead(200, { connection: 'close' }).end('last');
@@ -73,7 +73,7 @@ describe('requests that a client pipelines', () => {
     expect(paths()).toEqual(['/1']);
   });
 
-  it('close the connection, without being handled, if more than 17 are pending', async () => {
+  it('are not passed to the handler if more than 17 are pending: the server closes the connection', async () => {
     send(...Array.from({ length: 17 }, (_, n) => `/${n}`));
     await expect.poll(paths).toEqual(['/0']);
     send('/17');

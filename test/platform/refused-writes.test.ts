@@ -60,9 +60,9 @@ const cases = refusals.flatMap(([code, codeName]) => ways.map((by) => ({ code, c
 
 const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'ledger';
 
-describe('a ledger page that the database refuses', () => {
+describe('the insert of a ledger page that the database refuses', () => {
   it.each(cases)(
-    'causes a 503 without a charge if the $by has the error $code $codeName, and the code works later',
+    'causes a 503 without a charge for an error of the $by with code $code $codeName; later the code can be exchanged',
     async (given) => {
       const visited = await verifyUser(server, partner);
       const before = await ledger();
@@ -78,7 +78,7 @@ describe('a ledger page that the database refuses', () => {
     },
   );
 
-  it('is sent once if the refusal proves that it was not written, and again otherwise', async () => {
+  it('is not repeated if the error proves that nothing was written, and is repeated otherwise', async () => {
     proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
     await exchange(await verifyUser(server, partner));
     expect(proxy.refused).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('a ledger page that the database refuses', () => {
   });
 
   it.each(ways)(
-    'is charged once, and the next exchange names the charge, if a router loses every reply (by %s)',
+    'causes a 503 and one charge, which a later 400 names, if it succeeded but every reply is an error of the %s',
     async (by) => {
       const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
       const visited = await verifyUser(server, partner);
@@ -109,7 +109,7 @@ describe('a ledger page that the database refuses', () => {
   );
 
   it.each(ways)(
-    'is charged once, and the caller gets the token, if a router loses the first reply (by %s)',
+    'causes a token and one charge if it succeeded but the first reply is an error of the %s',
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
@@ -121,7 +121,7 @@ describe('a ledger page that the database refuses', () => {
     },
   );
 
-  it('is charged once, and the next exchange names the charge, if its reply is lost and its repetition is refused', async () => {
+  it('causes a 503 and one charge, which a later 400 names, if it succeeded but its reply is lost and a repetition refused', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
     const visited = await verifyUser(server, partner);
@@ -141,7 +141,7 @@ describe('a database that refuses every write', () => {
   const refused: Refusal = { code: 13, codeName: 'Unauthorized', by: 'command' };
 
   it.each(ways)(
-    'makes every endpoint that writes answer 503 with Retry-After, if it refuses by %s',
+    'causes a 503 with Retry-After from every endpoint that writes, if the refusal is an error of the %s',
     async (by) => {
       const visited = await verifyUser(server, partner);
       const granted = await (await exchangeCode(server, partner, await verifyUser(server, partner))).json();
@@ -193,7 +193,7 @@ describe('a database that refuses every write', () => {
   );
 
   it.each(ways)(
-    'makes the process not ready with a reason until writes succeed again, if it refuses by %s',
+    'causes a 503 of /readyz with a reason until writes succeed again, if the refusal is an error of the %s',
     async (by) => {
       const ready = async () => {
         const response = await fetch(`${server.baseUrl}/readyz`);

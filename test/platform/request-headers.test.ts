@@ -16,7 +16,7 @@ describe('a header that is too long', () => {
     });
   });
 
-  it('keeps the last addresses of X-Forwarded-For, because trusted proxies append them', () => {
+  it('keeps its last addresses if it is X-Forwarded-For, because trusted proxies append them', () => {
     const invented = Array.from({ length: 100 }, (_, n) => `10.0.0.${n}`).join(', ');
     const { 'x-forwarded-for': kept } = bounded({ 'x-forwarded-for': `${invented}, 192.0.2.1, 192.0.2.2` });
     const addresses = String(kept).split(', ');
@@ -25,7 +25,7 @@ describe('a header that is too long', () => {
     expect(String(kept).length).toBeLessThanOrEqual(512);
   });
 
-  it('loses cookies of other applications, and keeps the cookies of this service', () => {
+  it('keeps only the cookies of this service if it is a Cookie header', () => {
     const others = Array.from({ length: 200 }, (_, n) => `other${n}=${'x'.repeat(50)}`).join('; ');
     const { cookie } = bounded({ cookie: `${others}; svc_ses_1=secret; more=1; svc_language=de` });
     expect(cookie).toBe(' svc_ses_1=secret; svc_language=de');

@@ -75,7 +75,7 @@ async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
   return [...found].toSorted();
 }
 
-it('the master key is replaced during traffic without a failed exchange, and then all secrets work without the old key', {
+it('the master key can be replaced during traffic: no exchange fails, and all secrets open without the old key', {
   timeout: within(180_000),
 }, async () => {
   const database = await freshDatabase();

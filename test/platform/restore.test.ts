@@ -110,7 +110,7 @@ async function membersOf(server: ServerProcess) {
 const age = Number(process.env['RESTORE_AGE_SECONDS'] ?? 0);
 
 it(
-  'a restored backup passes the audit, and accepts no credential that was issued after the backup',
+  'a restored backup has a correct ledger, and answers 401 to credentials that were issued after the backup',
   async () => {
     const server = await createServerProcess({ SVC_PORTAL: 'on' });
     const backup = join(temporaryFolder('backup'), 'backup');

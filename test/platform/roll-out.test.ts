@@ -52,7 +52,7 @@ function createBalancer() {
   };
 }
 
-it('a client of the load balancer gets no refused connection and no 5xx while four processes are replaced', {
+it('a client of the load balancer gets no connection error and no 5xx while four processes are replaced', {
   timeout: within(120_000),
 }, async () => {
   const { uri } = await freshDatabase();

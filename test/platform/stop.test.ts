@@ -50,7 +50,7 @@ describe('a server that is asked to stop during requests', () => {
 });
 
 describe('a server that is asked to stop, with a drain delay', () => {
-  it('answers /readyz with 503 and other requests as usual, closes connections after answers, and then stops', async () => {
+  it('answers /readyz with 503 and other requests with 200 during the delay, closes connections, and then stops', async () => {
     const server = await startTestServer({ env: { SVC_DRAIN_DELAY: '700ms' } });
     const stopped = server.stop();
     for (const base of [server.baseUrl, server.adminUrl]) {

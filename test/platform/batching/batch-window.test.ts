@@ -38,7 +38,7 @@ async function sent(items: number) {
   return batch;
 }
 
-describe('a batch window', () => {
+describe('a batch window (the time in which a batch accepts items)', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
@@ -46,14 +46,14 @@ describe('a batch window', () => {
     vi.useRealTimers();
   });
 
-  it.each([1, 2, 3])('closes immediately if the size of the last batch was %i', async (items) => {
+  it.each([1, 2, 3])('closes immediately if the last batch had only %i items', async (items) => {
     const batch = await sent(items);
     batch.begin(1);
     await pass(0);
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes as soon as the batch is as large as the last one', async () => {
+  it('closes as soon as the batch has as many items as the last one, here four', async () => {
     const batch = await sent(4);
     batch.begin(1);
     batch.add(2);
@@ -64,7 +64,7 @@ describe('a batch window', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes after 2 ms if the batch stays smaller than the last one, and the next batch expects fewer items', async () => {
+  it('closes after 2 ms if the batch has fewer items than the last one, and the next batch waits for fewer', async () => {
     const batch = await sent(50);
     batch.begin(1);
     await pass(1);
@@ -76,7 +76,7 @@ describe('a batch window', () => {
     expect(batch.isClosed()).toBe(true);
   });
 
-  it('closes at the configured number of items, or after the configured time', async () => {
+  it('closes at the configured number of items (2), or after the configured time (10 ms)', async () => {
     const batch = opened({ ms: 10, items: 2 });
     for (const _time of ['first', 'second']) {
       batch.begin(1);

@@ -16,7 +16,7 @@ describe('adminHostFault', () => {
     expect(adminHostFault(host)).toBeUndefined();
   });
   it.each(['0.0.0.0', '::', '8.8.8.8', '172.32.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'admin.example'])(
-    'refuses %s',
+    'returns a fault that names the address for %s, which is not private',
     (host) => {
       expect(adminHostFault(host)).toContain(host);
     },

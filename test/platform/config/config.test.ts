@@ -93,7 +93,7 @@ describe('SVC_PEER_ADDRESS', () => {
   });
 
   it.each(['10.0.0.5:', ':9000', '10.0.0.5:65536', '[10.0.0.5]:1', '[fd00::5', 'http://a', 'a b', 'a:1:2'])(
-    'is refused as "%s"',
+    'is reported as a fault of the configuration if it is "%s"',
     (text) => {
       expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
     },
@@ -202,16 +202,19 @@ describe('the configuration check', () => {
     expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
   });
 
-  it.each(Object.keys(production).slice(1))('refuses a production environment without %s', (name) => {
-    const { [name as keyof typeof production]: _missing, ...rest } = production;
-    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
-    const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
-    expect(inStaging).toHaveLength(
-      ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL'].includes(name) ? 1 : 0,
-    );
-  });
+  it.each(Object.keys(production).slice(1))(
+    'reports a fault if a production environment has no %s',
+    (name) => {
+      const { [name as keyof typeof production]: _missing, ...rest } = production;
+      expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
+      const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
+      expect(inStaging).toHaveLength(
+        ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL'].includes(name) ? 1 : 0,
+      );
+    },
+  );
 
-  it.each(['staging', 'production'])('refuses a base URL without https in %s', (environment) => {
+  it.each(['staging', 'production'])('reports a fault if the base URL has no https in %s', (environment) => {
     const given = { ...production, SVC_ENVIRONMENT: environment, SVC_BASE_URL: 'http://verify.example' };
     expect(faultsOf(given)).toEqual(['SVC_BASE_URL: must be https outside development']);
   });
@@ -280,7 +283,7 @@ describe('the configuration check', () => {
     },
   );
 
-  it('reports unsupported options of MONGODB_URI in one fault for each reason', () => {
+  it('lists several unsupported options of MONGODB_URI in one fault for each reason', () => {
     const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
     expect(faultsOf({ MONGODB_URI: uri })).toEqual([
       expect.stringMatching(/^MONGODB_URI: must not set w, j: /),

@@ -84,7 +84,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     );
   });
 
-  it('accepts a VICAL and its providers as trust anchors, and refuses unusable files and unknown fields', () => {
+  it('accepts the file of a VICAL and its providers as trust anchors; an unreadable file or unknown field is a fault', () => {
     const vical = join(directory, 'list.vical');
     writeFileSync(vical, 'read later');
     const trustAnchors = { vical, providers: anchor };
@@ -98,7 +98,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(refused({ other: 1 })).toThrow();
   });
 
-  it('accepts the profiles mdl and photo-id with an access certificate, and refuses mdl without one', () => {
+  it('accepts the profiles mdl and photo-id with an access certificate; mdl without one is a fault', () => {
     const licence = { ...person, name: 'licence', profile: 'mdl', stableIdentifier: true };
     const photo = { ...person, name: 'photo', profile: 'photo-id' };
     const given = read([licence, photo], { EUDI_KEY: key });
@@ -109,7 +109,7 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     expect(() => read([{ ...licence, access: undefined }])).toThrow('is required for mdl');
   });
 
-  it('is refused if a source has the name of an OpenID provider', () => {
+  it('throws a fault if a source has the same name as an OpenID provider', () => {
     const oidc = [{ name: 'age-app', label: 'x', issuer: 'https://id.test', clientId: 'x' }];
     expect(() => read([age], { SVC_OIDC_SOURCES: JSON.stringify(oidc) })).toThrow('name of another source');
   });
@@ -150,7 +150,7 @@ describe('a file of trust anchors', () => {
     expect(trust.fault(now + 900 * 86_400_000)).toBe('no trust anchor is a valid certificate authority');
   });
 
-  it('is usable again when it was missing for a while and is back unchanged', () => {
+  it('has no fault any more after the missing file has been put back unchanged', () => {
     const file = join(directory, 'away.pem');
     writeFileSync(file, anchor);
     let uptime = 0;

@@ -6,7 +6,7 @@ type Settings = Partial<Parameters<typeof readPasskeys>[0]>;
 const read = (baseUrl: string, { portal, passkeys, rpId }: Settings = {}) =>
   readPasskeys({ portal, passkeys, rpId, baseUrl });
 
-it('SVC_PORTAL is refused if browsers support no passkeys for the base URL', () => {
+it('SVC_PORTAL=on is a fault if the base URL is http on a public host, or has an IP address', () => {
   const faultsOf = (baseUrl: string, portal = true) => read(baseUrl, { portal }).faults;
   expect(faultsOf('http://id.example')).toEqual(['SVC_PORTAL: passkeys need a base URL with https']);
   expect(faultsOf('https://192.0.2.1')).toEqual([
@@ -28,7 +28,7 @@ it('SVC_PASSKEYS=off sets no relying party ID, and ignores a wrong SVC_PASSKEY_R
   expect(read('https://id.example', { passkeys: false, rpId: 'other.example' }).faults).toEqual([]);
 });
 
-it('SVC_PASSKEYS=on is refused for a base URL without passkeys, as is an SVC_PASSKEY_RP_ID of another domain', () => {
+it('SVC_PASSKEYS=on is a fault if the base URL has an IP address; so is an SVC_PASSKEY_RP_ID of another domain', () => {
   expect(read('https://192.0.2.1', { passkeys: true }).faults).toEqual([
     'SVC_PASSKEYS: a base URL with an IP address can have no passkeys',
   ]);

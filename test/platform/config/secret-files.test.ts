@@ -58,13 +58,13 @@ describe('a secret in a file', () => {
     });
   });
 
-  it('is refused if the variable that it replaces is set too', () => {
+  it('is a fault if both the variable and its _FILE variable are set', () => {
     expect(faultsOf({ SVC_MASTER_KEY: key, SVC_MASTER_KEY_FILE: fileWith(key) })).toEqual([
       'SVC_MASTER_KEY_FILE: SVC_MASTER_KEY is set too; set one of them',
     ]);
   });
 
-  it('is reported in one fault, without its content, if it is unusable', () => {
+  it('is one fault for each missing, empty or too short file, and the fault does not show the content', () => {
     expect(
       faultsOf({
         ...production,

@@ -32,7 +32,7 @@ const commands: [string, 'read' | 'write', (rows: Rows) => Promise<unknown>][] =
 ];
 
 it.each(commands)(
-  '%s on a connection that has just closed is a %s that succeeds when the driver repeats it, or fails as unavailable',
+  '%s on a closed connection, a %s, is sent again by the driver if repeating is safe, else it fails as unavailable',
   async (_name, kind, command) => {
     const { rows, features, end } = await breakable();
     end();
@@ -46,7 +46,7 @@ it.each(commands)(
   },
 );
 
-it('a bulk write without a reply counts as unavailable, and a refused one as a duplicate key', async () => {
+it('a bulk write whose connection ends is an unavailable error; a duplicate document is a duplicate key error', async () => {
   const { rows, end } = await breakable();
   const refused: unknown = await rows.insertMany([{ _id: 'one' }]).catch((error: unknown) => error);
   expect([isDuplicateKey(refused), isUnavailable(refused)]).toEqual([true, false]);
@@ -63,7 +63,7 @@ it('insertMissing sends its documents again on another connection after a lost r
   expect(await rows.countDocuments()).toBe(2);
 });
 
-it('insertMissing fails if the server refuses a document for another reason than a duplicate', async () => {
+it('insertMissing throws if the server refuses a document with another error than a duplicate key', async () => {
   const { rows } = await breakable();
   const refused = { _id: ['three'] as unknown as string };
   await expect(insertMissing(rows, [refused])).rejects.toThrow();

@@ -91,7 +91,7 @@ describe('ensureIndexes', () => {
     });
   });
 
-  it('keeps an equivalent index with another name', async () => {
+  it('does not replace an index that is equal to the declared one except for its name', async () => {
     const { db } = await freshDatabase();
     await ensureIndexes(db, declarations);
     await ensureIndexes(db, [{ collection: 'codes', key: { hash: 1 }, unique: true, name: 'by_hash' }]);

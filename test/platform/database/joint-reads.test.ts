@@ -59,7 +59,7 @@ describe('reads in the same turn of the event loop', () => {
     expect(commands).toHaveLength(1);
   });
 
-  it("all fail with the database's error", async () => {
+  it("all reject with the database's error if their common command fails", async () => {
     const { read } = await harness({ fail: () => new MongoServerError({ message: 'no', code: 13 }) });
     const results = await Promise.allSettled([read(person('a')), read(cat('a'))]);
     expect(results).toMatchObject([{ reason: { code: 13 } }, { reason: { code: 13 } }]);
@@ -95,7 +95,7 @@ describe('a read', () => {
     expect(commands).toHaveLength(2);
   });
 
-  it('fails if its connection ends twice', async () => {
+  it('rejects with the connection error if its connection ends twice, after two commands', async () => {
     const { commands, read } = await harness({ fail: () => new MongoNetworkError('connection closed') });
     await expect(read(person('a'))).rejects.toThrow('connection closed');
     expect(commands).toHaveLength(2);

@@ -35,7 +35,7 @@ it('a migration continues where the process before it ended, and changes each do
   expect(await migrator().states([migration])).toMatchObject([{ changed: count, done: true }]);
 });
 
-it('one process at a time works on a migration, and another one continues when the lease of a crashed one has expired', async () => {
+it('a migration runs in one process at a time, and another continues after the lease of a crashed process has expired', async () => {
   const { documents, migrator } = await people();
   await Promise.all([migrator(), migrator(), migrator()].map((each) => each.work([migration])));
   await migrator().work([migration]);

@@ -27,7 +27,7 @@ describe('requireSchema', () => {
   });
 
   it.each(['wallets', 'accesses'])(
-    'refuses a database with the collection %s, and leaves it unchanged',
+    'throws for a database with the old collection %s, names SVC_DATA_DIR as remedy, and changes nothing',
     async (name) => {
       await database.db.collection(name).insertOne({ old: true });
       await expect(requireSchema(database.db, versions)).rejects.toThrow(
@@ -37,7 +37,7 @@ describe('requireSchema', () => {
     },
   );
 
-  it('accepts a database of the previous build; refuses one of an older build, and leaves it unchanged', async () => {
+  it('accepts the schema version of the previous build, but throws for an older version and changes nothing', async () => {
     const meta = database.db.collection<{ _id: string; version: number }>('meta');
     await meta.insertOne({ _id: 'schema', version: versions.oldest });
     await requireSchema(database.db, versions);
@@ -48,7 +48,7 @@ describe('requireSchema', () => {
     expect(await meta.find().toArray()).toEqual([{ _id: 'schema', version: versions.oldest - 1 }]);
   });
 
-  it('refuses a database of a newer build', async () => {
+  it('throws "start a newer build" for a database with a newer schema version', async () => {
     const meta = database.db.collection<{ _id: string; version: number }>('meta');
     await meta.insertOne({ _id: 'schema', version: versions.version + 1 });
     await expect(requireSchema(database.db, versions)).rejects.toThrow('start a newer build');
@@ -67,7 +67,7 @@ describe('requireSchema', () => {
     return db;
   }
 
-  it('refuses a database whose duplicate key errors do not name the index', async () => {
+  it('throws a ConfigError for a database whose duplicate key errors do not name the index', async () => {
     await requireSchema(database.db, versions);
     const unnamed = await answering({ code: 11_000, codeName: 'DuplicateKey', by: 'document' });
     await expect(requireSchema(unnamed, versions)).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('requireSchema', () => {
   });
 
   it.each(['command', 'document'] as const)(
-    'accepts a database that refuses writes at present, with an error for the %s',
+    'accepts a database whose disk is full, with an OutOfDiskSpace error for the %s',
     async (by) => {
       await requireSchema(database.db, versions);
       const full = await answering({ code: 14_031, codeName: 'OutOfDiskSpace', by });

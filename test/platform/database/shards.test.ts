@@ -174,7 +174,7 @@ function refusing(code: number): Db {
 }
 
 it.each([13, 115, 8000])(
-  'reportShards does not fail if the database refuses a read with error %i, and lists what it could not read',
+  'reportShards lists the data that it could not read, if the database refuses the read with error %i',
   async (code) => {
     const { db } = await freshDatabase();
     const cluster = { router: Promise.resolve(true), config: refusing(code) };

@@ -65,7 +65,7 @@ const withField = (name: string) =>
 const show = () => server.admin.schema.show.query();
 
 describe('an upgrade', () => {
-  it('migrates in the background, and the previous build runs until it is finished', async () => {
+  it('migrates documents while processes of the previous build still run, and cannot be finished until they end', async () => {
     const old = await start(before);
     await server.sweep();
     expect([await withField('region'), await withField('title')]).toEqual([2, 0]);
@@ -87,7 +87,7 @@ describe('an upgrade', () => {
     await old.stop();
   });
 
-  it('is finished once, and a process of the older build then stops its work and logs why', async () => {
+  it('can be finished twice with the same result; a process of the older build then answers 503 and cannot restart', async () => {
     const old = await start(before);
     const partner = await createPartner(old);
     const code = await verifyUser(old, partner);
@@ -110,7 +110,7 @@ describe('an upgrade', () => {
     await expect(start(before)).rejects.toThrow('start a newer build');
   });
 
-  it('writes what the previous build cannot read, keeps both forms for 75 minutes, and then drops old indexes', async () => {
+  it('writes old and new fields for 75 minutes after it is finished, then only new ones, and drops old indexes', async () => {
     const indexes = async () => (await database.db.collection('partners').indexes()).map(({ name }) => name);
     clock.advance(2 * minute);
     await server.sweep();

@@ -27,24 +27,24 @@ const next = (_id: string, version = 1) => ({
 });
 
 describe('a group insert', () => {
-  it('returns a result for each document, and an existing document does not fail the others', async () => {
+  it('returns "inserted" or "exists" for each document, and inserts the others if one exists', async () => {
     const group = [item('a'), item('old'), item('b', 'old'), item('c'), item('c')];
     expect(await insertEach(items, group)).toEqual(['inserted', 'exists', 'exists', 'inserted', 'exists']);
     expect(await stored()).toEqual(['a', 'c', 'old']);
   });
 
-  it('is sent again after a lost command', async () => {
+  it('is sent again if the connection ended before the command arrived', async () => {
     losses.push('command');
     expect(await insertEach(items, [item('a'), item('old')])).toEqual(['inserted', 'exists']);
   });
 
-  it('inserts each document once and fails none after a lost reply', async () => {
+  it('reports documents as "exists" if the first reply was lost, and inserts each document once', async () => {
     losses.push('reply');
     expect(await insertEach(items, [item('a'), item('b')])).toEqual(['exists', 'exists']);
     expect(await stored()).toEqual(['a', 'b', 'old']);
   });
 
-  it('fails if the second reply is lost as well', async () => {
+  it('throws if both the reply and the reply of the repetition are lost', async () => {
     losses.push('reply', 'reply');
     await expect(insertEach(items, [item('a')])).rejects.toThrow('the reply is lost');
   });
@@ -58,7 +58,7 @@ describe('a group of updates', () => {
     expect((await items.findOne({ _id: 'old' }))?.version).toBe(3);
   });
 
-  it('names a refused statement, and applies the others', async () => {
+  it('returns the position of a statement that breaks a unique index, and applies the other statements', async () => {
     await insertEach(items, [item('a'), item('b')]);
     const taken = { updateOne: { filter: { _id: 'a' }, update: { $set: { name: 'old' } } } };
     const { allMatched, refused } = await updateEach(items, [taken, next('b')]);

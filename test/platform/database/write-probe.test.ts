@@ -13,7 +13,7 @@ function probed() {
   return { state, tryWrite };
 }
 
-it('a write probe sends one write for all checks within 5 s', async () => {
+it('a write probe writes once for all readiness checks within 5 s', async () => {
   const { state, tryWrite } = probed();
   expect(await Promise.all(Array.from({ length: 20 }, tryWrite))).toEqual(Array(20).fill(undefined));
   state.now = 4_999;
@@ -24,7 +24,7 @@ it('a write probe sends one write for all checks within 5 s', async () => {
   expect(state.writes).toBe(2);
 });
 
-it('a write probe reports a refused write by its error name and code, and writes again after a second', async () => {
+it('a write probe returns name and code of a refused write for a second, and then writes again', async () => {
   const { state, tryWrite } = probed();
   state.refuses = true;
   expect(await tryWrite()).toBe('OutOfDiskSpace (14031)');

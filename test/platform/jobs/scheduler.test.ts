@@ -63,7 +63,7 @@ describe('the scheduler', () => {
     await expect.poll(() => db.collection('jobs').countDocuments()).toBe(0);
   });
 
-  it('schedules jobs without being started', async () => {
+  it('stores and lists a job even if this process has not started to run jobs', async () => {
     const { scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     expect(await scheduler.list({ limit: 10 })).toMatchObject([
@@ -71,7 +71,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('creates a new job if a job of the same name and key is running', async () => {
+  it('stores a second job of the same name and key while the first one is running', async () => {
     const { db, scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     await db.collection('jobs').updateOne({}, { $set: { lockedAt: new Date() } });
@@ -88,7 +88,7 @@ describe('the scheduler', () => {
     expect(await ran).toEqual(['a']);
   });
 
-  it('keeps a failed job with its error message', async () => {
+  it('stores the error message of a failed job, and lists the job with it', async () => {
     const { scheduler } = await setUp();
     scheduler.define('greet', () => Promise.reject(new Error('no voice')));
     await scheduler.at('greet', soon(0), 'a');

@@ -89,7 +89,7 @@ describe('keyring rotate', () => {
     });
   });
 
-  it('derives new codes from a new key, and earlier codes stay usable', async () => {
+  it('makes later codes depend on a new key, and codes of before and after can be exchanged', async () => {
     const { first, second } = pair;
     const early = await pair.verifyUser(partner);
     await first.admin.keyring.rotate.mutate({ use: 'code' });
@@ -109,7 +109,7 @@ describe('keyring rotate', () => {
 });
 
 describe('keyring retire', () => {
-  it('is refused while a token of the key may be valid; later it removes the key from the JWKS of every process', async () => {
+  it('is refused until 61 minutes after the replacement of the key; later it removes the key from every JWKS', async () => {
     const { first, second, clock } = pair;
     const retire = (id: string) => first.admin.keyring.retire.mutate({ id });
     const told = (key: string) => retire(key).catch((error: Error) => error.message);
@@ -154,7 +154,7 @@ describe('keyring retire', () => {
 });
 
 describe('keyring reseal', () => {
-  it('is refused while a process seals with another master key, or lacks the old one', async () => {
+  it('is refused with `refused` while a process uses another master key; a process without the old key cannot start', async () => {
     const { first } = pair;
     await first.sweep();
     const shared = { MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
@@ -240,7 +240,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual(present.kids);
   });
 
-  it('replaces a pending key by a new key that becomes active at the same time', async () => {
+  it('replaces a pending signing key by a new pending key with the same time of activation', async () => {
     const { first, clock } = pair;
     const signing = (await tokens()).kids;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
@@ -256,7 +256,7 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual([newKid, newKid]);
   });
 
-  it('replaces the current key, and keeps the planned time of a pending rotation', async () => {
+  it('replaces the current key at once, and a pending key still becomes current at its planned time', async () => {
     const { first, clock } = pair;
     const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
     const pendingKid = (await publishedAt(first)).at(-1);
@@ -290,12 +290,12 @@ describe('keyring retire --compromised', () => {
     expect((await tokens()).kids).toEqual([newKid, newKid]);
   });
 
-  it('is refused for keys of other purposes', async () => {
+  it('is refused with `refused` for a code key, an id key and a pairwise key', async () => {
     for (const key of ['code-1', 'id-1', 'pairwise-1']) expect(await refusal(retire(key))).toBe('refused');
   });
 });
 
-it('a process reads the keys several times between two heartbeats', async () => {
+it('a process reads the keys from the database at least twice between two heartbeats', async () => {
   await expect
     .poll(() => counts.keys - 2 * counts.heartbeats, { timeout: within(25_000) })
     .toBeGreaterThan(2);

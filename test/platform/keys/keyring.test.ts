@@ -7,7 +7,7 @@ import { freshDatabase } from '../../harness/database.ts';
 const sealing = createSealing([new Uint8Array(32).fill(1)]);
 
 describe('the keyring', () => {
-  it('is the same for all processes that start simultaneously: the first insert of each key wins', async () => {
+  it('has the same keys in six processes that start simultaneously, because the first insert of each key wins', async () => {
     const { db } = await freshDatabase();
     const rings = await Promise.all(Array.from({ length: 6 }, () => loadKeyring(db, sealing)));
     const shared = rings.map(({ signing, code, id, pairwise, publicKeys }) => ({
@@ -22,7 +22,7 @@ describe('the keyring', () => {
     expect(await loadKeyring(db, sealing)).toMatchObject({ signing: { kid: rings[0]?.signing.kid } });
   });
 
-  it('keeps four different keys, and none is readable in the database', async () => {
+  it('has different keys for ids, subjects and codes, and the database contains none of them in plain text', async () => {
     const { db } = await freshDatabase();
     const { id, pairwise, code } = await loadKeyring(db, sealing);
     const bytes = [id, pairwise, code.current.bytes].map((each) => Buffer.from(each).toString('base64url'));
@@ -50,7 +50,7 @@ describe('the keyring', () => {
     await jwtVerify(token, await importJWK(jwk, 'ES256'));
   });
 
-  it('signs with the newest signing key, and verifies with older ones', async () => {
+  it('signs with the newest signing key, and publishes the older public keys too', async () => {
     const { db } = await freshDatabase();
     const before = await loadKeyring(db, sealing);
     const keys = db.collection<{ _id: string; createdAt: Date }>('keys');

@@ -14,7 +14,7 @@ const old = createSealing([oldKey]);
 const sealing = createSealing([newKey, oldKey]);
 const field = { collection: 'things', field: 'about.secret', counted: true };
 
-it('a value is resealed, unless it was replaced after it was read', async () => {
+it('resealSome encrypts values with the new master key, except a value that another process has changed meanwhile', async () => {
   const { db } = await freshDatabase();
   const things = db.collection<Thing>('things');
   for (const _id of ['kept', 'rotated'])

@@ -13,7 +13,7 @@ describe('sealing', () => {
     expect(await sealing.seal('whsec_secret')).not.toBe(sealed);
   });
 
-  it('produces a compact JWE whose header names the master key only by its fingerprint', async () => {
+  it('produces a compact JWE whose header contains a 12-character fingerprint of the master key', async () => {
     const sealed = await createSealing([key(1)]).seal('x');
     const header = JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString());
     expect(header).toEqual({ alg: 'dir', enc: 'A256GCM', kid: expect.stringMatching(/^[A-Za-z0-9_-]{12}$/) });
@@ -30,7 +30,7 @@ describe('sealing', () => {
     await expect(createSealing([key(1)]).open(fresh)).rejects.toThrow('SVC_MASTER_KEY does not list');
   });
 
-  it('refuses an altered value, and text that was never sealed', async () => {
+  it('throws for an altered value, and for text that was never sealed', async () => {
     const sealing = createSealing([key(1)]);
     const parts = (await sealing.seal('a longer secret text')).split('.');
     const flipped = `${parts[3]?.startsWith('A') ? 'B' : 'A'}${parts[3]?.slice(1)}`;

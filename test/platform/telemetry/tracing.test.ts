@@ -73,7 +73,7 @@ describe('a trace', () => {
     expect(JSON.stringify(collector.resources()[0]?.resource.attributes)).toContain('svc-gateway');
   });
 
-  it('starts here if the caller has none, and the log names it', async () => {
+  it('begins with the request if the caller sent no traceparent, and the log line has the same trace id', async () => {
     const answer = await fetch(`${server.baseUrl}/api/oauth/userinfo`);
     const requestId = answer.headers.get('x-request-id');
     const of = () => spans().find((span) => attributeOf(span, 'svc.request_id') === requestId);

@@ -86,7 +86,7 @@ describe('a new passkey', () => {
     expect(await passkeyOf(new TestAuthenticator(origin), forgery)).toBeUndefined();
   });
 
-  it('is refused for another challenge', async () => {
+  it('is refused if it answers another challenge than the one that was issued', async () => {
     const options = party.creationOptions(challenge, user, []);
     const answer = readCreation(new TestAuthenticator(origin).create(options)) ?? expect.fail('unread');
     expect(await party.verifyCreation(answer, randomBytes(38).toString('base64url'))).toBeUndefined();
@@ -143,7 +143,7 @@ describe('an assertion', () => {
   });
 
   it.each(['', 'null', '[]', '{"id":"a"}', '{"id":"a b","response":{}}', `{"id":"${'a'.repeat(2_000)}"}`])(
-    'is refused as the malformed text %j',
+    'cannot be read from the malformed text %j',
     (text) => {
       expect(readAssertion(text)).toBeUndefined();
       expect(readCreation(text)).toBeUndefined();
@@ -165,11 +165,11 @@ describe('a challenge', () => {
     expect(challenges.check(['session', 1], issued)).toBeUndefined();
   });
 
-  it.each(['', 'AAAA', 'A'.repeat(51), '%%%'])('is refused as the malformed text %j', (text) => {
+  it.each(['', 'AAAA', 'A'.repeat(51), '%%%'])('is refused if it is the malformed text %j', (text) => {
     expect(challenges.check([], text)).toBeUndefined();
   });
 
-  it('is refused if another key issued it, or its time is in the future', () => {
+  it('is refused if another key issued it, or if its time is more than 9,999 ms in the future', () => {
     const other = createChallenges(randomBytes(32), { now: () => now });
     expect(challenges.check([], other.issue([]))).toBeUndefined();
     const issued = challenges.issue([]);
