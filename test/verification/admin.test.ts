@@ -84,7 +84,7 @@ describe('sessions show', () => {
     });
   });
 
-  it('refuses an unknown session id, and the id of a client', async () => {
+  it('answers "No session ses_1" to an unknown id, and says that an id of a client is one', async () => {
     await expect(hosted.admin.sessions.show.query({ sessionId: 'ses_1' })).rejects.toThrow(
       'No session ses_1',
     );

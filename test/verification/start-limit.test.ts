@@ -119,7 +119,7 @@ describe('the network of a client address', () => {
     ['fe80::1%eth0', 'fe80::/48'],
     ['nonsense', 'unknown'],
     ['', 'unknown'],
-  ])('is derived from the address %s as %s', (address, network) => {
+  ])('derived from %s is %s', (address, network) => {
     expect(networkOf(address, prefixes)).toBe(network);
   });
 });

@@ -98,7 +98,7 @@ describe('the list of methods', () => {
     expect(await timelineOf(sessionId)).toEqual(['started', 'consented']);
   });
 
-  it('is not shown for a client with one source, and the choice of another source gets 400', async () => {
+  it('is not shown for a client with one source, and a form that chooses another source gets 400', async () => {
     const { clientId: one } = await onboard(hosted);
     const { browser, sessionId } = await reachList(one);
     expect(browser.page.body).toContain('Choose who to be');
@@ -110,7 +110,7 @@ describe('the list of methods', () => {
 });
 
 describe('a verification method', () => {
-  it('is removed from the list after it has rejected the user, and the session continues', async () => {
+  it("disappears from the list after it has rejected the user's document, and the session stays pending", async () => {
     const { browser, sessionId } = await reachList();
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'rejected' });
@@ -186,7 +186,7 @@ describe('a verification method', () => {
     expect(leftTo(browser.page)).toContain('code=');
   });
 
-  it('cannot be changed after the user has authenticated', async () => {
+  it('cannot be changed after the user has authenticated: later forms add nothing to the timeline', async () => {
     const { browser, sessionId } = await reachList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
@@ -208,7 +208,7 @@ describe('a verification method', () => {
     expect(chosen).toHaveLength(1);
   });
 
-  it('fails the session as abandoned if the user changes it too often', async () => {
+  it('can be changed fewer than 30 times; then the session fails as abandoned', async () => {
     const { browser, sessionId } = await reachList();
     for (let turn = 0; turn < 30 && leftTo(browser.page) === ''; turn += 1) {
       await browser.press({ method: 'sandbox' });
@@ -220,7 +220,7 @@ describe('a verification method', () => {
     expect(timeline.length).toBeLessThan(50);
   });
 
-  it('fails the session as abandoned if the user cancels after choosing it', async () => {
+  it('can be cancelled after it is chosen: the session then fails as abandoned', async () => {
     const { browser, sessionId } = await reachList();
     await browser.press({ method: 'bank' });
     await browser.press({ decision: 'cancel' });

@@ -83,7 +83,7 @@ describe('a caller with the id of a session but without its cookie', () => {
 
   describe.each(['session', 'phone'])('at /verify/%s', (device) => {
     it.each(Object.keys(requests))(
-      'gets the same error at every step of the session for %s',
+      "gets the same error page at every step of the session, without the partner's name, for %s",
       async (request) => {
         const answers = [];
         for (const id of sessions.values()) {

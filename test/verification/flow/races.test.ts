@@ -89,19 +89,22 @@ describe('a write of the hosted flow', () => {
   const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
   const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
 
-  it.each(cases)('has its normal result if the $loss is lost while it stores $of', async ({ loss, at }) => {
-    const { sessionId, choose } = await reachPeople();
-    const passing = Array.from({ length: at }, () => undefined);
-    hosted.losses.push(...passing, loss);
-    const end = await choose('new-adult');
-    expect(hosted.losses).toEqual([]);
-    expect(returned(end.location)).toHaveProperty('code');
-    await expectOneOfEach(sessionId);
-  });
+  it.each(cases)(
+    'is stored exactly once, and the user gets a code, if the $loss is lost while it stores $of',
+    async ({ loss, at }) => {
+      const { sessionId, choose } = await reachPeople();
+      const passing = Array.from({ length: at }, () => undefined);
+      hosted.losses.push(...passing, loss);
+      const end = await choose('new-adult');
+      expect(hosted.losses).toEqual([]);
+      expect(returned(end.location)).toHaveProperty('code');
+      await expectOneOfEach(sessionId);
+    },
+  );
 
   const twice: Loss[] = ['reply', 'reply'];
   it.each(writes.map((of, at) => ({ of, at })))(
-    'ends in 503 if two replies are lost while it stores $of, and the next request completes the session',
+    'causes a 503 if two replies are lost while it stores $of, and the next request completes the session',
     async ({ at }) => {
       const { browser, sessionId, action, choose } = await reachPeople();
       hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);

@@ -38,7 +38,7 @@ describe('the check of a start', () => {
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
   ] as const)(
-    'admits a %s client with the configured source %s, and chooses the source %s',
+    'admits a %s client whose configured source is %s, with the source %s',
     (mode, named, source) => {
       expect(checkStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
     },
@@ -49,14 +49,17 @@ describe('the check of a start', () => {
     ['live', 'sandbox', /the sandbox serves test clients only/],
     ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
     ['live', 'ghost', /ghost of this client does not exist/],
-  ] as const)('refuses a %s client with the configured source %s', (mode, named, because) => {
-    const verdict = checkStart(query, facts(mode, named));
-    expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
-  });
+  ] as const)(
+    'returns a reason instead of admitting a %s client whose configured source is %s',
+    (mode, named, because) => {
+      const verdict = checkStart(query, facts(mode, named));
+      expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
+    },
+  );
 });
 
 it.each(['pending', 'suspended'] as const)(
-  'the check of a start refuses a client whose partner is %s',
+  'the check of a start returns "the partner account is not active" for a %s partner',
   (status) => {
     const known = facts('test');
     const partner = { _id: 'ptr_1', name: 'Shop', status };

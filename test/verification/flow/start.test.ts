@@ -140,7 +140,7 @@ describe('GET /verify/start with a malformed query', () => {
   });
 });
 
-describe('GET /verify/start', () => {
+describe('GET /verify/start: 400 with the reason', () => {
   const refused = async (clientId: string) => {
     const { response, error } = await start(startQuery(clientId));
     expect(response.status).toBe(400);

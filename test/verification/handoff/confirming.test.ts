@@ -28,7 +28,7 @@ async function reachQuestion() {
 
 describe('the question on the phone "Is this your computer?"', () => {
   it.each([{}, { decision: 'accept' }, { decision: 'phone' }, { decision: 'stay' }, { person: 'adult' }])(
-    'stays open after a form with %j',
+    'is still open after a form with %j, and the user can then confirm',
     async (fields) => {
       const { computer, phone, sessionId } = await reachQuestion();
       const question = phone.form();
@@ -43,11 +43,14 @@ describe('the question on the phone "Is this your computer?"', () => {
     },
   );
 
-  it.each(['deny', 'cancel'])('fails the session if the user answers %s', async (decision) => {
-    const { computer, phone } = await reachQuestion();
-    await phone.press({ decision });
-    const end = returned((await computer.open(computer.at)).location);
-    expect(end).toMatchObject({ error: 'verification_failed' });
-    expect(end).not.toHaveProperty('code');
-  });
+  it.each(['deny', 'cancel'])(
+    'ends the session with verification_failed if the user answers %s',
+    async (decision) => {
+      const { computer, phone } = await reachQuestion();
+      await phone.press({ decision });
+      const end = returned((await computer.open(computer.at)).location);
+      expect(end).toMatchObject({ error: 'verification_failed' });
+      expect(end).not.toHaveProperty('code');
+    },
+  );
 });

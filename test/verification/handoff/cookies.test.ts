@@ -61,7 +61,7 @@ describe("the computer's cookie", () => {
     expect((await computer.open(page)).location).toBe(end.location);
   });
 
-  it('gets no code if it is older than the confirmation, and no code is issued for it', async () => {
+  it("yields no code if it is older than the user's confirmation at the phone, and no code is issued", async () => {
     const { computer, page, cookie, sessionId } = await startAndConsent();
     const phone = await atPhone((await computer.press({ decision: 'phone' })).body);
     const oldCookie = cookie();
@@ -85,7 +85,7 @@ describe("the computer's cookie", () => {
     expect(new Set(ends.map(({ location }) => location)).size).toBe(1);
   });
 
-  it('stays usable after a double click on the phone button', async () => {
+  it('can still open the session page after a double click on the phone button', async () => {
     const { computer, page, cookie } = await startAndConsent();
     const old = cookie();
     const { action, fields } = computer.form();
@@ -97,7 +97,7 @@ describe("the computer's cookie", () => {
   });
 
   it.each([{ decision: 'phone' }, { person: 'adult' }, { decision: 'stay' }])(
-    'does not let a form of an earlier page change the hand-off with %j',
+    'cannot change the hand-off if it is sent with a form of an earlier page: %j',
     async (fields) => {
       const { computer, page, sessionId } = await startAndConsent();
       const other = computer.form();

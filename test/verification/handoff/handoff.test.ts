@@ -43,7 +43,7 @@ async function claimHandoff() {
 
 const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
 
-it('a choice to stay at the computer is recorded once, even if it is sent three times', async () => {
+it('a decision to stay at the computer appears once in the timeline, even if its form is sent three times', async () => {
   const { computer, sessionId } = await offerHandoff();
   const form = computer.form();
   for (let sent = 0; sent < 3; sent += 1)
@@ -196,7 +196,7 @@ describe('a hand-off link', () => {
     ]);
   });
 
-  it('counts simultaneous wrong codes exactly', async () => {
+  it('accepts three wrong codes at most and counts each, if 30 wrong codes are sent simultaneously', async () => {
     const { link, code, sessionId } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -208,7 +208,7 @@ describe('a hand-off link', () => {
     expect(wrongCodeAnswers.length).toBeLessThanOrEqual(3);
   });
 
-  it('is claimed once if the form with its code is sent several times', async () => {
+  it('is claimed once by the phone, even if the form with the right code is sent three times', async () => {
     const { link, code, sessionId } = await offerHandoff();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
@@ -273,7 +273,7 @@ describe('a hand-off link', () => {
 });
 
 describe('the devices of a hand-off', () => {
-  it('are two at most: a phone does not offer a further phone', async () => {
+  it('are one computer and one phone: a phone does not offer to continue on another phone', async () => {
     const phone = openBrowser(hosted, iphone);
     await phone.start(clientId);
     expect((await phone.press({ decision: 'accept' })).body).not.toContain('Continue on my phone');

@@ -7,7 +7,7 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const ids = bytes(16).map((id) => idOfBytes('session', Buffer.from(id)));
 
 describe('the last part of a hand-off link', () => {
-  it('identifies its session, and contains no letter that looks like another character', () => {
+  it('identifies its session, and has no letters i, l, o or u, which look like other characters', () => {
     fc.assert(
       fc.property(ids, bytes(10), (id, secret) => {
         const link = linkOf(id, secret);
@@ -17,7 +17,7 @@ describe('the last part of a hand-off link', () => {
     );
   });
 
-  it('is the same in capitals, with spaces and with dashes', () => {
+  it('identifies the same session if it is typed in capitals, with spaces or with dashes', () => {
     fc.assert(
       fc.property(ids, bytes(10), fc.nat(35), (id, secret, at) => {
         const link = linkOf(id, secret);

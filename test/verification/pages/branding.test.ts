@@ -19,27 +19,30 @@ const theme = {
 };
 
 describe("a partner's colour", () => {
-  it.each(['light', 'dark'] as const)('is readable in the %s scheme for any colour', (scheme) => {
-    fc.assert(
-      fc.property(anyColor, (color) => {
-        const { accent, accentDeep, onAccent, tint, tile, onTile } = paletteOf(parseColor(color), scheme);
-        const { card, ink, soft } = theme[scheme];
-        const pairs = [
-          [onAccent, accent],
-          [onAccent, accentDeep],
-          [accent, card],
-          [accent, tint],
-          [ink, tint],
-          [soft, tint],
-          [onTile, tile],
-        ] as const;
-        for (const [text, ground] of pairs) expect(contrast(text, ground)).toBeGreaterThanOrEqual(readable);
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  it.each(['light', 'dark'] as const)(
+    'yields a palette for the %s scheme in which every text has enough contrast, whatever the colour is',
+    (scheme) => {
+      fc.assert(
+        fc.property(anyColor, (color) => {
+          const { accent, accentDeep, onAccent, tint, tile, onTile } = paletteOf(parseColor(color), scheme);
+          const { card, ink, soft } = theme[scheme];
+          const pairs = [
+            [onAccent, accent],
+            [onAccent, accentDeep],
+            [accent, card],
+            [accent, tint],
+            [ink, tint],
+            [soft, tint],
+            [onTile, tile],
+          ] as const;
+          for (const [text, ground] of pairs) expect(contrast(text, ground)).toBeGreaterThanOrEqual(readable);
+        }),
+        { numRuns: 1000 },
+      );
+    },
+  );
 
-  it('is unchanged if it is readable', () => {
+  it('is used unchanged as the accent if it has enough contrast', () => {
     expect(paletteOf(parseColor('#8a1538'), 'light').accent).toEqual(parseColor('#8a1538'));
     expect(paletteOf(parseColor('#ffd166'), 'dark').accent).toEqual(parseColor('#ffd166'));
   });
@@ -54,7 +57,7 @@ describe("a partner's colour", () => {
     );
   });
 
-  it('is compared with other colours by the contrast that WCAG defines', () => {
+  it('has the contrast ratios of the WCAG examples: black on white is 21, #777777 on white is 4.48', () => {
     expect(contrast(parseColor('#000000'), parseColor('#ffffff'))).toBeCloseTo(21);
     expect(contrast(parseColor('#777777'), parseColor('#ffffff'))).toBeCloseTo(4.48, 2);
   });

@@ -65,7 +65,7 @@ describe('the choice of a language', () => {
     expect(headers['set-cookie']).toBe('svc_language=es; Path=/verify; HttpOnly; Secure; SameSite=Lax');
   });
 
-  it('repeats a refused start, and the page shows the same error', async () => {
+  it('shows the page of a refused start again in the chosen language, with 400 and the same error', async () => {
     const browser = openBrowser(hosted);
     const query = startQuery(clientId, { redirect_uri: 'https://other.example/' });
     const refused = await browser.open(`/verify/start?${query}`);

@@ -75,35 +75,44 @@ const openPages: Record<string, string> = {
 };
 
 describe('every page of the hosted flow', () => {
-  it.each(Object.entries(pages))('such as %s names the operator of the service', async (_name, open) => {
-    const html = footer(await open(plain));
-    expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
-    expect(links(html)).toEqual(ours);
-  });
+  it.each(Object.entries(pages))(
+    'such as %s, opened with a client, names the operator and links to its privacy notice, terms and help',
+    async (_name, open) => {
+      const html = footer(await open(plain));
+      expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
+      expect(links(html)).toEqual(ours);
+    },
+  );
 
-  it.each(Object.entries(openPages))('such as %s names the operator of the service', async (_name, path) => {
-    const html = footer((await openBrowser(hosted).open(path)).body);
-    expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
-    expect(links(html)).toEqual(ours);
-  });
+  it.each(Object.entries(openPages))(
+    'such as %s, opened without a client, names the operator and links to its privacy notice, terms and help',
+    async (_name, path) => {
+      const html = footer((await openBrowser(hosted).open(path)).body);
+      expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
+      expect(links(html)).toEqual(ours);
+    },
+  );
 
   // The page for another browser has no such link, because that browser must not learn the session's client.
   const ofClient = Object.entries(pages).filter(([name]) => name !== 'another browser');
-  it.each(ofClient)("such as %s also links to the client's privacy notice", async (_name, open) => {
-    const html = footer(await open(own));
-    const [privacy, ...others] = ours;
-    expect(links(html)).toEqual([
-      privacy,
-      [privacyUrl, 'Privacy notice of Weinhaus &lt;Grün&gt;'],
-      ...others,
-    ]);
-  });
+  it.each(ofClient)(
+    "such as %s links also to the client's own privacy notice, if the client has one",
+    async (_name, open) => {
+      const html = footer(await open(own));
+      const [privacy, ...others] = ours;
+      expect(links(html)).toEqual([
+        privacy,
+        [privacyUrl, 'Privacy notice of Weinhaus &lt;Grün&gt;'],
+        ...others,
+      ]);
+    },
+  );
 });
 
 describe('the consent page', () => {
   const textOf = (body: string) => body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
-  it('states how long answers are kept, that they are used again, and how to withdraw consent', async () => {
+  it('states that claims are kept for 90 days and used again, and how to withdraw consent', async () => {
     const { body } = await openBrowser(hosted).start(plain);
     const text = textOf(body);
     expect(text).toContain('We keep the answers for up to 90 days,');
@@ -115,7 +124,7 @@ describe('the consent page', () => {
   });
 
   it.each(Object.entries(languages))(
-    'states in %s how long answers are kept',
+    'states in %s that claims are kept for 90 days',
     async (language, { consent, code }) => {
       const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
       const text = textOf(body);

@@ -13,13 +13,13 @@ it.each([
   [0, { minutes: 0, ending: true, refreshAfter: 1 }],
   [-3, { minutes: 0, ending: true, refreshAfter: 1 }],
 ])(
-  'timeLeft returns the minutes shown, the warning and the next refresh, %f minutes before the end',
+  'timeLeft yields the shown minutes, the warning and the seconds until the next reload, %f minutes before the end',
   (left, expected) => {
     expect(timeLeft(left * minute, 0)).toEqual(expected);
   },
 );
 
-it('a page refreshes when the warning is due, and later shows at most three minutes too many', () => {
+it('timeLeft makes a page reload five minutes before the end; afterwards the shown minutes are three too many at most', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 * minute }), (left) => {
       const { minutes, ending, refreshAfter } = timeLeft(left, 0);

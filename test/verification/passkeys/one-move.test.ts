@@ -136,10 +136,10 @@ describe('a return by passkey whose claims expire before its code', () => {
   });
 });
 
-describe('a passkey that does not count its uses', () => {
+describe('a passkey whose counter is always zero', () => {
   const createUserWithSyncedPasskey = () => createUserWithPasskey({}, newCounterlessAuthenticator());
 
-  it('gets the time of its last use', async () => {
+  it('has the time of its last use stored after a return', async () => {
     const user = await createUserWithSyncedPasskey();
     hosted.clock.advance(1_000);
     const { parameters } = await returnByPasskey(user, user.partner.clientId);
@@ -148,7 +148,7 @@ describe('a passkey that does not count its uses', () => {
     expect(passkey).toMatchObject({ counter: 0, synced: true, lastUsedAt: new Date(hosted.clock.now()) });
   });
 
-  it('yields a code even if the time of its last use cannot be stored', async () => {
+  it('yields a code even if storing the time of its last use fails', async () => {
     const user = await createUserWithSyncedPasskey();
     const failure = new MongoNetworkError('connection closed');
     vi.spyOn(hosted.stores.passkeys, 'noteUse').mockRejectedValueOnce(failure);

@@ -64,7 +64,7 @@ describe('the offer of a passkey', () => {
     expect((await browser.press({ person: 'new-adult' })).location).toContain('code=');
   });
 
-  it('makes a passkey whose user handle and name reveal nothing about the user', async () => {
+  it('has a user name and a user handle that contain neither the user id nor the subject', async () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId);
     const { options } = browser.passkeyForm() ?? expect.fail('no question');
@@ -121,7 +121,7 @@ describe('a return by passkey', () => {
     expect((await again()).location).toBe(answer.location);
   });
 
-  it('works at another partner, where the user has another subject', async () => {
+  it('identifies the user at another partner too, where the user has another subject', async () => {
     const { authenticator, userId, sub } = await saved(hosted, clientId);
     const other = await onboard(hosted);
     const browser = openPasskeyBrowser(hosted);
@@ -205,7 +205,7 @@ describe("a user's passkey", () => {
     expect(await used((_own, other) => authenticator.get(other))).toBe('passkey_refused');
   });
 
-  it('is refused if it answers a page that is older than two minutes', async () => {
+  it('is refused with passkey_refused if it answers a page that is older than two minutes', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const answer = used((own) => {
       hosted.clock.advance(121_000);
@@ -237,7 +237,7 @@ describe("a user's passkey", () => {
     expect((await Promise.all(both)).sort()).toEqual([false, true]);
   });
 
-  it('is refused if another answer with the same counter was faster', async () => {
+  it('is refused with passkey_refused if a simultaneous answer with the same counter was stored first', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const { passkeys } = hosted.stores;
     const { noteUse } = passkeys;
@@ -248,7 +248,7 @@ describe("a user's passkey", () => {
     expect(await used((own) => authenticator.get(own))).toBe('passkey_refused');
   });
 
-  it('is refused if its user was erased, even if it still exists', async () => {
+  it('is refused with passkey_unknown if its user was erased but the passkey is still stored', async () => {
     const { authenticator, userId } = await saved(hosted, clientId);
     const erased = { $set: { erasedAt: new Date(hosted.clock.now()) } };
     await hosted.db.collection<{ _id: string }>('users').updateOne({ _id: userId }, erased);
@@ -270,7 +270,7 @@ describe("a user's passkey", () => {
     expect(await used((own) => newAuthenticator().get(own))).toBe('passkey_unknown');
   });
 
-  it('is refused if the answer is not the JSON of a browser', async () => {
+  it('is refused with passkey_refused if the answer is not the JSON of a browser', async () => {
     for (const text of ['', '{}', '[', 'null', '{"id":"a"}'])
       expect(await used(() => text)).toBe('passkey_refused');
   });
@@ -282,7 +282,7 @@ describe("a user's passkey", () => {
     expect(await used((own) => authenticator.get(own))).toBe('passkey_other_mode');
   });
 
-  it('is refused in another browser, from another site, and in a form without its CSRF token', async () => {
+  it('gets 401 in another browser, and 403 from another site or in a form without its CSRF token', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.start(clientId);
@@ -296,7 +296,7 @@ describe("a user's passkey", () => {
     expect((await browser.request(action, { ...fields, credential })).location).toContain('code=');
   });
 
-  it('is refused at a client that does not allow passkeys, whose pages do not mention them', async () => {
+  it('is refused with passkey_refused at a client that does not allow passkeys, and its pages do not mention them', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const closed = await addClient(hosted, partner);
     await hosted.admin.clients.update.mutate({ clientId: closed, passkeys: false });
@@ -317,7 +317,7 @@ describe("a user's passkey", () => {
   });
 });
 
-it('a client that no longer allows passkeys refuses an answer to an earlier page', async () => {
+it('a client whose passkeys an operator turned off refuses an answer to an earlier page with passkey_refused', async () => {
   const { authenticator } = await saved(hosted, clientId);
   const closing = await addClient(hosted, partner);
   const browser = openPasskeyBrowser(hosted);
@@ -332,16 +332,19 @@ describe('a new passkey', () => {
     ['from another site', { origin: 'https://evil.example' }],
     ['without user verification', { verified: false }],
     ['for another relying party', { rpId: 'evil.example' }],
-  ])('is refused if it is created %s, and the user continues without it', async (_what, forgery) => {
-    const browser = openPasskeyBrowser(hosted);
-    await browser.verify(clientId, 'new-adult');
-    const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
-    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
-    await browser.open(`/verify/session/${browser.sessionId()}`);
-    expect((await browser.decline()).location).toContain('code=');
-  });
+  ])(
+    'is refused with passkey_refused if it is created %s, and the user continues without it',
+    async (_what, forgery) => {
+      const browser = openPasskeyBrowser(hosted);
+      await browser.verify(clientId, 'new-adult');
+      const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
+      expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+      await browser.open(`/verify/session/${browser.sessionId()}`);
+      expect((await browser.decline()).location).toContain('code=');
+    },
+  );
 
-  it('is refused, and no longer offered, if the user has ten passkeys', async () => {
+  it('is refused with passkey_refused, and no longer offered, if the user has ten passkeys', async () => {
     const { userId } = await saved(hosted, clientId, 'teen');
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'teen');
@@ -355,7 +358,7 @@ describe('a new passkey', () => {
     await passkeys.deleteMany({ userId });
   });
 
-  it('is refused if it belongs to another user', async () => {
+  it('is refused with passkey_refused if it already belongs to another user', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'child');
@@ -363,7 +366,7 @@ describe('a new passkey', () => {
     expect(answer.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it('is refused in a session whose user was erased', async () => {
+  it('is refused with passkey_refused, and not stored, in a session whose user was erased', async () => {
     const browser = openPasskeyBrowser(hosted);
     await browser.verify(clientId, 'new-adult');
     const session = await hosted.stores.sessions.find(browser.sessionId());
@@ -466,7 +469,7 @@ describe('a user without a stable identity', () => {
     expect((await purgeOf(userId)).user).toBe(hosted.clock.now() + day);
   });
 
-  it('is kept with the claims while a passkey exists, and for a day after its removal', async () => {
+  it('is stored with the claims as long as a passkey exists, and for a day after its removal', async () => {
     const browser = openPasskeyBrowser(hosted);
     const authenticator = newAuthenticator();
     await browser.verify(clientId, 'new-adult');

@@ -30,7 +30,7 @@ async function measured(flow: (send: Hosted['send']) => Promise<{ location: stri
 }
 
 // The two kinds of return alternate, so that a busy machine slows both.
-it('a return by passkey needs 3 requests and less time than a return by a method, which needs 5', {
+it('a return by passkey takes 3 requests and less time than a return with the sandbox form, which takes 5', {
   timeout: within(120_000),
 }, async () => {
   const { clientId } = await onboard(hosted);

@@ -58,7 +58,7 @@ describe('the exchange of a code', () => {
 });
 
 describe('a block of an enrollment', () => {
-  it('changes the status for issued codes, and is noted in the timelines of their sessions', async () => {
+  it('makes issued codes yield the status "blocked", and adds an entry to the timelines of their sessions', async () => {
     const first = await verifyPerson('adult');
     const second = await verifyPerson('adult', first.clientId);
     const { enrollmentId } = await first.stored();
@@ -78,7 +78,7 @@ describe('a block of an enrollment', () => {
     for (const { grant } of [teen, elsewhere]) expect((await grant())?.enrollment.status).toBe('active');
   });
 
-  it('ends for an issued code when an operator unblocks the enrollment', async () => {
+  it('has no effect on an issued code after an operator has unblocked the enrollment', async () => {
     const { stored, grant } = await verifyPerson('adult');
     const { enrollmentId } = await stored();
     await block(enrollmentId);
@@ -86,7 +86,7 @@ describe('a block of an enrollment', () => {
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment: { status: 'active' } });
   });
 
-  it('takes effect for a session that completes simultaneously', async () => {
+  it('applies even to a session that completes at the same time: its code yields the status "blocked"', async () => {
     const { clientId } = await verifyPerson('adult');
     changeAfterRead(hosted.stores, block);
     const { grant, stored } = await verifyPerson('adult', clientId);
@@ -103,7 +103,7 @@ describe('an erasure of a user', () => {
     expect(await grant()).toBeUndefined();
   });
 
-  it('makes a session of the user fail that completes at the same time, and no code is issued', async () => {
+  it('makes a session that completes at the same time end with verification_failed and without a code', async () => {
     const { clientId, stored } = await verifyPerson('adult');
     const { userId } = await stored();
     changeAfterRead(hosted.stores, () => erase(userId));

@@ -29,14 +29,14 @@ async function keptAfter(userId: string, ms: number): Promise<string[]> {
 }
 
 describe('claims of a user', () => {
-  it('are kept while they are fresh, and deleted within an hour afterwards', async () => {
+  it('are stored until they are no longer fresh, and deleted within the next hour', async () => {
     const userId = await verifyNewUser();
     expect(await keptAfter(userId, lifetime)).toContain('age_18_plus');
     expect(await keptAfter(userId, lifetime + hour + 1)).toEqual([]);
     expect(await hosted.stores.users.find(userId)).not.toHaveProperty('keptSince');
   });
 
-  it('are kept for the full time after a new evaluation, while older claims are deleted', async () => {
+  it('are stored for the full time after a new evaluation, while older claims are deleted', async () => {
     const userId = await verifyNewUser();
     const later = new Date(hosted.clock.now() + 100 * 24 * hour);
     await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);

@@ -29,7 +29,7 @@ describe('a sandbox user who succeeds', () => {
     ['hour-cap', adult, { status: 'active', rehearse: 'hour-cap' }],
     ['unavailable', adult, { status: 'active', rehearse: 'unavailable' }],
   ])(
-    'named %s is redirected with a code, and the code has the claims and status of the user',
+    'named %s is redirected with a code, which yields the documented claims and status of this user',
     async (person, evaluatedClaims, enrollment) => {
       const { clientId } = await onboard(hosted);
       const { answer, sessionId } = await verifyAs(hosted, clientId, person);
@@ -53,7 +53,7 @@ describe('a sandbox user who fails', () => {
     ['rejected', 'document_rejected'],
     ['source-down', 'source_error'],
   ])(
-    'named %s is redirected with verification_failed, and an event has the failure reason',
+    'named %s is redirected with verification_failed, and the failed event has the reason %s',
     async (person, reason) => {
       const { clientId, partnerId } = await onboard(hosted);
       const { answer, sessionId } = await verifyAs(hosted, clientId, person);
@@ -194,7 +194,7 @@ describe('events of the hosted flow', () => {
   });
 });
 
-it('a session is kept for a day after its expiry if it is unfinished, and for 30 days if it failed', async () => {
+it('a session is deleted a day after its expiry if it is unfinished, and after 30 days if it failed', async () => {
   const { clientId } = await onboard(hosted);
   const browser = openBrowser(hosted);
   await browser.start(clientId);

@@ -27,7 +27,7 @@ describe('an authorization code', () => {
     );
   });
 
-  it('contains a secret of 128 bits, which depends on the key and the session', () => {
+  it('contains a secret of 128 bits, which differs for another server key and for another session', () => {
     const secretIn = (code: string) => bytesOfSecret('code', code)?.subarray(16).toString('hex') ?? '';
     fc.assert(
       fc.property(keys, keys, ids, ids, (key, otherKey, id, otherId) => {
@@ -61,7 +61,7 @@ describe('a text that a client sends as a code', () => {
     expect(bytesOfSecret('code', `svc_code_${'z'.repeat(49)}`)).toBeUndefined();
   });
 
-  it('decodes to the bytes that it encodes', () => {
+  it('decodes to the 32 bytes from which it was made', () => {
     fc.assert(
       fc.property(bytes(32), (wanted) => {
         const text = secretOfBytes('code', Buffer.from(wanted));

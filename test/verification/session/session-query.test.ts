@@ -64,7 +64,7 @@ describe('GET /api/verify/hvf-session/{id}', () => {
 
 describe('401 for a session query', () => {
   it.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'svc_test_x', 'Bearer a b'])(
-    'is sent if the Authorization header has no usable key: %s',
+    'is sent with the text "Missing API key" for the Authorization header %s',
     async (header) => {
       expect(await query('ses_1', header)).toMatchObject(
         refusal(401, 'Missing API key. Use Authorization: Bearer {key}'),

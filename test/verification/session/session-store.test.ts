@@ -63,7 +63,7 @@ const withoutNonces = ({ timeline, ...session }: Session) => ({
 });
 
 describe('changes of sessions in one group', () => {
-  it('return the sessions as the database then stores them', async () => {
+  it('return the changed sessions as they are stored in the database', async () => {
     const carrying = { carried: { person: 'adult' }, enrollmentDueAt: at };
     const [one, two] = [await started(), await started(carrying)];
     const moved = await Promise.all([consent(one), cancel(two)]);
@@ -90,7 +90,7 @@ describe('changes of sessions in one group', () => {
     expect(await eventsOf(expired)).toEqual(['started']);
   });
 
-  it('fail separately: a statement that the database refuses does not affect the others', async () => {
+  it('fail separately: a change that breaks a unique index rejects, and the other changes are applied', async () => {
     await db.collection('sessions').createIndex({ 'handoff.linkHash': 1 }, { unique: true, sparse: true });
     const [first, second, third] = [await started(), await started(), await started()];
     const offered = { state: 'offered' as const, number: 1, expiresAt: later, wrongCodes: 0, computer: {} };
@@ -175,7 +175,7 @@ describe('a group of session changes', () => {
     expect(await eventsOf(session)).toEqual(['started', 'consented', 'failed']);
   });
 
-  it('fails if two replies were lost, although the change is applied', async () => {
+  it('rejects if two replies were lost, although the change is applied', async () => {
     const session = await started();
     losses.push('reply', 'reply');
     await expect(consent(session)).rejects.toThrow('the reply is lost');
@@ -199,14 +199,17 @@ describe('the fields outboxAt and enrollmentDueAt of a session', () => {
   it.each([
     ['outboxAt', { outboxAt: since, enrollmentDueAt: at }],
     ['enrollmentDueAt', { outboxAt: at, enrollmentDueAt: since }],
-  ])('stay unchanged if %s has changed since the sweep read the session', async (name, marks) => {
-    const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
-    await change(read, { [name]: since });
-    await store.markPublished([read]);
-    expect(await marksOf(read)).toEqual({ ...marks, events: 1 });
-  });
+  ])(
+    'are not cleared by the sweep if %s has changed since the sweep read the session',
+    async (name, marks) => {
+      const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
+      await change(read, { [name]: since });
+      await store.markPublished([read]);
+      expect(await marksOf(read)).toEqual({ ...marks, events: 1 });
+    },
+  );
 
-  it('are removed after the sweep, but outboxAt stays for an event that was added during the sweep', async () => {
+  it('are cleared by the sweep, except outboxAt if an event was added during the sweep', async () => {
     const read = await started({ enrollmentDueAt: at });
     await change(read, { outbox: [failure], outboxAt: since });
     await store.markPublished([read]);

@@ -130,7 +130,7 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(exchangesBefore + 1);
   });
 
-  it('does not block a reload while the provider is slow, and the reloaded page continues after it', async () => {
+  it('does not block a reload while the provider is slow: the reloaded page waits, and then continues', async () => {
     let answer = () => {};
     provider.behave({
       heldBack: new Promise((resolve) => {

@@ -80,7 +80,7 @@ describe('a verification at an OpenID provider', () => {
     }
   });
 
-  it('fails as abandoned if the user cancels at the provider', async () => {
+  it('ends with verification_failed and the reason abandoned if the user cancels at the provider', async () => {
     const { end, sessionId } = await verifyAs(undefined);
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect(end.returned?.['error_description']).toMatch(/^abandoned: /);
@@ -124,7 +124,7 @@ describe('a verification at an OpenID provider', () => {
     ['of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
     ['of the other device', (state: string) => state.replace('.computer.', '.phone.')],
   ])(
-    'is refused if the state of its callback is %s, and the session does not change',
+    'gets a 4xx status if the state of its callback is %s, and the session does not change',
     async (_how, change) => {
       const pages = openPages(service);
       const { page, sessionId } = await pages.start(partner);
@@ -154,7 +154,7 @@ describe('a verification at an OpenID provider', () => {
 });
 
 describe('clients update', () => {
-  it("refuses a source that does not exist in the client's mode, and names the sources that do", async () => {
+  it("answers with the existing sources if the given source does not exist in the client's mode", async () => {
     const { clientId: id } = partner;
     const update = service.admin.clients.update.mutate({ clientId: id, sources: ['bank'] });
     await expect(update).rejects.toThrow(

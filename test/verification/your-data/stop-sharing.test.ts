@@ -106,7 +106,7 @@ describe('the end of sharing with a partner', () => {
     expect((await userinfo(token)).status).toBe(401);
   });
 
-  it('lasts until the user consents again in a new session', async () => {
+  it('lasts until the user consents again in a new session; then userinfo answers 200 again', async () => {
     const user = await saved(hosted, clientId);
     await stop(user);
     const page = await user.browser.start(clientId);
@@ -168,7 +168,7 @@ describe('the end of sharing with a partner', () => {
     expect(JSON.stringify(entries)).not.toContain(user.sub);
   });
 
-  it('leaves a blocked enrollment blocked', async () => {
+  it('does not unblock a blocked enrollment: its code is refused with access_denied', async () => {
     const user = await saved(hosted, clientId);
     const enrollment = await enrollmentOf(user.userId);
     await hosted.admin.enrollments.block.mutate({ enrollmentId: String(enrollment?._id), reason: 'fraud' });

@@ -101,7 +101,7 @@ describe('the sign-in to the user data page', () => {
     expect(replayed.headers['x-svc-error']).toBe('passkey_refused');
   });
 
-  it("is refused after two minutes, and succeeds with a new challenge from the page's script", async () => {
+  it("gets passkey_refused on a page older than two minutes, and succeeds with a new challenge from the page's script", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await openYourData(hosted);
     const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no form');
@@ -113,7 +113,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.request(action, { ...fields, credential })).status).toBe(303);
   });
 
-  it('reports an unknown passkey, and refuses an answer to a challenge of the hosted flow', async () => {
+  it('reports an unknown passkey, and answers passkey_refused to a challenge of the hosted flow', async () => {
     const browser = await openYourData(hosted);
     const { answer } = await browser.sendPasskey((options) => newAuthenticator().get(options));
     expect(answer.body).toContain('We do not know this passkey');
@@ -149,7 +149,7 @@ describe('the sign-in to the user data page', () => {
     hosted.clock.advance(60_000);
   });
 
-  it('ends at sign-out, even if the browser keeps the cookie', async () => {
+  it('ends at sign-out, even if the browser sends the same cookie again', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -160,7 +160,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it("is asked for again if a cookie has the passkey's id but not its secret", async () => {
+  it("does not count if the cookie has the passkey's id but another secret: the page asks for a passkey again", async () => {
     const { authenticator } = await saved(hosted, clientId);
     const browser = await signedIn(hosted, authenticator);
     const cookie = browser.jar.get('svc_you') ?? expect.fail('no cookie');
@@ -169,7 +169,7 @@ describe('the sign-in to the user data page', () => {
     expect((await browser.open(root)).body).toContain('Sign in with a passkey');
   });
 
-  it('is refused if the passkey is removed simultaneously', async () => {
+  it('gets passkey_unknown if the passkey is removed at the same time', async () => {
     const { authenticator } = await saved(hosted, clientId);
     const { passkeys } = hosted.stores;
     const { noteUse } = passkeys;
