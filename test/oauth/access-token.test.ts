@@ -50,7 +50,7 @@ describe('an access token', () => {
     expect(await all()).toEqual([true, true, true]);
   });
 
-  it('is refused if one letter differs', async () => {
+  it('does not pass the check of its signature if one letter differs', async () => {
     const [signer] = processes();
     const token = signer.sign(issue());
     const at = token.length - 10;

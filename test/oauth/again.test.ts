@@ -25,21 +25,24 @@ const allowed = async () => ({ allowed: true, retryAfter: 1, limit: 1, remaining
 it.each([
   ['a partner that was suspended', found('suspended', 'right')],
   ['a secret from before a rotation', found('active', 'old')],
-])('a cached client is read again before it is refused for %s', async (_what, old) => {
-  const clients = createClientAuthentication({
-    findClient: cached(old, found('active', 'right')),
-    secretMatches: ({ secrets }, secret) => secrets.some(({ hash }) => hash === secret),
-    keyStatus: async () => 'active',
-    limit: allowed,
-  });
-  const credentials = { clientId: 'cli_1', clientSecret: 'right', basic: false, address: '192.0.2.1' };
-  expect(await clients.authenticate(credentials)).toMatchObject({ partner: { status: 'active' } });
-  await expect(clients.authenticate({ ...credentials, clientSecret: 'wrong' })).rejects.toMatchObject({
-    code: 'invalid_client',
-  });
-});
+])(
+  'client authentication reads a cached client from the database again before it refuses it for %s',
+  async (_what, old) => {
+    const clients = createClientAuthentication({
+      findClient: cached(old, found('active', 'right')),
+      secretMatches: ({ secrets }, secret) => secrets.some(({ hash }) => hash === secret),
+      keyStatus: async () => 'active',
+      limit: allowed,
+    });
+    const credentials = { clientId: 'cli_1', clientSecret: 'right', basic: false, address: '192.0.2.1' };
+    expect(await clients.authenticate(credentials)).toMatchObject({ partner: { status: 'active' } });
+    await expect(clients.authenticate({ ...credentials, clientSecret: 'wrong' })).rejects.toMatchObject({
+      code: 'invalid_client',
+    });
+  },
+);
 
-it('a cached partner is read again before its API key is refused', async () => {
+it('API key authentication reads a cached suspended partner again, and accepts the key if the partner is active now', async () => {
   const key = { _id: 'key_1', partnerId: 'ptr_1', status: 'active' as const };
   const partner = cached({ status: 'suspended' }, { status: 'active' });
   const directory = { apiKeyBySecret: async () => key, partner };

@@ -74,7 +74,7 @@ describe('POST /api/oauth/revoke: 200 with an empty body', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('is the answer to a second revocation, which keeps the time of the first', async () => {
+  it('is the answer to a second revocation, and the stored time of the first one does not change', async () => {
     const token = await newToken();
     const revokedAt = new Date(oauth.clock.now());
     await oauth.revoke(partner, token);
@@ -209,7 +209,7 @@ describe('POST /api/oauth/revoke: 429 rate_limited', () => {
     expect(await statusOf(token)).toBe(401);
   });
 
-  it('replaces 401 after 20 wrong secrets, also at the token endpoint; the right secret still works', async () => {
+  it('replaces 401 after 20 wrong secrets, also at the token endpoint; the right secret still gets 200', async () => {
     const other = await oauth.partner();
     const wrong = { client_secret: 'svc_secret_wrong' };
     for (let n = 0; n < 20; n += 1) await oauth.revoke(other, 'x', wrong);

@@ -51,7 +51,7 @@ describe('a refused start in test mode', () => {
     );
   });
 
-  it('shows no markup and no secret from the request', async () => {
+  it('escapes markup from the request as HTML, and masks a secret in the redirect URI', async () => {
     const page = await refusalOf(test, 'https://b.example/<script>alert(1)</script>', undefined, 'text/html');
     expect(page).toContain('&lt;script&gt;');
     expect(page).not.toContain('<script>alert');
@@ -59,7 +59,7 @@ describe('a refused start in test mode', () => {
   });
 });
 
-it('a refused start in live mode names no data of the client', async () => {
+it('the error of a refused start in live mode shows neither registered redirect URIs nor permitted claims', async () => {
   const fault = 'redirect_uri: not registered for this client; it must match exactly';
   expect(await refusalOf(live, 'https://b.example/cb/')).toBe(fault);
   const scopes = ['age_21_plus', 'shoe_size', 'age_18_plus,country'];
@@ -71,7 +71,7 @@ it('a refused start in live mode names no data of the client', async () => {
   ]);
 });
 
-it('a refused exchange in test mode names both redirect URIs, and the challenge of the sent verifier', async () => {
+it('the error of a refused exchange in test mode names both redirect URIs, or says that the verifier is the challenge', async () => {
   const partner = await createPartner(server);
   const code = await verifyUser(server, partner);
   const describedAs = async (changes: Partial<typeof partner & typeof code>) => {

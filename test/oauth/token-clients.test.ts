@@ -89,7 +89,7 @@ describe('POST /api/oauth/token: 403 client_inactive', () => {
     expect(await oauth.exchange({ ...partner, clientId, clientSecret }, unknownCode)).toMatchObject(inactive);
   });
 
-  it('refuses a client of a suspended partner, and its code works again after the suspension', async () => {
+  it('refuses a client of a suspended partner, and its code can be exchanged after the suspension', async () => {
     const { admin } = oauth.server;
     const { partnerId } = partner;
     const verified = await oauth.verified(partner);
@@ -126,7 +126,7 @@ describe('POST /api/oauth/token: 403 client_inactive', () => {
     expect((await oauth.exchange(other, verified)).status).toBe(200);
   });
 
-  it('does not refuse a client after a rotation of its key', async () => {
+  it("does not apply after a rotation of the client's API key: the exchange answers 200", async () => {
     const verified = await oauth.verified(partner);
     await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
     expect((await oauth.exchange(partner, verified)).status).toBe(200);
@@ -141,7 +141,7 @@ describe('POST /api/oauth/token: 403 access_denied', () => {
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('refuses an enrollment that support has blocked; after an unblock, the same code works', async () => {
+  it('refuses an enrollment that support has blocked; after an unblock, the code can be exchanged', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const verified = await oauth.verified(other);

@@ -183,7 +183,7 @@ describe('POST /api/oauth/token: 400 invalid_grant: used', () => {
 describe('POST /api/oauth/token: 400 invalid_grant: code_verifier', () => {
   const wrong = { code_verifier: 'w'.repeat(43) };
 
-  it('leaves the code usable after the first four wrong verifiers', async () => {
+  it('counts four wrong verifiers and names the tries that are left; then the right verifier gets a token', async () => {
     const verified = await oauth.verified(partner);
     for (const left of [4, 3, 2, 1]) {
       expect(await oauth.exchange(partner, verified, wrong)).toMatchObject(
@@ -227,7 +227,7 @@ describe('POST /api/oauth/token: 400 invalid_redirect_uri', () => {
 });
 
 describe('POST /api/oauth/token: 400 invalid_scope', () => {
-  it('names the claims that the client has lost since the start; once they are restored, the code works', async () => {
+  it('names the claims that the client has lost since the start; once they are restored, the code can be exchanged', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const verified = await oauth.verified(partner, 'adult', 'country unknown_claim age_18_plus');

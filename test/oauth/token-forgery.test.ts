@@ -39,7 +39,7 @@ async function expectRefused(token: string): Promise<void> {
 }
 
 describe('a forged access token', () => {
-  it('is accepted if it equals an issued token', async () => {
+  it("is accepted if this test signs exactly the payload of an issued token with the service's key", async () => {
     expect((await oauth.userinfo(bearer(await sign(payload)))).status).toBe(200);
   });
 
@@ -61,7 +61,7 @@ describe('a forged access token', () => {
     }
   });
 
-  it("is refused if another key signed it: with our kid, another kid, no kid, or a 'jwk' in the header", async () => {
+  it("gets 401 if another key signed it: with our kid, another kid, no kid, or a 'jwk' in the header", async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const heads = [
       header(),
@@ -90,7 +90,7 @@ describe('a forged access token', () => {
     ['jti', 'txn_0000000000000000000000'],
     ['jti', { $gt: '' }],
     ['client_id', undefined],
-  ])('is refused if its claim %s is %j, even if our key signed it', async (claim, value) => {
+  ])('gets 401 if its claim %s is %j, even if our key signed it', async (claim, value) => {
     const claims = value === undefined ? without(claim) : { ...payload, [claim]: value };
     await expectRefused(await sign(claims));
   });
@@ -108,7 +108,7 @@ describe('a forged access token', () => {
     await expectRefused((await sign(payload)).slice(0, -4));
   });
 
-  it('is refused if another issuer with the same key signed it', async () => {
+  it('gets 401 if its issuer is another one, even if our key signed it', async () => {
     expect(issuer).toMatch(/^http:\/\/localhost/);
     await expectRefused(await sign({ ...payload, iss: `${issuer}/`, aud: `${issuer}/` }));
   });

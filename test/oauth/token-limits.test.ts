@@ -34,7 +34,7 @@ async function expectUsable(partner: TestPartner, verified: Verified): Promise<v
 }
 
 describe('POST /api/oauth/token: 402 payment_required', () => {
-  it('refuses an empty wallet without a token or charge; after a funding, the same code works', async () => {
+  it('is the answer for an empty wallet, without a token or charge; after a funding, the code can be exchanged', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const verified = await oauth.verified(partner);
     expect(await oauth.exchange(partner, verified)).toMatchObject({ status: 402, error: 'payment_required' });
@@ -221,7 +221,7 @@ describe('POST /api/oauth/token: 429 rate_limited: spend limits', () => {
 });
 
 describe('POST /api/oauth/token: 503 service_unavailable', () => {
-  it('is the answer while the process does not trust its clock; once it does, the same code works', async () => {
+  it('is the answer while the process does not trust its clock; afterwards the code can be exchanged', async () => {
     const partner = await oauth.partner();
     const verified = await oauth.verified(partner);
     oauth.trust(false);

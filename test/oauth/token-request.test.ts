@@ -92,7 +92,7 @@ describe('an Authorization header beside credentials in the body', () => {
   });
 
   it.each(['Basic', 'Basic !!!', 'basic'])(
-    'is a second place for credentials if it is "%s", and the request is refused',
+    'is a second place for credentials if it is "%s", and causes invalid_request',
     async (header) => {
       const answer = await send(form(), { authorization: header });
       expect(answer).toMatchObject(malformed(expect.stringMatching(/not in both/)));
@@ -149,7 +149,7 @@ describe('a JSON member that is null', () => {
 });
 
 describe('a repeated parameter', () => {
-  it('is refused even if its name is unknown; the error shows the name only if it is a plain word', async () => {
+  it('causes invalid_request even if its name is unknown; the error shows the name only if it is a plain word', async () => {
     const body = form();
     body.append('resource', 'one');
     expect(await send(body)).toMatchObject(understood);

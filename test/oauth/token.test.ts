@@ -234,7 +234,7 @@ describe('unknown paths and methods', () => {
 });
 
 describe('POST /api/oauth/token: 500 server_error', () => {
-  it('hides the internal error, and leaves the code usable', async () => {
+  it('says only "Internal server error" after a defect in the service, without a charge; the code can be exchanged later', async () => {
     const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
     const sessions = oauth.server.db.collection('sessions');
