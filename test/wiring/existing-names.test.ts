@@ -29,7 +29,7 @@ it('existingNames returns the partner of each ID, and for an API key also the ke
   });
 });
 
-it('existingNames looks up no IDs of a kind that is not in the requests', async () => {
+it('existingNames queries only stores of which the requests contain an ID', async () => {
   const { asked, of } = stores();
   await existingNames(of, { ...none, clientIds: ['a'] });
   expect(asked).toEqual(['client a']);

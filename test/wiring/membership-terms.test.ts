@@ -43,7 +43,7 @@ async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Pr
 }
 
 describe('a process that can accept hand-overs', () => {
-  it('announces its address at the start and in each sweep, and withdraws it when it leaves', async () => {
+  it('announces its address at the start and in each sweep, and withdraws it when it stops', async () => {
     const one = await membership();
     expect(one.did).toEqual(['listen at 127.0.0.1:0', 'join 127.0.0.1:7000', 'refresh']);
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
@@ -51,19 +51,19 @@ describe('a process that can accept hand-overs', () => {
     expect(one.did.at(-1)).toBe('resign');
   });
 
-  it('accepts no hand-overs while it stops, and still refreshes its list of other processes', async () => {
+  it('does not announce its address while it stops, but still refreshes its list of other processes', async () => {
     const one = await membership();
     one.state.stopping = true;
     expect(await swept(one)).toEqual(['refresh']);
   });
 
-  it('accepts no hand-overs after another process has finished an upgrade', async () => {
+  it('does not announce its address after another process has finished an upgrade', async () => {
     const one = await membership();
     one.state.outdated = 'a newer build';
     expect(await swept(one)).toEqual(['refresh']);
   });
 
-  it('accepts no hand-overs while its clock is not trusted, and accepts them again once it is', async () => {
+  it('does not announce its address while its clock is not trusted, and does so again afterwards', async () => {
     const one = await membership();
     one.state.trusted = false;
     expect(await swept(one)).toEqual(['refresh']);
@@ -71,7 +71,7 @@ describe('a process that can accept hand-overs', () => {
     expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
   });
 
-  it('accepts hand-overs at its own address if it listens at all addresses', async () => {
+  it('announces a reachable address of the machine if SVC_PEER_ADDRESS is 0.0.0.0', async () => {
     const one = await membership({ SVC_PEER_ADDRESS: '0.0.0.0:8084' });
     expect(one.did).toEqual([
       'listen at 0.0.0.0:8084',
@@ -80,7 +80,7 @@ describe('a process that can accept hand-overs', () => {
     ]);
   });
 
-  it('accepts no hand-overs without the role api', async () => {
+  it('does not announce its address without the role api', async () => {
     const one = await membership({ SVC_ROLES: 'worker' });
     expect(one.did).toEqual(['refresh']);
   });

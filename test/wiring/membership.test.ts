@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('servers on one database', () => {
-  it('hand postings over to one writer of a wallet, on which both agree', async () => {
+  it('agree on one writer for each wallet, and hand charges over to this writer', async () => {
     const second = await join();
     await expect
       .poll(async () => {
@@ -65,7 +65,7 @@ describe('servers on one database', () => {
     expect(Math.max(...batches)).toBeGreaterThan(0);
   });
 
-  it('get no hand-overs if they only run the admin API or jobs, or if hand-overs are off', async () => {
+  it('do not appear in the list of private listeners with the role admin or worker alone, or with SVC_PEER_ADDRESS=off', async () => {
     const count = await listenersOf(first);
     await join({ SVC_ROLES: 'admin' });
     await join({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' });
@@ -78,7 +78,7 @@ describe('servers on one database', () => {
     expect(processes?.length).toBe(others.length + 1);
   });
 
-  it('are removed from the list of private listeners when they are asked to stop, while they still serve', async () => {
+  it('disappear from the list of private listeners as soon as they are asked to stop, while they still answer requests', async () => {
     const count = await listenersOf(first);
     const leaving = await join({ SVC_DRAIN_DELAY: '2s' });
     expect(await listenersOf(first)).toBe(count + 1);

@@ -64,7 +64,7 @@ describe('a public address', () => {
     expect(headers).not.toHaveProperty('cookie');
   });
 
-  it('is requested once for each call, over a separate connection', async () => {
+  it('is requested once for each of two simultaneous calls, each over its own connection', async () => {
     const receiver = await secureReceiver((_count, _request, response) =>
       response.writeHead(200, { 'content-type': type }).end('list'),
     );
@@ -101,7 +101,7 @@ describe('an address that is not public', () => {
     expect(sockets).toBe(0);
   });
 
-  it('is not reached through a host name that has a public address when it is first resolved, and this one afterwards', async () => {
+  it('gets no connection if a host name resolves to a public address first, and to this one at the next call', async () => {
     const receiver = await secureReceiver((_count, _request, response) => response.end());
     const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
     const guarded = createPublicGet({
@@ -172,21 +172,21 @@ describe('an answer to a request for a public address', () => {
     ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
     ['that is empty', '', /closed/],
     ['with endless headers', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
-  ])('is refused if it is an answer %s', async (_what, bytes, fault) => {
+  ])('rejects the call if it is an answer %s', async (_what, bytes, fault) => {
     await expect(get(at(await answering(bytes)), accept)).rejects.toThrow(fault);
   });
 
-  it('can have the maximum length', async () => {
+  it('is accepted with a body of exactly the maximum length', async () => {
     const port = await answering(`${head('Content-Length: 1000\r\n')}${'x'.repeat(1000)}`);
     expect((await get(at(port), accept)).body).toHaveLength(1000);
   });
 
-  it('can follow early hints', async () => {
+  it('is accepted after an interim answer with the status 103 (early hints)', async () => {
     const port = await answering(`HTTP/1.1 103 Early Hints\r\n\r\n${head('Content-Length: 4\r\n')}list`);
     expect((await get(at(port), accept)).body.toString()).toBe('list');
   });
 
-  it('closes the connection if it is refused, without reading the rest', async () => {
+  it('ends its connection without reading the rest, if its body is longer than the maximum', async () => {
     let written = 0;
     let closed: () => void = () => undefined;
     const ended = new Promise<void>((done) => {
@@ -204,7 +204,7 @@ describe('an answer to a request for a public address', () => {
     expect(written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('fails only its own call if the connection breaks during a fast transfer', async () => {
+  it('rejects only its own call if the connection breaks during a fast transfer', async () => {
     const many = createPublicGet({ route, ca: certificate, mostBodyBytes: 64 * 1024 * 1024 });
     const port = await answering(head('Content-Length: 33554432\r\n'), (socket) => {
       socket.write('x'.repeat(1024 * 1024), () => socket.destroy());
@@ -265,7 +265,7 @@ describe('the time limit of a call', () => {
     await ended;
   });
 
-  it('does not delay a call that has already failed', async () => {
+  it('does not prevent a call from failing at once if the connection or the name resolution fails', async () => {
     const patient = createPublicGet({ route, ca: certificate, timeoutMs: 2 ** 31 - 1 });
     const port = await answering('', (socket) => socket.destroy());
     await expect(patient(at(port), accept)).rejects.toThrow();

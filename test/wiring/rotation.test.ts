@@ -26,7 +26,7 @@ async function query(apiKey: string): Promise<number> {
 }
 
 describe('an API key that was rotated with --keep-old', () => {
-  it('is accepted by both secrets for that time, and by the old one never longer', async () => {
+  it('is accepted with both secrets during that time, and with the new one only from the end of it', async () => {
     const { keyId, apiKey: first, partnerId } = await createPartner(server, { funds: 0 });
     const rotated = await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const expiresAt = new Date(clock.now() + minute).toISOString();
@@ -40,7 +40,7 @@ describe('an API key that was rotated with --keep-old', () => {
     expect(JSON.stringify(stored)).not.toContain(first);
   });
 
-  it('keeps up to four old secrets, each for its own time, and a rotation without --keep-old ends them all', async () => {
+  it('has four old secrets at most, each for its own time, and a rotation without --keep-old ends them all', async () => {
     const { keyId, apiKey } = await createPartner(server, { funds: 0 });
     const rotate = (keepOldSeconds: number) => other.admin.keys.rotate.mutate({ keyId, keepOldSeconds });
     const second = await rotate(60);
@@ -61,7 +61,7 @@ describe('an API key that was rotated with --keep-old', () => {
     expect(after).toContainEqual({ last4: last.last4 });
   });
 
-  it('is revoked with all its secrets', async () => {
+  it('gets 401 with its old secret as soon as it is revoked', async () => {
     const { keyId, apiKey } = await createPartner(server, { funds: 0 });
     await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 3_600 });
     expect(await query(apiKey)).toBe(404);
@@ -69,7 +69,7 @@ describe('an API key that was rotated with --keep-old', () => {
     expect(await query(apiKey)).toBe(401);
   });
 
-  it('is found by a search for the last characters of its old secret', async () => {
+  it('is found by partners.search with the last four characters of its old secret', async () => {
     const { keyId, apiKey, partnerId } = await createPartner(server, { funds: 0 });
     await other.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 60 });
     const found = await other.admin.partners.search.query({ text: apiKey.slice(-4) });
@@ -80,7 +80,7 @@ describe('an API key that was rotated with --keep-old', () => {
 });
 
 describe('an integration whose secret is rotated with --keep-old', () => {
-  it('is accepted by both secrets for that time, and by the old one never longer', async () => {
+  it('is accepted with both secrets during that time, and with the new one only from the end of it', async () => {
     const shop = await createShop(server);
     const { integrationId, integrationSecret: first } = shop;
     const body = JSON.stringify(fields('svc_code_unknown'));
@@ -116,7 +116,7 @@ describe('a webhook secret', () => {
     return { ...partner, first: signingSecret, sent };
   }
 
-  it('signs nothing while it is prepared, and is the only secret that signs after the switch', async () => {
+  it('signs no event while it is prepared, and is the only secret that signs after the switch', async () => {
     const { keyId, first, sent } = await listening();
     const prepared = await other.admin.webhooks.prepareSecret.mutate({ keyId });
     const { signingSecret: second } = prepared;
@@ -140,7 +140,7 @@ describe('a webhook secret', () => {
     expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
-  it('is discarded after its preparation by a second preparation, by a rotation, or by setting the URL anew', async () => {
+  it('cannot be switched to any more after a second preparation, a rotation, or setting a new URL', async () => {
     const { keyId } = await listening();
     const { webhooks } = other.admin;
     const prepare = async () => (await webhooks.prepareSecret.mutate({ keyId })).signingSecret.slice(-4);
@@ -170,7 +170,7 @@ describe('the last use of a secret', () => {
     ]);
   const now = () => new Date(clock.now()).toISOString();
 
-  it('is shown for keys, client secrets and endpoints, separately for an old and a new secret', async () => {
+  it('is shown by keys, clients and webhooks show, separately for an old and a new secret', async () => {
     const { url } = await createReceiver((_count, _request, response) => response.end());
     const partner = await createPartner(server);
     const { keyId, clientId } = partner;
@@ -204,7 +204,7 @@ describe('the last use of a secret', () => {
     await expect.poll(old).toEqual([null, now(), [null, now()]]);
   });
 
-  it('is shown for an integration, separately for the old and the new secret', async () => {
+  it('is shown by integrations show, separately for the old and the new secret', async () => {
     const shop = await createShop(server);
     const { integrationId } = shop;
     const body = JSON.stringify(fields('svc_code_unknown'));
@@ -217,7 +217,7 @@ describe('the last use of a secret', () => {
     await expect.poll(seen).toEqual([null, now()]);
   });
 
-  it('is written at most once a minute, and is not lost if the record is changed simultaneously', async () => {
+  it('is stored once a minute at most, and is not lost if the record is changed at the same time', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { keyId } = partner;
     const used = async () => (await noted(partner))[0].lastUsedAt;

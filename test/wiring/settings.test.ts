@@ -54,14 +54,14 @@ describe('a webhook to localhost', () => {
     return Number(String(listener?.['address']).split(':').at(-1));
   }
 
-  it.each(portOf)('is refused if its port belongs to %s', async (_, name, find) => {
+  it.each(portOf)('cannot be set if its port belongs to %s of the server', async (_, name, find) => {
     const port = await find();
     await expect(setTo(servers[name], port)).rejects.toThrow(
       `port ${port} of localhost belongs to this server`,
     );
   });
 
-  it('is not sent by a worker to the port SVC_ADMIN_PORT, which this worker does not serve', async () => {
+  it('is not sent by a worker if it goes to SVC_ADMIN_PORT, although the worker itself does not listen there', async () => {
     const port = await freePort();
     await setTo(servers.api, port);
     const { id } = await servers.api.admin.webhooks.trigger.mutate({ keyId, event });
@@ -78,7 +78,7 @@ describe('a webhook to localhost', () => {
 });
 
 describe('SVC_LOCALHOST_WEBHOOKS=false', () => {
-  it('refuses localhost for a new endpoint, and for an endpoint that was set before', async () => {
+  it('stops webhooks to localhost: a new URL is an error, and deliveries to an existing URL are skipped', async () => {
     const allowed = await start({ env: { SVC_ROLES: 'admin' } });
     const receiver = await createReceiver((_count, _request, response) => response.end());
     const { keyId } = await createPartner(allowed, { funds: 0 });

@@ -31,7 +31,7 @@ async function walletsOf(refusals: readonly Partial<UnpaidExchanges>[]) {
 }
 
 describe('wallets that could not pay, from the request log', () => {
-  it('have the mode of the logged client, integration or API key', async () => {
+  it('have the mode of the client, integration or API key that the log names', async () => {
     const of = { partnerId: 'ptr_1', count: 1, lastAt: early };
     expect(
       await walletsOf([
@@ -46,7 +46,7 @@ describe('wallets that could not pay, from the request log', () => {
     });
   });
 
-  it('have one count over all clients and keys of a mode, with the latest time', async () => {
+  it('are counted once per partner and mode, with the sum over clients and keys and the latest time', async () => {
     const of = { partnerId: 'ptr_1' };
     expect(
       await walletsOf([
@@ -60,7 +60,7 @@ describe('wallets that could not pay, from the request log', () => {
     });
   });
 
-  it('are left out if the log does not show the mode or the partner', async () => {
+  it('do not include requests for which the log shows no partner, or no client or key with a known mode', async () => {
     const of = { count: 1, lastAt: early };
     expect(
       await walletsOf([
