@@ -125,7 +125,7 @@ describe('a form of the portal', () => {
     expect(await server.admin.members.show.query({ memberId: viewer.id })).toMatchObject({ role: 'viewer' });
   });
 
-  it('is refused and changes nothing if it is too large, repeats its CSRF token, or has an unknown type or action', async () => {
+  it('gets 400 or 403 and changes nothing if it is too large, repeats its CSRF token, or has an unknown type or action', async () => {
     clock.advance(60_000);
     const keys = () => server.admin.keys.count.query({ partnerId: partner.partnerId });
     const before = await keys();

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe('behind a proxy that removes the path of SVC_BASE_URL', () => {
-  it('a form posts to an address with that path, and leads back to one', async () => {
+describe('the portal behind a proxy that removes the path /svc of SVC_BASE_URL', () => {
+  it('has /svc in the action of its forms and in the redirect after a form', async () => {
     const { html } = await owner.browser.open('/warnings');
     expect(html).toContain('action="/svc/portal/warnings"');
     const wish = { csrf: fieldIn(html, 'csrf'), act: 'wish', wanted: 'yes' };
@@ -21,7 +21,7 @@ describe('behind a proxy that removes the path of SVC_BASE_URL', () => {
     expect([status, response.headers.get('location')]).toEqual([303, '/svc/portal/warnings?done']);
   });
 
-  it('a language link and the sign-in lead to the same page', async () => {
+  it('redirects from a language link to the same page below /svc, and to the sign-in page below /svc', async () => {
     const locationOf = async (path: string) =>
       (await owner.browser.open(path)).response.headers.get('location');
     expect(await locationOf('/keys?lang=fr')).toBe('/svc/portal/keys');

@@ -86,7 +86,7 @@ describe('a list of the portal', () => {
   );
 });
 
-it('pages of the portal read no whole collection and sort few records in memory', async () => {
+it('the database queries behind portal pages scan no whole collection, and sort few records in memory', async () => {
   clock.advance(60_000);
   commands.length = 0;
   for (const path of [

@@ -37,7 +37,7 @@ describe('members of a partner', () => {
     expect(shown.invitedUntil).toBeNull();
   });
 
-  it('stay one for each address: a second invitation keeps the id and ends the earlier link', async () => {
+  it('have one record per e-mail address: a second invitation changes the role, keeps the id and ends the earlier link', async () => {
     const first = await invite('twice@shop.example', 'viewer');
     const second = await invite('twice@shop.example');
     expect(second).toMatchObject({ id: first.id, role: 'owner' });
@@ -81,7 +81,7 @@ describe('members of a partner', () => {
     expect(await invite('gone@shop.example')).toMatchObject({ id: memberId, status: 'invited' });
   });
 
-  it('keep their only owner (`refused`) until an operator has invited another owner', async () => {
+  it('include at least one owner: removing the only one is `refused` until another owner is invited', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const { id: memberId, email } = await signedIn(server, partnerId, 'owner', 'only');
@@ -107,7 +107,7 @@ describe('members of a partner', () => {
     expect(await members.remove.mutate({ memberId })).toMatchObject({ status: 'removed' });
   });
 
-  it('keep an owner if two operators remove both owners simultaneously', async () => {
+  it('include an owner even after two operators have simultaneously removed both owners', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const both = [
@@ -122,7 +122,7 @@ describe('members of a partner', () => {
     for (const { id: memberId } of both) expect(await stored(memberId)).not.toHaveProperty('actingUntil');
   });
 
-  it("keep an owner's record unchanged while an operator changes a member who is no owner", async () => {
+  it('include owners, whose records do not change while an operator changes a viewer', async () => {
     clock.advance(60_000);
     const { partnerId } = await createPartner(server);
     const owner = await signedIn(server, partnerId, 'owner', 'untouched');
@@ -134,7 +134,7 @@ describe('members of a partner', () => {
     expect(await stored(owner.id)).toEqual(before);
   });
 
-  it('keep an owner who is only invited, while a simultaneous change relies on that invitation', async () => {
+  it('include an invited owner who cannot be removed (conflict) for 10 s while another change relies on the invitation', async () => {
     const { partnerId } = await createPartner(server);
     const { members } = server.admin;
     const wanted = { partnerId, email: 'next@shop.example', role: 'owner' } as const;

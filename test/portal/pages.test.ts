@@ -210,7 +210,7 @@ describe('an owner in the portal', () => {
     expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}\?done$/);
   });
 
-  it("rotates an integration's secret and keeps or ends the old one, and a viewer gets 403", async () => {
+  it("rotates an integration's secret with or without a time for the old one, and a viewer gets 403", async () => {
     const { partnerId, keyId } = partner;
     const { id: clientId } = await server.admin.clients.create.mutate({
       ...{ partnerId, keyId, name: 'Shop', kind: 'storefront', claims: ['age_18_plus'] },
@@ -254,7 +254,7 @@ describe('an owner in the portal', () => {
     expect((await submit(members.owner, '/deliveries', malformed)).status).toBe(400);
   });
 
-  it('finds a session, and a refused request with the meaning of its error', async () => {
+  it('finds a session by id, and sees for a request with a wrong secret the meaning of invalid_client', async () => {
     const [session] = (await server.admin.sessions.list.query({ partnerId: partner.partnerId })).rows;
     const found = await owner().browser.open(`/sessions?id=${session?.id}`);
     expect(found.html).toContain(`/portal/sessions/${session?.id}`);

@@ -290,7 +290,7 @@ describe("a member's scope", () => {
     expect(shown).not.toContain(sub);
   });
 
-  it('refuses client fields that only operators may set, such as request limits and sources', async () => {
+  it('does not include client fields for operators: request limits and sources are an "Unrecognized key"', async () => {
     const { api } = own.members.owner;
     const clientId = own.ids.client;
     const wanted = { clientId, tokenRequestsPerMinute: 1_000_000 };

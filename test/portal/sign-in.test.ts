@@ -53,7 +53,7 @@ describe('an invitation', () => {
     expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
   });
 
-  it('is refused with 401 for a passkey of another site or a malformed answer, and stays usable', async () => {
+  it('gets 401 for a passkey of another site or a malformed answer, and can still be accepted afterwards', async () => {
     clock.advance(minute);
     const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
     const { link } = await server.admin.members.invite.mutate(wanted);
@@ -69,7 +69,7 @@ describe('an invitation', () => {
     expect((await acceptInvitation(browser, link, one)).status).toBe(303);
   });
 
-  it('signs the member in, although the answer is 503, if the earlier session of the browser cannot be ended', async () => {
+  it('signs the member in, although the answer is 503, if deleting the earlier session of the browser fails', async () => {
     const { browser } = await member();
     const earlier = browser.cookies.get('svc_portal');
     const wanted = { partnerId: partner.partnerId, email: 'kept@shop.example', role: 'viewer' } as const;

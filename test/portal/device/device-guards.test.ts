@@ -119,7 +119,7 @@ describe('a device code', () => {
 });
 
 describe('a user code', () => {
-  it('is not stored as text, and its device code neither', async () => {
+  it('is stored only as a hash, as is its device code', async () => {
     await member();
     const { user_code: code, device_code: deviceCode } = await device.start();
     const stored = JSON.stringify(await server.db.collection('deviceRequests').find().toArray());
@@ -165,7 +165,7 @@ describe('a user code', () => {
 });
 
 describe('a login token of svc', () => {
-  it('is refused as a session cookie, and a session cookie is refused as a login token', async () => {
+  it('gets 401 as a session cookie, and a session cookie gets `unauthorized` as a login token', async () => {
     const { browser, api } = await member();
     const { device_code: code, user_code: userCode } = await device.start();
     await confirm(browser, userCode);

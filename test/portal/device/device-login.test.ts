@@ -38,7 +38,7 @@ async function loggedIn(role: MemberRole = 'owner', partnerId = partner.partnerI
 const isIn = async (token: string) => (await device.withToken(token)).status === 200;
 
 describe('a login of svc', () => {
-  it('works with a client library for RFC 8628', async () => {
+  it('yields a token through oauth4webapi, a client library for the device grant (RFC 8628)', async () => {
     const { browser } = await member('developer');
     const as: oauth.AuthorizationServer = {
       issuer: server.publicUrl,
@@ -68,7 +68,7 @@ describe('a login of svc', () => {
     expect(await device.api(token).keys.list.query({})).not.toEqual([]);
   });
 
-  it('is shown before the confirmation with its name, its address and what it may do', async () => {
+  it('is shown to the member before the confirmation with device name, IP address and the rights of the role', async () => {
     const { browser } = await member('viewer');
     const { user_code: code } = await device.start('build\u001b[2J box');
     const { status, html } = await actOnDevices(browser, 'find', {
@@ -80,7 +80,7 @@ describe('a login of svc', () => {
     expect(html).not.toContain('\u001b');
   });
 
-  it("reports the signed-in member, and has the scope of the member's role", async () => {
+  it('returns the signed-in member from whoami, and can do only what the role of the member may do', async () => {
     const { svc, token, id, email } = await loggedIn('viewer');
     const { partnerId, keyId } = partner;
     expect(await device.whoami(token)).toMatchObject({
