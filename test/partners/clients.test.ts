@@ -51,16 +51,19 @@ describe('a client', () => {
     ['test', 'http://shop.example/callback'],
     ['test', 'https://user@shop.example/'],
     ['test', '/callback'],
-  ] as const)('is refused at creation and update in %s mode with the redirect URI %s', async (mode, uri) => {
-    const { partnerId, keyId, client } = await onboard(mode);
-    const wanted = { partnerId, keyId, name: 'Shop', redirectUris: [uri], claims: ['country' as const] };
-    expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('refused');
-    const update = server.admin.clients.update.mutate({ clientId: client.id, redirectUris: [uri] });
-    expect(await refusal(update)).toBe('refused');
-    expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
-  });
+  ] as const)(
+    'cannot be created or updated in %s mode with the redirect URI %s (`refused`)',
+    async (mode, uri) => {
+      const { partnerId, keyId, client } = await onboard(mode);
+      const wanted = { partnerId, keyId, name: 'Shop', redirectUris: [uri], claims: ['country' as const] };
+      expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('refused');
+      const update = server.admin.clients.update.mutate({ clientId: client.id, redirectUris: [uri] });
+      expect(await refusal(update)).toBe('refused');
+      expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
+    },
+  );
 
-  it('is refused at creation and update if its kind is storefront and it has no boolean claim', async () => {
+  it('cannot be created or updated as a storefront client without a boolean claim (`refused`)', async () => {
     const { partnerId, keyId } = await onboard();
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };
@@ -218,7 +221,7 @@ describe('clients.rotateSecret', () => {
     expect(await accepts(client.id, clientSecret)).toBe(true);
   });
 
-  it('keeps the old secret for keepOldSeconds', async () => {
+  it('accepts the old secret until keepOldSeconds have passed', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotated = await server.admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 3600 });
@@ -234,7 +237,7 @@ describe('clients.rotateSecret', () => {
     }
   });
 
-  it('does not extend the time of an old secret, and refuses a fifth secret', async () => {
+  it('does not extend the time of an old secret, and answers conflict to the fourth rotation that keeps one', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotate = (keepOldSeconds: number) =>

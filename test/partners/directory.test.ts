@@ -38,7 +38,7 @@ describe('the directory cache', () => {
     return { source, cache, wait, loads: () => loads };
   }
 
-  it('keeps an entry until it is invalidated, and for 30 s at most', async () => {
+  it('returns a stored entry without a read until it is invalidated, for 30 s at most', async () => {
     const { source, cache, wait, loads } = memory();
     expect(await cache.read('a', false)).toBe(1);
     source.set('a', 2);
@@ -69,7 +69,7 @@ describe('the directory cache', () => {
     expect(await next).toBe(2);
   });
 
-  it('keeps the newer entry if an older read ends later', async () => {
+  it('stores the result of the newer of two reads, even if the older read ends later', async () => {
     const { answers, cache, wait } = slowMemory();
     const slow = cache.read('a', false);
     wait(100);
@@ -87,7 +87,7 @@ describe('the directory cache', () => {
     expect(await cache.read('b', false)).toBe(3);
   });
 
-  it('reads again if a fresh entry is asked for, and keeps the result', async () => {
+  it('reads again on a call for a fresh entry, and stores the result', async () => {
     const { source, cache } = memory();
     await cache.read('a', false);
     source.set('a', 2);
@@ -157,7 +157,7 @@ describe('the change watch', () => {
     expect(seen).toHaveLength(3);
   });
 
-  it('polls in the background one second after its last poll, and before it returns after two seconds', async () => {
+  it('polls in the background from one second after its last poll on, and after two seconds before it returns', async () => {
     const { seen, upToDate, add, wait, reads } = watched();
     await upToDate();
     add('cli_1');
@@ -193,7 +193,7 @@ describe('the change watch', () => {
     expect(seen).toEqual(['all', 'all']);
   });
 
-  it('fails while the database is away, from two seconds after its last poll', async () => {
+  it('rejects while the database is away, from two seconds after its last poll on', async () => {
     const { upToDate, wait, away } = watched();
     await upToDate();
     away(true);

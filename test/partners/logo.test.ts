@@ -37,7 +37,7 @@ function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
 }
 
 describe('remakeLogo', () => {
-  it('reduces a large picture, and keeps its shape and its pixels', () => {
+  it('reduces a 600 × 300 picture to 264 × 132, with the same colours', () => {
     const made = PNG.sync.read(remakeLogo(png(600, 300, (x) => (x < 300 ? red : clear))));
     expect([made.width, made.height]).toEqual([264, 132]);
     expect([...made.data.subarray(0, 4)]).toEqual(red);
@@ -63,7 +63,7 @@ describe('remakeLogo', () => {
       expect(Math.abs((made.data[channel] ?? 0) - value)).toBeLessThan(6);
   });
 
-  it('keeps only the pixels of a PNG file, not its comments', () => {
+  it('drops a comment in a PNG file: the result equals that of the same picture without comment', () => {
     const plain = png(100, 100, () => red);
     const comment = Buffer.from('tEXtComment\0<script>alert(1)</script>');
     const chunk = Buffer.alloc(comment.length + 8);
@@ -104,7 +104,7 @@ describe('an uploaded logo file', () => {
       'too many scans',
     ],
     ['half a JPEG file', jpeg, 'could not be read'],
-  ])('is refused if it is %s', (_what, file, because) => {
+  ])('causes an error that names the fault if it is %s', (_what, file, because) => {
     expect(() => remakeLogo(file)).toThrow(because);
   });
 

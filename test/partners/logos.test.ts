@@ -76,7 +76,7 @@ describe('the logo of a partner', () => {
     expect(entries.map(({ action }) => action)).toContain('partners.removeLogo');
   });
 
-  it('keeps its URL if the same file is set again', async () => {
+  it('has the same URL again if the same file is set again', async () => {
     const { logo } = await set(file(30));
     expect((await set(file(30))).logo).toBe(logo);
     expect((await fetch(addressOf(logo))).status).toBe(200);
@@ -93,7 +93,7 @@ describe('the logo of a partner', () => {
   it.each([
     ['a text', Buffer.from('<svg/>'), 'PNG or JPEG'],
     ['more than 256 KiB', Buffer.alloc(256 * 1024 + 3), '256 KiB'],
-  ])('is refused if the file is %s', async (_what, image, because) => {
+  ])('causes an error that names the limit or format if the file is %s', async (_what, image, because) => {
     await expect(set(image)).rejects.toThrow(because);
   });
 

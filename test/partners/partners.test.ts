@@ -51,7 +51,7 @@ describe('partners of the service', () => {
     expect(await refusal(server.admin.partners.list.query({ after: 'ptr_none' }))).toBe('not_found');
   });
 
-  it('are refused with an empty name or control characters, and not found by an unknown id', async () => {
+  it('cannot have an empty name or control characters (bad_input); an unknown id is not_found', async () => {
     expect(await refusal(server.admin.partners.create.mutate({ name: '  ' }))).toBe('bad_input');
     expect(await refusal(server.admin.partners.create.mutate({ name: 'a\u0007b' }))).toBe('bad_input');
     expect(await refusal(server.admin.partners.show.query({ partnerId: 'ptr_none' }))).toBe('not_found');
@@ -60,7 +60,7 @@ describe('partners of the service', () => {
     );
   });
 
-  it('lose none of three simultaneous changes of a webhook URL', async () => {
+  it('store each of three simultaneous changes of a webhook URL, with the secret versions 1, 2 and 3', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Busy' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const url = 'https://example.com/hook';
@@ -142,7 +142,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('are refused without a change if the URL is not allowed', async () => {
+  it('stay unchanged if the new URL is http for a live key, and the error says that https is needed', async () => {
     const { id: keyId } = await newKey('live');
     const set = server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost/hook' });
     await expect(set).rejects.toThrow('a live key needs an https:// URL');

@@ -37,11 +37,11 @@ describe('redirectUriFault', () => {
     [' https://shop.example/', 'test'],
     ['https://shop.example/a b', 'test'],
     ['https://shop.example/\n', 'test'],
-  ] as const)('refuses %j in %s mode', (uri, mode) => {
+  ] as const)('returns a fault for %j in %s mode', (uri, mode) => {
     expect(redirectUriFault(uri, mode)).toBeTypeOf('string');
   });
 
-  it('refuses in live mode every URI that it refuses in test mode', () => {
+  it('returns a fault in live mode for every URI for which it returns one in test mode', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl({ withFragments: true }), fc.string()), (uri) => {
         const live = redirectUriFault(uri, 'live');
