@@ -208,7 +208,7 @@ describe('careful commands', async () => {
     .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
     .map(({ id }) => id.replaceAll(':', ' '));
 
-  it('all have arguments in `careful` or `carefulSince`, so that they are tested', () => {
+  it('all have sample arguments in the table `careful` or `carefulSince` of this test', () => {
     expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
   });
 

@@ -118,7 +118,7 @@ describe('svcadmin keys, clients and webhooks', () => {
     expect(await svcadmin.json('keys', 'revoke', key.id, '--yes')).toMatchObject({ status: 'revoked' });
   });
 
-  it('clients rotate-secret --keep-old keeps the old client secret beside the new one', async () => {
+  it('clients rotate-secret --keep-old 24h lists the old client secret beside the new one', async () => {
     const { id: partner } = await create();
     const { id: key } = await server.admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
     const { id } = await server.admin.clients.create.mutate({

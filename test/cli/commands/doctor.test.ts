@@ -7,7 +7,7 @@ it('doctor makes no sharding check if the database is not a sharded cluster', ()
   expect(checkShards({ sharded: false, differences: [], unread: [] })).toEqual([]);
 });
 
-it('doctor passes if shard keys are as declared, and otherwise names each collection that differs', () => {
+it('doctor passes its sharding check if shard keys are as declared, and otherwise names each other collection', () => {
   expect(checkShards({ sharded: true, differences: [], unread: [] })).toEqual([
     { check: 'sharding', ok: true, found: 'as declared', fix: null },
   ]);
@@ -30,7 +30,7 @@ it('doctor passes if shard keys are as declared, and otherwise names each collec
   ]);
 });
 
-it('doctor names what it may not read and the missing role, and counts that as no fault', () => {
+it('doctor names data that it may not read and the missing role clusterMonitor, and the check still passes', () => {
   const found = checkShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
   expect(found.map(({ ok }) => ok)).toEqual([true, true]);
   expect(found.at(-1)).toMatchObject({

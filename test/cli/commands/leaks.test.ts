@@ -65,7 +65,7 @@ describe('secrets find', () => {
       4,
       'Nothing here has this secret',
     ],
-  ])('refuses %s, and says why', async (_name, run, exit, words) => {
+  ])('exits with 2 or 4 for %s, says why, and does not print the secret', async (_name, run, exit, words) => {
     const { code, stdout, stderr } = await run();
     expect([code, stdout]).toEqual([exit, '']);
     expect(stderr).toContain(words);

@@ -268,7 +268,7 @@ describe('webhooks listen', () => {
     expect(seen.output).not.toContain('whsec_');
   });
 
-  it('prints the status and the text of a receiver that refuses an event', async () => {
+  it('prints the status 401 and the text of a receiver that answers so to an event', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/refused');
     await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');

@@ -202,7 +202,7 @@ describe('--ca', () => {
     expect(await run(['whoami', '--profile', 'own'])).toMatchObject({ code: 0 });
   });
 
-  it('is refused if the named file cannot be read or has no certificate', async () => {
+  it('exits with 2 if the named file does not exist, and says so if it has no certificate', async () => {
     const { run } = await commandLine('https://localhost:9', 'svc_op_none');
     const empty = join(temporaryFolder('ca'), 'empty.pem');
     await writeFile(empty, 'nothing');

@@ -37,7 +37,7 @@ async function keyWithSkipped(count: number): Promise<string> {
 const filter = (key: string) => ['--key', key, '--status', 'skipped', '--since', '1h'];
 
 describe('a bulk command over deliveries', () => {
-  it('counts in a dry run, runs as a job with progress, and is listed and shown', async () => {
+  it('prints the number of events with --dry-run; without it runs as a job with progress, and bulk show lists it', async () => {
     const key = await keyWithSkipped(3);
     const dry = await svcadmin.run(['deliveries', 'resend', ...filter(key), '--dry-run']);
     expect(dry.stdout).toContain('3 events (0 live)');
@@ -83,7 +83,7 @@ describe('a bulk command over deliveries', () => {
 });
 
 describe('webhooks pause', () => {
-  it('needs --yes, holds deliveries without counting them as late, and ends with webhooks resume', async () => {
+  it('needs --yes; until webhooks resume, waiting deliveries do not count as late', async () => {
     const key = await keyWithSkipped(1);
     const paused = ['webhooks', 'pause', key, '--until', '2h'];
     expect((await svcadmin.run(paused)).code).toBe(2);
@@ -118,7 +118,7 @@ describe('webhooks pause', () => {
   });
 });
 
-it('describeProgress names the done, the total and the omitted deliveries, and the reason for waiting', () => {
+it('describeProgress returns done, total and omitted deliveries, and the endpoint for which the job waits', () => {
   const now = Date.parse('2026-07-01T00:00:00Z');
   const part = { keyId: 'key_1', partnerId: 'ptr_1', mode: 'test', total: 4, done: 1, leftOut: 1 } as const;
   const job: BulkView = {

@@ -28,7 +28,7 @@ describe('amounts in dollars', () => {
   });
 
   it.each(['', '-1', '.5', '5.', '1.005', '1,000', '1e3', '0x10', ' 1', '$5', 'NaN', '1234567890123', '٣'])(
-    'parseDollars refuses %j',
+    'parseDollars returns undefined for %j',
     (text) => {
       expect(parseDollars(text)).toBeUndefined();
     },
@@ -41,7 +41,7 @@ describe('amounts in dollars', () => {
 });
 
 describe('the value of a flag for a time', () => {
-  it('is parsed as a duration, a time with a zone or a local date; malformed text is refused', () => {
+  it('is parsed as a duration, a time with a zone or a local date; malformed text yields undefined', () => {
     expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseSeconds)).toEqual([
       ...[90, 1800, 86_400, 604_800],
       ...[undefined, undefined, 5400],

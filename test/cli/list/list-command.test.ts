@@ -254,7 +254,7 @@ describe('requests refused', () => {
 });
 
 describe('keys, clients or integrations list', () => {
-  it('shows in oldSecretUntil until when a replaced API key works', async () => {
+  it('shows in oldSecretUntil until when a replaced API key is accepted', async () => {
     const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Fair' });
     const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const keys = () => svcadmin.run(['keys', 'list', '--partner', partnerId, '--where', 'oldSecretUntil!=']);
@@ -354,7 +354,7 @@ describe('renderListing', () => {
     }
   });
 
-  it('keeps the reason of a failure on a terminal of 80 characters', async () => {
+  it('always shows the reason of a failure, even on a terminal of 80 characters', async () => {
     const { lines } = renderListing(
       [
         {

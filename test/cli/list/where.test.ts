@@ -68,7 +68,7 @@ describe('--where', () => {
     ['expiresAt<+5d', false],
     ['usedAt>1h', true],
     ['usedAt>5m', false],
-  ])('the condition %s is %s for the row of this test', (condition, expected) => {
+  ])('evaluates the condition %s to %s for the sample row of this test', (condition, expected) => {
     expect(meets(condition)).toBe(expected);
   });
 
@@ -104,7 +104,7 @@ describe('--where', () => {
     ['balance<1.005', '1.005 is not a number'],
     ['createdAt>soon', 'soon is not a time'],
     ['partnerName>a', 'partnerName has neither numbers nor times'],
-  ])('the condition %s is refused: %s', (condition, message) => {
+  ])('throws for the condition %s an error with the text "%s"', (condition, message) => {
     expect(() => meets(condition)).toThrow(message);
   });
 });

@@ -58,7 +58,7 @@ describe('partners onboard --from', () => {
     expect((await partners()).length).toBe(before.length + 1);
   });
 
-  it('creates no partner if a row is malformed, and names the fault of every row', async () => {
+  it('exits with 2 and creates no partner if a row is malformed, and names the fault of every row', async () => {
     const before = await partners();
     const { code, stderr } = await onboard([
       row('Delta'),
@@ -111,7 +111,7 @@ describe('partners onboard --from', () => {
     expect([code, stderr.includes('row 1')]).toEqual([3, false]);
   });
 
-  it('refuses flags of a single partner, and a file without a list of rows', async () => {
+  it('exits with 2 for flags of a single partner, and for a file without a list of rows', async () => {
     const both = await onboard([row('Nu')], '--claims', 'country');
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('leave out --claims') });
     expect(await onboard({ name: 'Nu' })).toMatchObject({ code: 2 });

@@ -95,12 +95,12 @@ describe('partners onboard', () => {
 });
 
 describe('svcadmin doctor', () => {
-  it('reports no fault if the server works', async () => {
+  it('reports every check as passed if the server runs and the token is right', async () => {
     const findings = await svcadmin.json<{ check: string; ok: boolean }[]>('doctor');
     expect(findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([]);
   });
 
-  it('names a wrong token as the fault of the check `server`, and exits with 1', async () => {
+  it('reports the check `server` as failed for a wrong token, names SVCADMIN_TOKEN, and exits with 1', async () => {
     const { code, stdout } = await svcadmin.run(['doctor', '--json'], { env: { SVCADMIN_TOKEN: 'wrong' } });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toContainEqual(

@@ -89,7 +89,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(rows.some((row) => row.includes('…'))).toBe(true);
   });
 
-  it('prints LIVE in red and asks for the id before live money moves; another text moves nothing', async () => {
+  it('wallets fund prints LIVE in red and asks for the partner\'s id in live mode; the answer "yes" moves no money', async () => {
     await login();
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const balance = async () =>
@@ -159,7 +159,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     expect(await terminal.screen()).not.toContain('Operator token for');
   });
 
-  it('exits with 0 if a command that reads its output in a pipe ends early', async () => {
+  it('partners list exits with 0 if its output goes into a pipe to `head`, which ends first', async () => {
     await login();
     for (let n = 0; n < 3; n += 1) await server.admin.partners.create.mutate({ name: `Partner ${n}` });
     await terminal.clear();

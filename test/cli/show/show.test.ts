@@ -70,7 +70,7 @@ describe('an argument of svcadmin show', () => {
 });
 
 describe('svcadmin show', () => {
-  it('names the related records of a session and of each of those records, each once', async () => {
+  it('prints for each of twelve kinds of record the ids of its related records, each once', async () => {
     const { sessions, partner, enrollment, sub, entry, deliveries, refused, api } = desk;
     const { partnerId, clientId, keyId } = partner;
     const { id: deliveryId, eventId } = deliveries.failed;
@@ -129,7 +129,7 @@ describe('svcadmin show', () => {
     expect(shown.related.filter(({ kind }) => kind === 'request').length).toBeGreaterThan(2);
   });
 
-  it('is helped by wallets statement --csv, whose lines of charges name session, client and enrollment', async () => {
+  it('prints a charge, whose session, client and enrollment are also in its line of wallets statement --csv', async () => {
     const { partner, entry, sessions, enrollment } = desk;
     const { stdout } = await desk.run(['wallets', 'statement', partner.partnerId, '--csv']);
     const line = stdout.split('\n').find((one) => one.includes(entry));
@@ -158,14 +158,17 @@ describe('svcadmin show', () => {
     [['sessions', 'list', '--since', '1h', '--until', '2h'], 2, 'before it begins'],
     [['wallets', 'list', '--days-left', 'soon'], 2, 'number of days'],
     [['partners', 'list', '--search', 'a'], 2, 'at least two characters'],
-  ])('refuses %j, like other look-ups, with exit code %i', async (args, exit, words) => {
-    const { code, stdout, stderr } = await desk.run(args);
-    expect([code, stdout]).toEqual([exit, '']);
-    expect(stderr).toContain(words);
-  });
+  ])(
+    'exits, like other searching commands, for the arguments %j with code %i and a hint',
+    async (args, exit, words) => {
+      const { code, stdout, stderr } = await desk.run(args);
+      expect([code, stdout]).toEqual([exit, '']);
+      expect(stderr).toContain(words);
+    },
+  );
 
   it.each([['show'], ['partners', 'list', '--search'], ['users', 'find'], ['error']])(
-    'sends no secret to the server, like other look-ups: %s %s %s',
+    'exits with 2, like other searching commands, and sends nothing to the server if given a secret: %s %s %s',
     async (...words) => {
       const secret = desk.partner.clientSecret;
       const { code, stdout, stderr } = await desk.run([...words.filter(Boolean), secret]);

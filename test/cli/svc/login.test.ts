@@ -59,12 +59,12 @@ describe('awaitToken', () => {
     expect(waits).toEqual([5, 5, 10, 20, 40]);
   });
 
-  it('waits once as long as the Retry-After of a rate limit says', async () => {
+  it('waits 30 s before its next request if a 429 has "Retry-After: 30"', async () => {
     const { waits } = await poll([refusal('rate_limited', 30), token]);
     expect(waits).toEqual([5, 30, 5]);
   });
 
-  it('fails if the login is denied, expired or already used, or not confirmed within 600 s', async () => {
+  it('throws if the member denies the login, if it has expired or was already used, or after 600 s', async () => {
     expect((await poll([refusal('access_denied')])).ended).toMatchObject({
       code: 'device_login_denied',
       exit: 3,

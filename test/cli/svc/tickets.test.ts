@@ -119,7 +119,7 @@ describe('a member, without an operator,', () => {
     receiver.close();
   });
 
-  it('walks through the hosted pages by svc trigger flow, and sees the session, its event and a refused request', async () => {
+  it('runs svc trigger flow for a user whose document is rejected, and sees the session, its event and a refused request', async () => {
     const walked = await svc.json<Record<string, string>>(
       ...[
         'trigger',
@@ -155,7 +155,7 @@ describe('a member, without an operator,', () => {
     expect(await svc.json('requests', 'list', '--status', '4xx')).toMatchObject([{ id }]);
   });
 
-  it('gets exit code 1 from svc trigger flow for an address that is not the base URL, with the base URL', async () => {
+  it('gets exit code 1 and the base URL as a hint from svc trigger flow with another --url', async () => {
     const profile = join(svc.cwd, 'config', 'svc', 'profiles.json');
     const kept = readFileSync(profile, 'utf8');
     writeFileSync(profile, kept.replace(server.baseUrl, server.publicUrl));
