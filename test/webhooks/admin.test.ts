@@ -52,7 +52,7 @@ describe('events for operators', () => {
     await rejects(events.show({ eventId: 'evt_none' }), 'not_found');
   });
 
-  it('have a timeline of their attempts, which advises a resend after a cancellation', async () => {
+  it('have a timeline of their attempts, which advises to resend after an operator has cancelled the delivery', async () => {
     const receiver = await respondingWith(410);
     const system = await createSystem({ retryDelays: long });
     await system.publish([draft(system.key(receiver.url))]);
@@ -71,7 +71,7 @@ describe('events for operators', () => {
     expect(cancelled.advice).toContain(`svcadmin deliveries resend ${_id}`);
   });
 
-  it('have advice that names the commands, and the roles for a command that the reader may not run', async () => {
+  it('have advice with the next commands; for the role ops, it names the roles that may run them', async () => {
     const system = await createSystem();
     system.endpoints.set('key_off', { state: 'off', reason: 'no_url' });
     await system.publish([draft('key_off')]);
@@ -106,13 +106,16 @@ describe('events for operators', () => {
     ['no_url', 'svcadmin webhooks set'],
     ['partner_suspended', 'svcadmin partners activate'],
     ['key_revoked', 'revoked key'],
-  ] as const)('have advice that fits the reason %s, for which they were skipped', async (reason, words) => {
-    const system = await createSystem();
-    system.endpoints.set('key_off', { state: 'off', reason });
-    await system.publish([draft('key_off')]);
-    const { eventId } = await ended(system, 'skipped');
-    expect((await adminOf(system).events.why({ eventId })).advice).toContain(words);
-  });
+  ] as const)(
+    'have advice with a command or reason if their delivery was skipped because of %s',
+    async (reason, words) => {
+      const system = await createSystem();
+      system.endpoints.set('key_off', { state: 'off', reason });
+      await system.publish([draft('key_off')]);
+      const { eventId } = await ended(system, 'skipped');
+      expect((await adminOf(system).events.why({ eventId })).advice).toContain(words);
+    },
+  );
 });
 
 describe('deliveries', () => {
@@ -220,7 +223,7 @@ describe('the operator procedures of webhooks', () => {
     },
   );
 
-  it('trigger and relay are refused for a live key', async () => {
+  it('trigger and relay answer `refused` for a live key', async () => {
     const system = await createSystem();
     const keyId = system.key('https://partner.example/');
     const endpoint = system.endpoints.get(keyId);

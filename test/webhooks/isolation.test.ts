@@ -30,7 +30,7 @@ function hanging(hangs: (url: string) => boolean) {
 }
 
 describe('endpoints of one process', () => {
-  it('use at most five slots each, so that hanging endpoints delay no other one', async () => {
+  it('are sent five attempts at a time each, so 50 endpoints that hang do not delay 50 others', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap });
     const deliveries = system.db.collection<Delivery>('deliveries');
@@ -53,7 +53,7 @@ describe('endpoints of one process', () => {
     clearInterval(timer);
   });
 
-  it('are all retried after one sweep, even if the pool has too few slots for 400 endpoints', async () => {
+  it('are all retried after one sweep, although 400 endpoints exceed the limit of simultaneous attempts', async () => {
     const { wrap } = hanging(() => false);
     const system = await createSystem({ wrap });
     const at = new Date(Date.now() - 5_000);
@@ -73,7 +73,7 @@ describe('endpoints of one process', () => {
     await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
   });
 
-  it('get a free slot if the endpoint before them in the queue has nothing left to send', async () => {
+  it('are sent to next if the endpoint before them in the queue has no more due deliveries', async () => {
     const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
     const sent: string[] = [];
     const ends = new Map<string, () => void>();
@@ -104,7 +104,7 @@ describe('endpoints of one process', () => {
     expect(sent).toEqual(['a1', 'a2', 'a3', 'y1']);
   });
 
-  it('all get slots of a full pool in turn', async () => {
+  it('are all sent to in turn, even if attempts to all endpoints hang and use up the common limit', async () => {
     const network = hanging((url) => url.includes('hangs'));
     const system = await createSystem({ wrap: network.wrap, limits: { perEndpoint: 5, pool: 8 } });
     const keys = Array.from({ length: 6 }, (_, at) => system.key(`https://hangs-${at}.example/`));
@@ -137,7 +137,7 @@ describe('first attempts and retries of one endpoint', () => {
   };
   const capacity = { keyId: 'key', slots: 5, retries: 4, prefer: 'first' as const };
 
-  it('are leased in turn', async () => {
+  it('are leased alternately: first, retry, first, and so on', async () => {
     fill(60, 60);
     const taken = await fresh().take(capacity);
     expect(taken).toEqual({ ids: ['first 0', 'retry 0', 'first 1', 'retry 1', 'first 2'], more: true });
@@ -151,7 +151,7 @@ describe('first attempts and retries of one endpoint', () => {
     expect((await fresh().take(capacity)).ids).toHaveLength(5);
   });
 
-  it('are each leased once, until the cache reports that no more are due', async () => {
+  it('are each leased exactly once in several groups: 70 first attempts and 7 retries', async () => {
     fill(70, 7);
     const dueCache = fresh();
     const all: string[] = [];
@@ -168,7 +168,7 @@ describe('first attempts and retries of one endpoint', () => {
     expect(all).toHaveLength(77);
   });
 
-  it('are leased even if they were added during the query', async () => {
+  it('are leased even if they become due while the database is being queried for due deliveries', async () => {
     fill(0, 0);
     const dueCache = createDueCache(async (_keyId, lane) => {
       dueCache.add('key', lane, `${lane} new`);

@@ -59,7 +59,7 @@ describe('deliveries after a crash', () => {
       },
     ],
   ])(
-    'are not changed by a frozen process that, after their recovery, finds that the endpoint %s',
+    'are not changed by a process that stopped for a while and then finds that the endpoint %s',
     async (_what, late) => {
       const receiver = await createReceiver();
       const clock = manualClock();
@@ -116,7 +116,7 @@ describe('deliveries after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('are retried at their time by the sweep if the jobs of their retries are lost', async () => {
+  it('are retried by the sweep, and not before their due time, if the jobs of their retries are deleted', async () => {
     const receiver = await down(1);
     const system = await createSystem({ retryDelays: [1_000, 1_000] });
     await system.publish([draft(system.key(receiver.url))]);
@@ -150,7 +150,7 @@ describe('deliveries after a crash', () => {
 });
 
 describe('a short database failure', () => {
-  it('loses no result and causes no second attempt, if the result cannot be recorded', async () => {
+  it('causes no second attempt if storing the result fails twice: the result is stored later', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('record', 2) });
     await system.publish([draft(system.key(receiver.url))]);
@@ -158,7 +158,7 @@ describe('a short database failure', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('loses no delivery if a lease fails', async () => {
+  it('causes no lost delivery if leasing it fails once: it is sent afterwards', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('lease') });
     await system.publish([draft(system.key(receiver.url))]);
@@ -166,7 +166,7 @@ describe('a short database failure', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('uses up no attempt if the endpoint cannot be read', async () => {
+  it('causes no counted attempt if reading the endpoint fails once: the delivery then succeeds with its first attempt', async () => {
     const receiver = await createReceiver();
     let reads = 0;
     const system: System = await createSystem({
@@ -203,17 +203,20 @@ describe('two sending processes', () => {
     for (const { at, dueAt } of rows) expect(at.getTime()).toBeGreaterThanOrEqual(dueAt.getTime());
   });
 
-  it.each([-700, 700])("use the database's clock if the machine is %d ms off", async (offset) => {
-    const receiver = await down(1);
-    const system = await createSystem({
-      clock: { now: () => Date.now() + offset },
-      retryDelays: [600, 300],
-    });
-    await system.publish([draft(system.key(receiver.url))]);
-    const { attempts } = await ended(system);
-    const due = attempts[0]?.nextAttemptAt?.getTime() ?? Number.POSITIVE_INFINITY;
-    expect((receiver.received[1]?.at ?? 0) + offset).toBeGreaterThanOrEqual(due);
-  });
+  it.each([-700, 700])(
+    "make a retry not before its due time on the database's clock, if the machine's clock is %d ms off",
+    async (offset) => {
+      const receiver = await down(1);
+      const system = await createSystem({
+        clock: { now: () => Date.now() + offset },
+        retryDelays: [600, 300],
+      });
+      await system.publish([draft(system.key(receiver.url))]);
+      const { attempts } = await ended(system);
+      const due = attempts[0]?.nextAttemptAt?.getTime() ?? Number.POSITIVE_INFINITY;
+      expect((receiver.received[1]?.at ?? 0) + offset).toBeGreaterThanOrEqual(due);
+    },
+  );
 });
 
 describe('a stop of the sender', () => {

@@ -9,7 +9,7 @@ import { storeFailed } from './failed-deliveries.ts';
 const count = 600;
 const exchangers = 8;
 
-it('600 resends of one command cause no pool timeout and no refused exchange', {
+it('600 resent deliveries cause no timeout of the database pool and no refused exchange', {
   timeout: within(180_000),
 }, async () => {
   const { logger, lines } = recordingLogger();

@@ -115,7 +115,7 @@ describe('a bulk resend', () => {
     expect(await jobs(idle).countDocuments()).toBe(1);
   });
 
-  it('makes no second delivery if a process crashed before it recorded its step', async () => {
+  it('sends each event once, although a process crashed after it created deliveries and before it recorded progress', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 30);
     const { job } = await start(idle, { action: 'resend', filter: { keyId, since }, rate: 10 });
@@ -135,7 +135,7 @@ describe('a bulk resend', () => {
     expect(await stored(idle).countDocuments({ bulkId: job?.id ?? '' })).toBe(30);
   });
 
-  it('shares the rate of a key with a second job', async () => {
+  it('creates, with a second job for the same key, no more than 20 deliveries a second', async () => {
     const { idle, keyId, worker } = await twoProcesses();
     const other = idle.key('http://localhost:1/');
     await failedDeliveries(idle, keyId, 60);
@@ -157,7 +157,7 @@ describe('a bulk resend', () => {
       expect((dues[at] ?? 0) - (dues[at - 20] ?? 0)).toBeGreaterThanOrEqual(500);
   });
 
-  it('waits while its endpoint has a backlog, and makes no more deliveries after its cancellation', async () => {
+  it('waits while the endpoint has a backlog, and creates no more deliveries after the job is cancelled', async () => {
     const idle = await createSystem({ worker: false });
     const keyId = idle.key('http://localhost:1/');
     await failedDeliveries(idle, keyId, 90);
@@ -180,7 +180,7 @@ describe('a bulk resend', () => {
     await stored(idle).deleteMany({ status: { $in: ['pending', 'in_flight'] } });
   });
 
-  it('is refused for a filter without a start time, and for a filter that matches over 500 keys', async () => {
+  it('throws without a start time, and answers `refused` for a filter that matches over 500 keys', async () => {
     const system = await createSystem({ worker: false });
     await expect(start(system, { action: 'resend', filter: {} })).rejects.toThrow('needed to resend');
     const template = { ...draft('key'), status: 'failed', createdAt: past(10), eventId: 'evt' };
@@ -199,7 +199,7 @@ describe('a bulk resend', () => {
 });
 
 describe('a replay of events', () => {
-  it('sends all events of a time span again; a second replay is refused without again', async () => {
+  it('sends all events of a time span again; a second replay is refused unless it has the flag `again`', async () => {
     const { idle, receiver, keyId, worker } = await twoProcesses();
     await failedDeliveries(idle, keyId, 10);
     const early = await stored(idle).find().limit(4).toArray();
@@ -256,7 +256,7 @@ describe('pending deliveries', () => {
     expect(await stored(idle).countDocuments({ keyId: other, status: 'pending' })).toBe(1);
   });
 
-  it('are rescheduled by a filter, and become due at the rate of the job', async () => {
+  it('are moved by a filter to a later time, and then become due at the rate of the job: 50 a second', async () => {
     const { idle, keyId, worker } = await pending(250);
     const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 7_200_000);
     const filter = { keyId };
@@ -269,7 +269,7 @@ describe('pending deliveries', () => {
     expect(dues).toEqual(Array.from({ length: 250 }, (_, place) => Math.floor(place / 50)));
   });
 
-  it('are refused a past time', async () => {
+  it('cannot be moved to a past time (`refused`)', async () => {
     const { idle, keyId } = await pending(1);
     const over = start(idle, { action: 'reschedule', filter: { keyId }, at: past(10).toISOString() });
     await expect(over).rejects.toMatchObject({ cause: { code: 'refused' } });

@@ -41,13 +41,13 @@ describe('keys with due deliveries', () => {
     expect(await store.dueKeys(at)).toEqual(['key_a', 'key_b', 'key_d', 'key_f']);
   });
 
-  it('are all found if there are 2,100 of them', async () => {
+  it('are all found, even if 2,100 keys have due deliveries', async () => {
     const keys = Array.from({ length: 2_100 }, (_, n) => `key_${String(n).padStart(4, '0')}`);
     const store = await storeWith(Object.fromEntries(keys.map((key) => [key, { count: 1, dueIn: -1 }])));
     expect(await store.dueKeys(at)).toEqual(keys);
   });
 
-  it('are each returned once if few deliveries are due', async () => {
+  it('are each returned once if two keys have five due deliveries together', async () => {
     const store = await storeWith({ key_b: { count: 3, dueIn: -1 }, key_a: { count: 2, dueIn: -2 } });
     expect((await store.dueKeys(at)).toSorted()).toEqual(['key_a', 'key_b']);
   });
@@ -79,7 +79,7 @@ describe('a lease of a delivery', () => {
     expect(await store.lease(store.ids, lease('two'))).toEqual([]);
   });
 
-  it('is needed to record the result of an attempt; with a newer lease of another process, nothing changes', async () => {
+  it("is needed to record the result of an attempt: with another process's lease, the delivery stays in_flight", async () => {
     const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
     const [delivery] = await store.lease(store.ids, lease('one'));
     if (!delivery) throw new Error('nothing was leased');

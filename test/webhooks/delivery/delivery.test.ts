@@ -59,7 +59,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('fails after three attempts, each due a delay after the end of the attempt before', async () => {
+  it('has the status failed after three attempts; each retry is due a fixed delay after the end of the attempt before', async () => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(500).end('no'));
     const system = await createSystem();
     await system.publish([draft(system.key(receiver.url))]);
@@ -108,7 +108,7 @@ describe('a delivery', () => {
   });
 
   it.each(['no_url', 'key_revoked', 'partner_suspended'] as const)(
-    'is skipped, and its event is kept, if the endpoint is off for the reason %s',
+    'is skipped without an attempt, and its event is stored, if the endpoint is off for the reason %s',
     async (reason) => {
       const system = await createSystem();
       system.endpoints.set('key_off', { state: 'off', reason });

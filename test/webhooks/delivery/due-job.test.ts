@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Scheduler } from '../../../server/platform/jobs/scheduler.ts';
 import { createDueJobs } from '../../../server/webhooks/delivery/due-job.ts';
 
-it('a due job attempts a delivery that becomes due while the job polls', async () => {
+it('a due job also sends a delivery that becomes due while the job is looking for due deliveries', async () => {
   const begins = Date.parse('2026-11-21T10:00:00Z');
   const due = begins + 205;
   const taken: number[] = [];

@@ -30,7 +30,7 @@ describe('afterAttempt', () => {
     },
   );
 
-  it('fails a delivery with a limit of one attempt after its first error', () => {
+  it('marks a delivery as failed after its first error if its limit is one attempt', () => {
     expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({
       status: 'failed',
     });
@@ -40,7 +40,7 @@ describe('afterAttempt', () => {
 describe('attempts in flight', () => {
   const lane = fc.constantFrom('first' as const, 'retry' as const);
 
-  it('never exceed the limits of the endpoint, of the pool, and of retries in both', () => {
+  it('never exceed the limit of each endpoint, the limit of all endpoints, and the smaller limits of retries', () => {
     const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), lane, take: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -70,7 +70,7 @@ describe('attempts in flight', () => {
 });
 
 describe('dueBucket', () => {
-  it('returns a time that is less than a second before the due time, or equal to it', () => {
+  it('rounds the time at which a delivery is due down to the whole second', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (moment) => {
         const late = moment.getTime() - dueBucket(moment).getTime();

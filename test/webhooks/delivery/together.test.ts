@@ -7,7 +7,7 @@ import { createDispatcher } from '../../../server/webhooks/delivery/dispatcher.t
 import { createLeasing } from '../../../server/webhooks/delivery/leasing.ts';
 
 /** Each journaled write delays token exchanges, so webhooks must make few leases and writes. */
-it('the dispatcher makes one lease for all slots that become free in one turn of the event loop', async () => {
+it('the dispatcher leases deliveries once for all attempts of an endpoint that end in one turn of the event loop', async () => {
   const asked: number[] = [];
   let ended: (() => void) | undefined;
   const together = new Promise<void>((resolve) => {
@@ -34,7 +34,7 @@ it('the dispatcher makes one lease for all slots that become free in one turn of
   expect(asked.slice(0, 2)).toEqual([4, 4]);
 });
 
-it('results that arrive within a few milliseconds are recorded by one write', async () => {
+it('the results of three attempts that end within a few milliseconds are stored by one write', async () => {
   const written: number[] = [];
   const { record } = createLeasing({
     deliveries: {

@@ -41,15 +41,18 @@ describe('the egress guard', () => {
     ['127.0.0.1', '1.1.1.1'],
     ['2606:4700::1111', 'fd00::1'],
     ['1.1.1.1', '::1'],
-  ])('refuses a DNS answer with a public and a private address: %s and %s', async (...addresses) => {
-    const post = createPost({ rules, route: { resolve: async () => addresses } });
-    expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
-      error: 'blocked_address',
-    });
-    expect(sockets).toBe(0);
-  });
+  ])(
+    'answers blocked_address, without a connection, if DNS returns a public and a private address: %s and %s',
+    async (...addresses) => {
+      const post = createPost({ rules, route: { resolve: async () => addresses } });
+      expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
+        error: 'blocked_address',
+      });
+      expect(sockets).toBe(0);
+    },
+  );
 
-  it('refuses a private address from a name server without a connection', async () => {
+  it('answers blocked_address, without a connection, if a name server returns the private address 10.0.0.1', async () => {
     const server = await createNameServer(() => ['10.0.0.1']);
     const post = createPost({ rules, route: { resolve: createResolve([server]) } });
     const result = await post({ ...request, url: 'https://partner.example/' });
@@ -106,7 +109,7 @@ describe('the egress guard', () => {
     expect(sockets).toBe(1);
   });
 
-  it("refuses the server's own ports on localhost without a connection", async () => {
+  it("answers blocked_address, without a connection, for the server's own ports on localhost", async () => {
     const receiver = await createReceiver();
     const post = createPost({ rules: { ...rules, ownPorts: () => [receiver.port] } });
     expect(await post({ ...request, url: receiver.url })).toMatchObject({ error: 'blocked_address' });

@@ -10,10 +10,12 @@ import { allowedUrls, forbiddenAddresses, forbiddenUrls, publicAddresses } from 
 const rules = { localhostAllowed: true, ownPorts: () => [8080, 27017] };
 
 describe('isPublicAddress', () => {
-  it.each(forbiddenAddresses)('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
+  it.each(forbiddenAddresses)('returns false for %s', (address) =>
+    expect(isPublicAddress(address)).toBe(false),
+  );
   it.each(publicAddresses)('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
-  it('refuses every IPv6 address that contains an IPv4 address', () => {
+  it('returns false for every IPv6 address that contains an IPv4 address', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom('::ffff:', '::', '64:ff9b::'), (inner, prefix) => {
         expect(isPublicAddress(prefix + inner)).toBe(false);
@@ -27,17 +29,17 @@ describe('isLoopbackAddress', () => {
     expect(isLoopbackAddress(address)).toBe(true),
   );
   it.each(['::ffff:127.0.0.1', '10.0.0.1', '::', '0.0.0.0', '1.1.1.1', 'localhost', ''])(
-    'refuses %j',
+    'returns false for %j',
     (address) => expect(isLoopbackAddress(address)).toBe(false),
   );
 });
 
 describe('checkWebhookUrl, with its test vectors', () => {
-  it('has enough test vectors', () => {
+  it('has at least 130 test vectors of forbidden addresses and URLs', () => {
     expect(new Set([...forbiddenAddresses, ...forbiddenUrls]).size).toBeGreaterThanOrEqual(130);
   });
 
-  it.each(forbiddenUrls)('refuses %j for both modes', (url) => {
+  it.each(forbiddenUrls)('returns an error text for %j in both modes', (url) => {
     expect(checkWebhookUrl(url, 'live', rules)).toEqual(expect.any(String));
     expect(checkWebhookUrl(url, 'test', rules)).toEqual(expect.any(String));
   });
@@ -58,7 +60,7 @@ describe('checkWebhookUrl, with its test vectors', () => {
     },
   );
 
-  it.each([8080, 27017])("refuses the server's own port %d on localhost", (port) => {
+  it.each([8080, 27017])("returns an error text for the server's own port %d on localhost", (port) => {
     expect(checkWebhookUrl(`http://localhost:${port}/`, 'test', rules)).toMatch('belongs to this server');
   });
 });

@@ -105,7 +105,7 @@ describe('the part of a response that is read', () => {
   });
 
   it.each(['gzip', 'br', 'deflate', 'x-unknown'])(
-    'is empty, and the attempt succeeds, if %s cannot be decoded',
+    'is empty, and the attempt counts as successful, if the content encoding %s cannot be decoded',
     async (encoding) => {
       const receiver = await createReceiver((_count, _request, response) =>
         response.writeHead(200, { 'content-encoding': encoding }).end('not compressed'),
@@ -133,7 +133,7 @@ describe('a hostile receiver', () => {
       'says 200, then something that is not HTTP',
       (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`),
     ],
-  ])('does no harm if it %s, and its 2xx counts', async (_what, serve) => {
+  ])('gets its delivery counted as successful if it sends status 200 and then %s', async (_what, serve) => {
     const port = await rawServer((socket) => socket.once('data', () => serve(socket)));
     const result = await local(port);
     expect(result).toMatchObject({ status: 200 });
@@ -152,7 +152,7 @@ describe('a hostile receiver', () => {
     ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'reset'],
     ['HTTP/1.1 100 Continue\r\n\r\n', 'reset'],
     ['\0\0\0', 'http'],
-  ])('makes the attempt fail if it answers %j, with the error %s', async (answer, error) => {
+  ])('makes the attempt fail with an error if it answers %j: %s', async (answer, error) => {
     const port = await rawServer((socket) => socket.once('data', () => socket.end(answer)));
     const result = await local(port);
     expect(result.status).toBeUndefined();
@@ -172,12 +172,15 @@ describe('an attempt', () => {
     });
   });
 
-  it.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])('fails with %d', async (status) => {
-    const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
-    expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });
-  });
+  it.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])(
+    'ends with the error http if the status is %d',
+    async (status) => {
+      const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
+      expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });
+    },
+  );
 
-  it('has the error refused if no server listens', async () => {
+  it('ends with the error `refused` if no server listens', async () => {
     const port = await rawServer(() => undefined);
     const post = createPost({
       rules,

@@ -25,7 +25,7 @@ const faultsOf = (change: Partial<Captured>) => explain({ ...captured, ...change
 const hex = signature.slice('sha256='.length);
 
 describe('the diagnosis of a signature', () => {
-  it('finds no fault in a request as it was sent', () => {
+  it('reports verified and no faults for a request exactly as it was sent', () => {
     expect(explain(captured)).toEqual({ verified: true, eventId, faults: [], reasons: [] });
     expect(explain({ ...captured, sent: undefined })).toEqual({
       verified: true,

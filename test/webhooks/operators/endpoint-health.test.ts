@@ -68,7 +68,7 @@ describe('the health of an endpoint', () => {
     });
   });
 
-  it('names the cause of a backlog', () => {
+  it('names why deliveries wait: the limit of the endpoint, the limit of all endpoints, or a pause', () => {
     expect(diagnose({ queued: 1_600, inFlight: 5 }).cause).toBe('behind 1600 of this endpoint, 5 at a time');
     expect(diagnose({ queued: 3, allInFlight: 1_024 }).cause).toContain('1024 attempts of all endpoints');
     expect(diagnose({ queued: 3, pausedUntil: minutesAgo(-5) }).cause).toContain('paused until');

@@ -38,7 +38,7 @@ async function gather(system: System, delay: number): Promise<{ job: JobView; du
 }
 
 describe('jobs', () => {
-  it('show their waiting attempts, and the process that holds them only while it does', async () => {
+  it('show the attempts that wait for the job, and which process has locked the job while it runs', async () => {
     const { system, job, due, keyId } = await waitingRetries(2, hour);
     const { jobs } = adminOf(system);
     expect(job).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', wakes: 2 });
@@ -64,20 +64,23 @@ describe('jobs', () => {
 });
 
 describe('jobs run', () => {
-  it.each([hour, 6_000])('sends at once the attempts that would be due only in %s ms', async (delay) => {
-    const { system, receiver, job, due } = await waitingRetries(2, delay);
-    const { jobs, deliveries } = adminOf(system);
-    expect(await jobs.run({ jobId: job.id })).toMatchObject({ id: job.id, wakes: 2 });
-    await until(async () => (await stored(system).countDocuments({ status: 'delivered' })) === 2);
-    expect(receiver.received).toHaveLength(4);
-    for (const { attempts } of await deliveries.list({})) {
-      expect(attempts).toMatchObject([{ trigger: 'event' }, { attempt: 2, trigger: 'run', status: 200 }]);
-      expect(Date.parse(attempts[1]?.at ?? '')).toBeLessThan(due.getTime() - 500);
-    }
-    await until(async () => (await jobs.list({})).length === 0);
-  });
+  it.each([hour, 6_000])(
+    'sends the waiting attempts at once, although they are due only in %s ms',
+    async (delay) => {
+      const { system, receiver, job, due } = await waitingRetries(2, delay);
+      const { jobs, deliveries } = adminOf(system);
+      expect(await jobs.run({ jobId: job.id })).toMatchObject({ id: job.id, wakes: 2 });
+      await until(async () => (await stored(system).countDocuments({ status: 'delivered' })) === 2);
+      expect(receiver.received).toHaveLength(4);
+      for (const { attempts } of await deliveries.list({})) {
+        expect(attempts).toMatchObject([{ trigger: 'event' }, { attempt: 2, trigger: 'run', status: 200 }]);
+        expect(Date.parse(attempts[1]?.at ?? '')).toBeLessThan(due.getTime() - 500);
+      }
+      await until(async () => (await jobs.list({})).length === 0);
+    },
+  );
 
-  it('sends the waiting attempts even if a process holds the job, and is refused when none waits', async () => {
+  it('sends the waiting attempts even if the job is locked by a process; without waiting attempts it answers conflict', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -87,7 +90,7 @@ describe('jobs run', () => {
     await rejects(jobs.run({ jobId: '0'.repeat(24) }), 'not_found');
   });
 
-  it('makes a worker process send, if the process that gets the call is no worker', async () => {
+  it('sends the waiting attempts in a worker process, if the called process is no worker', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const other = await createSystem({ db: system.db, worker: false });
     await adminOf(other).jobs.run({ jobId: job.id });
@@ -124,7 +127,7 @@ describe('jobs cancel', () => {
     expect(await stored(system).countDocuments({ status: 'pending' })).toBe(1);
   });
 
-  it('is refused if the job is running and nothing waits for it', async () => {
+  it('answers conflict if the job is running and no attempt waits for it any more', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -148,7 +151,7 @@ describe('jobs reschedule', () => {
     expect(delivery?.attempts[1]).toMatchObject({ attempt: 2, trigger: 'reschedule' });
   });
 
-  it('creates another job if a process runs this one', async () => {
+  it('creates another job if a process is running this one, and answers conflict if nothing waits any more', async () => {
     const { system, job } = await waitingRetries(1, hour);
     await system.db.collection('jobs').updateMany({}, { $set: { lockedAt: new Date() } });
     const { jobs } = adminOf(system);
@@ -157,7 +160,7 @@ describe('jobs reschedule', () => {
     await rejects(jobs.reschedule({ jobId: job.id, inSeconds: 1 }), 'conflict');
   });
 
-  it('is refused for a past time, for a time after the deletion of the delivery, and for no time or two', async () => {
+  it('answers `refused` to a time in the past or 31 days ahead; `at` and inSeconds together, or neither, is an error', async () => {
     const { system, job } = await waitingRetries(1, hour);
     const { jobs } = adminOf(system);
     for (const at of [later(-5_000), later(31 * 24 * hour)])
@@ -169,7 +172,7 @@ describe('jobs reschedule', () => {
 });
 
 describe('deliveries reschedule', () => {
-  it('moves the next attempt of a waiting delivery, and is refused for a delivered or unknown one', async () => {
+  it('moves the next attempt of a waiting delivery, and answers conflict for a delivered one', async () => {
     const { system, receiver } = await waitingRetries(1, hour);
     const { deliveries, jobs, events } = adminOf(system);
     const [{ id, eventId } = { id: '', eventId: '' }] = await deliveries.list({});

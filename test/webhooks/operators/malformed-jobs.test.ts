@@ -35,7 +35,7 @@ const malformed: Record<string, readonly [fault: string, document: Document]> = 
 
 describe('a malformed job', () => {
   it.each(Object.entries(malformed))(
-    '%s can be listed, shown and cancelled, but not run',
+    '%s can be listed, shown and cancelled, but run answers conflict',
     async (_name, [fault, document]) => {
       const { jobs, store } = await setUp();
       const id = await store(document);
