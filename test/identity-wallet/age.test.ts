@@ -50,7 +50,7 @@ describe('the check of a presented proof of age', () => {
     ['not-yet-valid', 'attestation not yet valid'],
     ['unknown-issuer', 'unknown issuer'],
     ['revoked', 'attestation revoked'],
-  ] as const)('refuses a proof that is %s', async (flaw, refusal) => {
+  ] as const)('refuses a proof with the fault "%s" for the reason "%s"', async (flaw, refusal) => {
     const token = await ageToken({ order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
@@ -106,7 +106,7 @@ describe('the check of a presented proof of age', () => {
     );
   });
 
-  it('refuses a proof with contradictory ages', async () => {
+  it('refuses a proof that attests an age above 18 but not above 16', async () => {
     const day = 86_400_000;
     const issuerSigned = issueMdoc({
       docType: 'eu.europa.ec.av.1',
@@ -135,7 +135,7 @@ describe('the check of a presented proof of age', () => {
 });
 
 describe('a proof of age with one byte changed', () => {
-  it('is refused, for every third byte', async () => {
+  it('is never accepted, whichever third byte is changed', async () => {
     const [text = ''] = (await ageToken()).proof_of_age;
     const bytes = Buffer.from(text, 'base64url');
     for (let at = 0; at < bytes.length; at += 3) {

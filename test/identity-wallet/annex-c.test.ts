@@ -86,7 +86,7 @@ describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
     ['pid', ['openid4vp-v1-signed', 'org-iso-mdoc']],
     ['pid-jwt', ['openid4vp-v1-signed']],
   ])(
-    'is offered only if the source has an mdoc format: the source %s offers %s',
+    'is offered only if the source has an mdoc format: the page for the source %s offers %s',
     async (source, protocols) => {
       const { page } = await askIdentityWallet(service, source);
       expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
@@ -148,7 +148,7 @@ describe('a request in Annex C format (ISO/IEC TS 18013-7)', () => {
     expect(() => readerOf(data, origin())).toThrow('names no reader');
   });
 
-  it('has its own encryption data in each session, and keeps them when the page is reloaded', async () => {
+  it('has another encryption key in each session, and the same one when the page is reloaded', async () => {
     const [first, second] = [await ask('age'), await ask('age')];
     expect(first.data.encryptionInfo).not.toBe(second.data.encryptionInfo);
     const again = await first.pages.open(first.page.at);

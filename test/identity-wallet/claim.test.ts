@@ -63,7 +63,7 @@ describe('a request whose answer is being verified', () => {
     return { ...asked, session, uri: (await asked.asked()).response_uri };
   }
 
-  it('answers 409 to other answers and errors, and ignores forms', async () => {
+  it('answers 409 to further answers and errors at the response URI, and the page stays open after a further form', async () => {
     const { uri, link, request, post, show } = await claimRequest();
     const refused = await postFields(uri, wrong);
     expect(refused.status).toBe(409);
@@ -97,7 +97,7 @@ describe('a request whose answer is being verified', () => {
     expect((await show()).failure?.reason).toBe('abandoned');
   });
 
-  it('cannot be claimed again in a session that has changed or expired since it was read', async () => {
+  it('cannot be locked for verification in a session that has changed or expired since it was read', async () => {
     const { session } = await claimRequest();
     const requestLocks = createRequestLockStore(service.db);
     clock.advance(requestLockMs);

@@ -14,25 +14,25 @@ const refused = (...parts: Parameters<typeof handMade>) => refusalOf(checked(han
 
 const licence = 'org.iso.18013.5.1.mDL';
 
-it('a hand-made proof of age without a fault is accepted', async () => {
+it('a proof of age that this test builds byte by byte is accepted if it has no fault', async () => {
   expect((await checked(handMade())).claims).toEqual({ age_18_plus: true });
 });
 
 describe('the document type of a proof of age', () => {
-  it('is refused if it differs in the data that the issuer signed', async () => {
+  it('is "wrong type" if it differs in the data that the issuer signed', async () => {
     expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
   });
 
-  it('is refused if it differs in the unsigned data, even if the device signed the same type', async () => {
+  it('is "wrong type" if it differs in the unsigned data, even if the device signed the same type', async () => {
     expect(await refused({ outerDocType: licence })).toBe('wrong type');
     expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
   });
 
-  it('is refused if it differs in the data that the device signed', async () => {
+  it('causes "holder proof wrong" if it differs in the data that the device signed', async () => {
     expect(await refused({ signedDocType: licence })).toBe('holder proof wrong');
   });
 
-  it('is refused if it is missing in the data that the issuer signed', async () => {
+  it('is "wrong type" if it is missing in the data that the issuer signed', async () => {
     expect(await refused({ mso: { docType: null } })).toBe('wrong type');
   });
 });
@@ -51,13 +51,13 @@ describe('the signer of a proof of age', () => {
   it.each([
     ['before its certificate was valid', now - 10 * day - 1000],
     ['after its certificate has ended', now + 10 * day + 1000],
-  ])('is refused if it signed %s', async (_when, signed) => {
+  ])('is "issuer certificate unusable" if it signed %s', async (_when, signed) => {
     await expect(outcome(signed)).rejects.toThrow(
       'issuer certificate unusable: not valid when the attestation was signed',
     );
   });
 
-  it('is refused if the time of signing is missing', async () => {
+  it('causes "malformed" if the time of signing is missing', async () => {
     const validityInfo = { validFrom: now, validUntil: now };
     expect(await refusalOf(checked(handMade({ signer, mso: { validityInfo } }), byOwn))).toBe('malformed');
   });
@@ -66,18 +66,18 @@ describe('the signer of a proof of age', () => {
 describe('a digest of an element', () => {
   const minorItem = { ...adultItem, elementValue: false };
 
-  it('is refused if the issuer signed two digests with the same digest ID', async () => {
+  it('is "malformed" if the issuer signed two digests with the same digest ID', async () => {
     const digests = (own: Map<number, Uint8Array>) =>
       new Map<unknown, Uint8Array>([[0n, new Uint8Array(32)], ...own]);
     expect(await refused({ digests })).toBe('malformed');
   });
 
-  it('is refused if its element is sent twice', async () => {
+  it('causes "malformed" if its element is sent twice', async () => {
     expect(await refused({ items: [adultItem, adultItem] })).toBe('malformed');
     expect(await refused({ items: [adultItem, { ...minorItem, digestID: 1 }] })).toBe('malformed');
   });
 
-  it('is refused if it belongs to another element, has another digest ID, or is missing', async () => {
+  it('is a "digest mismatch" if it belongs to another element, has another digest ID, or is missing', async () => {
     const other = handMade({ items: [minorItem] });
     const digestOf = (own: Map<number, Uint8Array>) => own.get(0) ?? new Uint8Array();
     expect((await checked(other)).claims).toEqual({ age_18_plus: false });
@@ -94,7 +94,7 @@ describe('a digest of an element', () => {
     expect(await refused({ digests: () => new Map() })).toBe('digest mismatch');
   });
 
-  it('is refused for a weak algorithm, or for another algorithm than the issuer names', async () => {
+  it('is "malformed" with SHA-1, and a "digest mismatch" with another algorithm than the issuer names', async () => {
     expect(await refused({ mso: { digestAlgorithm: 'SHA-1' } })).toBe('malformed');
     expect(await refused({ mso: { digestAlgorithm: 'SHA-512' } })).toBe('digest mismatch');
   });

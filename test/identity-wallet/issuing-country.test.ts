@@ -54,9 +54,12 @@ describe.each([
   it.each([
     ['another country', 'FR'],
     ['no country', undefined],
-  ])('is refused if the certificate of its signer names %s', async (_what, signing) => {
-    expect(await refusalOf(check(await present({ issuing: 'DE', signing }), asked))).toBe(
-      'wrong issuing country',
-    );
-  });
+  ])(
+    'is refused as "wrong issuing country" if the certificate of its signer names %s',
+    async (_what, signing) => {
+      expect(await refusalOf(check(await present({ issuing: 'DE', signing }), asked))).toBe(
+        'wrong issuing country',
+      );
+    },
+  );
 });

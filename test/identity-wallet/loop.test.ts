@@ -61,7 +61,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       ['replay', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
       ['too-much', 'more than was asked for'],
     ])(
-      'fails if the wallet presents the fault "%s", and only operators see the reason',
+      'ends with verification_failed if the wallet presents the fault "%s"; only operators see the reason "%s"',
       async (name, why) => {
         const { act, show } = await ask(source);
         const end = await act(name);
@@ -77,7 +77,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       },
     );
 
-    it('shows a new request if the user refuses in the wallet, and accepts its answer', async () => {
+    it('shows a new request if the user refuses in the wallet, and an answer to the new request yields a code', async () => {
       const first = await ask(source);
       const page = await first.act('refuse');
       expect(page.returned).toBeUndefined();
@@ -122,7 +122,7 @@ describe('the page of the test identity wallet', () => {
   });
 });
 
-it('the error texts of the API stay the same after an answer of the test identity wallet', async () => {
+it('errors of the token endpoint have the same text before and after an answer of the test identity wallet', async () => {
   const refusal = async () => {
     const headers = { 'content-type': 'application/json' };
     const url = `${service.baseUrl}/api/oauth/token`;

@@ -79,7 +79,7 @@ describe('the check of a PID', () => {
     ['not-yet-valid', 'attestation not yet valid'],
     ['unknown-issuer', 'unknown issuer'],
     ['revoked', 'attestation revoked'],
-  ] as const)('refuses a PID that is %s', async (flaw, refusal) => {
+  ] as const)('refuses a PID with the fault "%s" for the reason "%s"', async (flaw, refusal) => {
     const token = await personToken({ paths: [ages], order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
@@ -155,7 +155,7 @@ describe('the check of a PID', () => {
 });
 
 describe('a PID with one character changed', () => {
-  it('is refused, for every seventh character', async () => {
+  it('is never accepted, whichever seventh character is changed', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     for (let at = 0; at < whole.length; at += 7) {
       const old = whole.charAt(at);

@@ -23,27 +23,27 @@ const others: [keyof Handle, Handle][] = [
   ['number', { ...handle, number: 1 }],
 ];
 
-describe('the token, the nonce and the key of a wallet request', () => {
+describe('the token, the nonce and the key that are derived for a wallet request', () => {
   const handles = createHandles(randomBytes(32));
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
   /** Returns the last part of a token, which cannot be derived without the key. */
   const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
 
-  it('are the same if they are derived again for the same request', () => {
+  it('are the same each time for the same request', () => {
     expect(handles.isTokenOf({ ...handle }, handles.tokenOf(handle))).toBe(true);
     expect(handles.nonceOf({ ...handle })).toBe(handles.nonceOf(handle));
     expect(publicKeyOf({ ...handle })).toBe(publicKeyOf(handle));
   });
 
-  it.each(others)('differ if the request has another %s', (_part, other) => {
+  it.each(others)('differ for a request with another value of %s', (_part, other) => {
     expect(handles.isTokenOf(other, handles.tokenOf(handle))).toBe(false);
     expect(secretOf(other)).not.toBe(secretOf(handle));
     expect(handles.nonceOf(other)).not.toBe(handles.nonceOf(handle));
     expect(publicKeyOf(other)).not.toBe(publicKeyOf(handle));
   });
 
-  it('depend on the key of the service, and the token does not contain the nonce', () => {
+  it('differ for another key of the service, and the token does not contain the nonce', () => {
     const foreign = createHandles(randomBytes(32));
     expect(foreign.isTokenOf(handle, handles.tokenOf(handle))).toBe(false);
     expect(foreign.nonceOf(handle)).not.toBe(handles.nonceOf(handle));

@@ -34,7 +34,7 @@ describe('a status list', () => {
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
   ])(
-    'accepts valid attestations, and refuses revoked, suspended and unlisted ones, as a %s',
+    'confirms valid attestations, and causes a refusal of revoked, suspended and unlisted ones, as a %s',
     async (_format, fetch) => {
       await expect(checkByIndex(fetch, 0)).resolves.toBeUndefined();
       await expect(checkByIndex(fetch, 3)).resolves.toBeUndefined();
@@ -52,7 +52,7 @@ describe('a status list', () => {
     }
   });
 
-  it('is read again after its ttl, and not earlier', async () => {
+  it('is fetched again once its ttl of 60 s has passed, and not earlier', async () => {
     let asked = 0;
     const { check } = createStatusLists(() => {
       asked += 1;
@@ -180,7 +180,7 @@ describe('the status of an mdoc', () => {
     expect(await refusalOf(checkMdoc({ identifier_list: { id: listed, uri } }))).toBe('attestation revoked');
   });
 
-  it('is looked up in both lists if the attestation names both', async () => {
+  it('is looked up in an index list and an identifier list if the attestation names both; either can revoke it', async () => {
     const fetch = async (at: string) => (at === uri ? cwtList() : identifierList({ claims: { 2: at } }));
     const both = (idx: number, id: Uint8Array) =>
       checkMdoc({ status_list: { idx, uri }, identifier_list: { id, uri: `${uri}/identifiers` } }, fetch);
@@ -238,7 +238,7 @@ describe('the status of an SD-JWT VC', () => {
     expect(await refusalOf(checkSdJwt(status))).toBe('status unknown');
   });
 
-  it('is accepted if the list marks it as valid, and refused if it is revoked', async () => {
+  it('is accepted if the list marks it as valid, and "attestation revoked" if the list marks it as revoked', async () => {
     expect(await checkSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
       claims: { country: 'EU' },
     });

@@ -44,11 +44,14 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       ['wrong-audience', 'holder proof wrong'],
       ['replay', 'holder proof wrong'],
       ['too-much', 'more than was asked for'],
-    ])('presents the fault "%s", and the session fails with the reason "%s"', async (act, refusal) => {
-      const { end, show } = await ask(source, { act });
-      expect(end.returned).toMatchObject({ error: 'verification_failed' });
-      expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));
-    });
+    ])(
+      'presents the fault "%s", and the session fails as document_rejected with the note "%s"',
+      async (act, refusal) => {
+        const { end, show } = await ask(source, { act });
+        expect(end.returned).toMatchObject({ error: 'verification_failed' });
+        expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));
+      },
+    );
   },
 );
 

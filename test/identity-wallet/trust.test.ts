@@ -160,7 +160,7 @@ describe('a certificate path', () => {
     expect(() => validatePath([signer('root')], trusted)).not.toThrow();
   });
 
-  it('is refused if it contains bytes that are no certificate', () => {
+  it('is "issuer certificate unusable" if it contains bytes that are no certificate', () => {
     expect(validate([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
   });
 });

@@ -72,7 +72,7 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     expect(elements.get(namespace)?.get('family_name')).toBe('Doe');
   });
 
-  it('is refused in its published form, because it has a device MAC in place of a signature', async () => {
+  it('is refused as published ("no device signature"), because it has a device MAC in place of a signature', async () => {
     const work = async () => verifyMdoc(bytesOf(annexD.deviceResponse), expected);
     await expect(work()).rejects.toThrow('holder proof wrong: no device signature');
   });
@@ -91,13 +91,13 @@ describe('the mobile driving licence of ISO/IEC 18013-5, annex D', () => {
     expect(await refusalOf(work())).toBe('unknown issuer');
   });
 
-  it('is refused if the device signed for another nonce', async () => {
+  it('is refused ("holder proof wrong") if the device signed for another nonce', async () => {
     const other = transcriptOf({ kind: 'redirect', ...context, nonce: 'another' });
     const work = async () => verifyMdoc(presented(), { ...expected, transcript: other });
     expect(await refusalOf(work())).toBe('holder proof wrong');
   });
 
-  it('is refused if the family name was changed after signing', async () => {
+  it('is refused ("digest mismatch") if the family name was changed after signing', async () => {
     const bytes = presented((document) => {
       const namespaces = (document.get('issuerSigned') as CborMap).get('nameSpaces') as CborMap;
       const [first, ...rest] = namespaces.get(namespace) as Tagged[];

@@ -46,12 +46,12 @@ describe('the PID of RFC 9901, appendix A.3', () => {
     expect(await refusalOf(verifySigned(presentation, key, { ...expected, ...change }))).toBe(refusal);
   });
 
-  it('is refused if a disclosure that its holder signed is left out', async () => {
+  it('is refused ("holder proof wrong") if a disclosure that its holder signed is left out', async () => {
     const fewer = [person.issued, ...person.disclosures.slice(0, 2), person.keyBinding].join('~');
     expect(await refusalOf(verifySigned(fewer, key, expected))).toBe('holder proof wrong');
   });
 
-  it("is refused if the holder's key signed in place of the issuer's", async () => {
+  it('is refused ("issuer signature wrong") if its issuer\'s key is taken to be the holder\'s key', async () => {
     const { claims } = await verifySigned(presentation, key, expected);
     const { jwk } = claims['cnf'] as { jwk: Record<string, string> };
     const holder = createPublicKey({ key: jwk, format: 'jwk' });

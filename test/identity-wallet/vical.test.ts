@@ -195,7 +195,7 @@ describe('trust anchors from a VICAL', () => {
     expect(fault()).toBeUndefined();
   });
 
-  it('stay the same while the new list cannot be verified, and the log reports the fault once', () => {
+  it('stay the same while the new list cannot be verified, and one log line names the reason', () => {
     const { put, pass, count, fault, logged } = watch(vical());
     put(vical({ issuer: 'other' }));
     for (const _time of [1, 2, 3]) {
