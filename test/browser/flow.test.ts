@@ -111,7 +111,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('continues normally after a double click on a button', async () => {
+  it('returns to the partner once, with a code, after double clicks on the buttons', async () => {
     const page = await startSession();
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
@@ -156,7 +156,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     shop.leadOn(undefined);
   });
 
-  it('works with the keyboard alone', async () => {
+  it('ends with a code if the user presses only Tab and Enter', async () => {
     const page = await startSession();
     const focus = (text: string) => page.locator(':focus', { hasText: text });
     for (let presses = 0; presses < 20 && (await focus('Allow and continue').count()) === 0; presses += 1)
@@ -170,7 +170,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['code']).toBeDefined();
   });
 
-  it('works without JavaScript', async () => {
+  it('ends with a code if the browser runs no JavaScript', async () => {
     const { page } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();

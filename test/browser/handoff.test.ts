@@ -66,7 +66,7 @@ describeInBrowser('a hand-off to a phone in two real browsers', () => {
     await expectReadable(phone, 'phone-done');
   });
 
-  it('works without JavaScript on the computer, which returns to the partner after a cancel on the phone', async () => {
+  it('returns the computer to the partner after a cancel on the phone, although the computer runs no JavaScript', async () => {
     const { computer, phone, code } = await open(false);
     await phone.getByLabel('Code on that screen').fill(code);
     await phone.getByRole('button', { name: 'Continue' }).click();

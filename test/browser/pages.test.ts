@@ -85,7 +85,7 @@ describeInBrowser('the pages of the hosted flow in a real browser', () => {
   }
 
   it.each(Object.entries(pages))(
-    'such as %s are accessible, smaller than 32 kB, and fit each width',
+    'such as "%s" are accessible, smaller than 32 kB, and need no horizontal scrolling on a phone or a desktop',
     async (name, open) => look(name, open),
   );
 

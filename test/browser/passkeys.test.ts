@@ -103,7 +103,7 @@ describeInBrowser('passkeys of users', () => {
     await strict.close();
   });
 
-  it('are refused after their counter decreases or they are removed, and the user can verify by a method', async () => {
+  it('cause the message "Your passkey was not accepted" after their counter decreases or they are deleted', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);
@@ -130,7 +130,7 @@ describeInBrowser('passkeys of users', () => {
     await visitor.close();
   });
 
-  it('are refused in the other mode, and the page explains it', async () => {
+  it('cause the message "This passkey does not work here" if they were made in the other mode', async () => {
     const visitor = await withAuthenticator(browser);
     const { page } = visitor;
     await savePasskey(visitor, shop);

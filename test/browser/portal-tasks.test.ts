@@ -77,7 +77,7 @@ describeInBrowser('an owner in the portal, without help from support', () => {
     expect(redirectUris).toEqual([partner.redirectUri]);
   });
 
-  it('rotates a client secret, and the old secret still works', async () => {
+  it('rotates a client secret, and exchanges with the old and the new secret both answer 200', async () => {
     await open(`/clients/${partner.clientId}`);
     await send('rotate', { keepOld: '86400' });
     const rotated = { ...partner, clientSecret: await secret() };

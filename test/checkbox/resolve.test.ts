@@ -91,7 +91,7 @@ describe('POST /api/checkbox/resolve', () => {
     });
   });
 
-  it('repeats its answer even if the enrollment has been blocked since', async () => {
+  it('returns the stored answer for a repeated idempotency key, even if the enrollment has been blocked since', async () => {
     const own = await createPartner(server);
     const id = await enroll('adult', 'country', own);
     const headers = { 'idempotency-key': randomUUID() };
@@ -171,7 +171,7 @@ describe('the refusal of POST /api/checkbox/resolve', () => {
     ['minute-cap', 429],
     ['hour-cap', 429],
     ['unavailable', 503],
-  ] as const)('can be rehearsed: the sandbox user %s gets %i without a charge', async (person, status) => {
+  ] as const)('is returned to the sandbox user %s, who gets %i without a charge', async (person, status) => {
     const own = await createPartner(server);
     const id = await enroll(person, 'country', own);
     const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);

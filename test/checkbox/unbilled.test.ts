@@ -33,7 +33,7 @@ async function resolve(body: unknown, idempotencyKey: string, { apiKey }: TestPa
 
 const good = () => ({ enrollment_id: enrollmentId, claims: ['age_18_plus'] });
 
-it('an API key gets 120 unbilled answers per minute and then 429, but billed answers are not limited', async () => {
+it('an API key gets 429 after 120 unbilled checkbox answers in a minute, while billed answers stay possible', async () => {
   expect((await resolve(good(), 'first')).status).toBe(200);
   const kinds = [
     () => resolve(good(), 'first'),

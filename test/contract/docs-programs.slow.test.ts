@@ -74,7 +74,7 @@ describe('docs/quickstart.md', () => {
   ];
 
   it.for(applications)(
-    'has commands and an application $file that show the first claim and an event, used as they are',
+    'has commands and an application $file that, copied without a change, show the first claim and an event',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -88,7 +88,7 @@ describe('docs/quickstart.md', () => {
   );
 
   it.for(applications)(
-    'has an application $file that shows the first claim with a settings file, without commands or webhooks',
+    'has an application $file that, copied with a settings file and without webhooks, shows the first claim',
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -114,7 +114,7 @@ describe('docs/webhooks.md', () => {
     { file: 'receiver.php', command: ['php', '-S', '127.0.0.1:PORT', 'receiver.php'], version: '--version' },
     { file: 'receiver.go', command: ['go', 'run', 'receiver.go'], version: 'version' },
   ])(
-    'has a receiver $file that prints each event once, although it is resent, and answers 401 to forged requests',
+    'has a receiver $file that prints each resent event only once, and answers 401 to forged requests',
     async ({ file, command, version }, { skip }) => {
       const code = fileBlock('webhooks.md', file);
       if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
@@ -170,7 +170,7 @@ echo json_encode(['status' => $status, 'body' => $body]);`,
     ['python3', 'py'],
     ['php', 'php'],
   ] as const)(
-    'has a program for %s that exchanges a code, again with the same result, and gets 404 for an unknown code',
+    'has a program for %s that exchanges a code twice with the same result, and gets 404 for an unknown code',
     async ([program, ending], { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const cwd = temporaryFolder('docs');

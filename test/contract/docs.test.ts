@@ -61,7 +61,7 @@ describe('the pages of docs/', () => {
     expect(readDoc('errors.md')).not.toMatch(/after 4 s|exponential/);
   });
 
-  it('have in storefront.md three rules in bold', () => {
+  it('contain in storefront.md three rules in bold, such as "A retry repeats the body byte for byte."', () => {
     const bold = [...readDoc('storefront.md').matchAll(/\*\*([^*]+)\*\*/g)].map(([, text]) => text);
     expect(bold).toEqual(
       expect.arrayContaining([

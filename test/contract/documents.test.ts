@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the OpenAPI document', () => {
-  it('is served as in docs/openapi.json', async () => {
+  it('is served at /docs/openapi.json, equal to the file docs/openapi.json', async () => {
     const served: unknown = await (await fetch(`${address}/docs/openapi.json`)).json();
     await expectGenerated('docs/openapi.json', `${JSON.stringify(served, null, 2)}\n`);
   });

@@ -113,7 +113,7 @@ describe('startEmbedded', () => {
 });
 
 describe('startEmbedded in a directory that another process uses', () => {
-  it('fails, and names the other process and the MONGODB_URI to share its database', async () => {
+  it('throws an error with the id of the other process and the MONGODB_URI to share its database', async () => {
     const dataDir = newDataDir();
     const first = await start(dataDir);
     const second = startEmbedded({ dataDir, logger: silent });
@@ -149,7 +149,7 @@ describe('startEmbedded on a machine that cannot run the engine', () => {
     return program;
   };
 
-  it('uses the MongoDB server that mongodb-memory-server finds, and keeps its data', async () => {
+  it('starts the MongoDB server that mongodb-memory-server finds; documents are still there after it is killed', async () => {
     const mongod = fileURLToPath(new URL('../harness/mongod', import.meta.url));
     vi.stubEnv('MONGOMS_SYSTEM_BINARY', process.env['MONGOMS_SYSTEM_BINARY'] ?? mongod);
     vi.stubEnv('MONGOMS_SYSTEM_BINARY_VERSION_CHECK', 'false');
@@ -161,7 +161,7 @@ describe('startEmbedded on a machine that cannot run the engine', () => {
     await vi.waitFor(async () => expect(await things.distinct('name')).toEqual(['kept']), timeLimit);
   });
 
-  it('fails with one sentence that names MONGODB_URI if there is no MongoDB server', async () => {
+  it('throws one sentence that names MONGODB_URI if there is no MongoDB server either', async () => {
     const dataDir = newDataDir();
     vi.stubEnv('MONGOMS_SYSTEM_BINARY', '');
     vi.stubEnv('MONGOMS_DOWNLOAD_DIR', dataDir);

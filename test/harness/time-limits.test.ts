@@ -19,9 +19,12 @@ describe('the time limits of tests', () => {
     expect(timeoutFactor(given, load)).toBe(expected);
   });
 
-  it.each(['0', '0.5', '-2', 'much', 'Infinity'])('refuse a factor of %s', (given) => {
-    expect(() => timeoutFactor(given, 1)).toThrow(`must be a number from 1, not "${given}"`);
-  });
+  it.each(['0', '0.5', '-2', 'much', 'Infinity'])(
+    'throw an error for the factor %s, which must be a number from 1',
+    (given) => {
+      expect(() => timeoutFactor(given, 1)).toThrow(`must be a number from 1, not "${given}"`);
+    },
+  );
 
   it('use one factor in all processes of a run', () => {
     expect(within(1_000)).toBe(Math.ceil(1_000 * Number(process.env['SVC_TEST_TIMEOUT_FACTOR'])));

@@ -69,7 +69,7 @@ describe.each([
   const refusedFrom = (limit: number, count: number) =>
     Array.from({ length: count }, (_, n) => (n < limit ? 401 : 429));
 
-  it('get 429 after 20 in a minute from one address, which only a trusted proxy may forward', async () => {
+  it('get 429 after 20 in a minute from one address; X-Forwarded-For counts as the address only from a trusted proxy', async () => {
     // From a possible proxy address, with a different forwarded address each time.
     const rotating = await tries({}, wrongSecrets + 1, (n) => `192.0.2.${n}`);
     expect(rotating).toEqual(refusedFrom(distinct ? wrongSecrets + 1 : wrongSecrets, wrongSecrets + 1));
@@ -85,7 +85,7 @@ describe.each([
     expect(await exchange(origin, partner.clientSecret)).toBe(400);
   });
 
-  it("get 429 as operator tokens after 10 in a minute from the connection's address, forwarded or not", async () => {
+  it('get 429 as operator tokens after 10 in a minute from one connection address, whatever X-Forwarded-For says', async () => {
     const whoami = (origin: Origin, token: string) =>
       ask(`${server.adminUrl}/trpc/operators.whoami`, origin, { authorization: `Bearer ${token}` });
     const statuses: number[] = [];
@@ -98,7 +98,7 @@ describe.each([
 
   // Only a trusted proxy can report an IPv6 address here.
   if (distinct) {
-    it('are counted together for a /64 network of IPv6 addresses', async () => {
+    it('have one count for all addresses of an IPv6 /64 network', async () => {
       const other = await createPartner(server);
       const wrongFrom = (forwardedFor: string) =>
         exchange({ forwardedFor }, 'svc_secret_wrong', other.clientId);
@@ -107,7 +107,7 @@ describe.each([
       expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
     });
 
-    it('are counted apart from answers of the test identity wallet, which get 429 after 60 from a /64 network', async () => {
+    it('have another count than forms of the test identity wallet, which get 429 after 60 from a /64 network', async () => {
       const answerFrom = (forwardedFor: string) =>
         ask(
           `${server.baseUrl}/verify/test-wallet`,

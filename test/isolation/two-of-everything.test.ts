@@ -97,7 +97,7 @@ describe('one user of one source at two partners', () => {
 describe('the same Idempotency-Key', () => {
   const claims = ['country'];
 
-  it('is two separate charged requests if two API keys send it', async () => {
+  it('causes a charge and an answer of its own at each API key that sends the same Idempotency-Key', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const [atOne, atOther] = [await exchanged(one), await exchanged(other, 'teen')];
     const first = await resolve(one.apiKey, 'same', { enrollment_id: await enrollmentOf(one), claims });

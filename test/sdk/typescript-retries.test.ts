@@ -50,7 +50,7 @@ describe('a call of the TypeScript SDK (interface 7.6)', () => {
     expect(left).toEqual([]);
   });
 
-  it('fails after three attempts', async () => {
+  it('throws a ServiceError after three answers with 500, and a ConnectionError after three lost connections', async () => {
     const { client, waits, seen } = scripted([json(500), json(500), json(500), info()]);
     const error = await client.userinfo('token').catch(failure);
     expect(error).toBeInstanceOf(ServiceError);
@@ -68,7 +68,7 @@ describe('a call of the TypeScript SDK (interface 7.6)', () => {
     expect(waits).toEqual([]);
   });
 
-  it('is not repeated after a Retry-After of an hour, and accepts a date in Retry-After', async () => {
+  it('is not repeated if Retry-After is an hour; a date in Retry-After is waited for', async () => {
     const { client, waits } = scripted([json(503, { 'retry-after': '3600' })]);
     expect(await client.userinfo('token').catch(failure)).toMatchObject({ retryAfterSeconds: 3600 });
     expect(waits).toEqual([]);

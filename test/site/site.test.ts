@@ -299,7 +299,7 @@ it("the service's address is inserted into pages, also with a path", async () =>
   expect(llms).toContain('(http://localhost:8080/auth/docs/quickstart.md)');
 });
 
-it('the build of the site refuses raw HTML in Markdown, and escapes < and & in text', () => {
+it('the build of the site throws for raw HTML in Markdown, and escapes < and & in text', () => {
   const renderer = new URL('../../.config/site/markdown.mjs', import.meta.url).href;
   const program = `const { renderMarkdown } = await import(${JSON.stringify(renderer)});
     const attempt = (text) => { try { return renderMarkdown(text, () => undefined).html; } catch ({ message }) { return message; } };

@@ -23,7 +23,7 @@ async function createRecords() {
   };
 }
 
-it('the minutes of all processes are recorded in the record of their hour, each minute once', async () => {
+it('the availability of each minute is stored once in the record of its hour, for all processes together', async () => {
   const { clock, recorder, read } = await createRecords();
   const [one, other, worker] = [recorder(), recorder(), recorder(false)];
   for (const ready of [true, true, false, true]) {
@@ -42,7 +42,7 @@ it('the minutes of all processes are recorded in the record of their hour, each 
   expect(first?.purgeAt).toEqual(new Date(Date.parse('2026-03-04T10:00:00Z') + 91 * 24 * 60 * minute));
 });
 
-it('counts that could not be written are written later, to the record of their own hour', async () => {
+it('delivery counts that could not be written are written later, to the record of the hour in which they were counted', async () => {
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
   setAway(true);
@@ -68,7 +68,7 @@ it('counts that could not be written are written later, to the record of their o
   ]);
 });
 
-it('counts that could not be written are kept for two days at most', async () => {
+it('delivery counts that could not be written are kept in memory for 48 hours at most', async () => {
   const { clock, recorder, read, setAway } = await createRecords();
   const one = recorder();
   setAway(true);

@@ -28,7 +28,7 @@ function hourOf(
 const full = 2 ** 30 - 1;
 
 describe('a report of the service', () => {
-  it('has no spans, incidents or days if nothing is recorded', () => {
+  it('has empty lists of spans, incidents and days if no minute is recorded', () => {
     expect(reportOf([], begin)).toEqual({
       recordedSince: undefined,
       ...{ spans: [], incidents: [], days: [], hasErrors: false },
@@ -95,7 +95,7 @@ describe('a report of the service', () => {
     expect(spans.map(({ hours }) => hours)).toEqual([24, 168, 2160]);
   });
 
-  it('has as many unavailable minutes in the incidents as in the days', () => {
+  it('has the same sum of unavailable minutes in its incidents as in its days, for any records', () => {
     const bits = fc.integer({ min: 0, max: full });
     fc.assert(
       fc.property(fc.array(fc.tuple(bits, bits), { minLength: 1, maxLength: 60 }), (masks) => {

@@ -99,7 +99,7 @@ describe('storefront exchange: 400', () => {
     },
   );
 
-  it('refuses another redirect_uri, and the code can still be exchanged', async () => {
+  it('is the answer for another redirect_uri, and the code can still be exchanged', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { redirect_uri: 'http://localhost:9999/callback/' })), 400);
     expect((await send(fields(code))).status).toBe(200);
@@ -161,7 +161,7 @@ describe('storefront exchange: 401', () => {
     },
   );
 
-  it('refuses the signature of another body or timestamp, in capitals, or of an unknown integration', async () => {
+  it('is the answer for a signature of another body or timestamp, in capitals, or of an unknown integration', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const headers = sign(shop, raw, clock.now());
     await expectRefusal(await call(server, `${raw} `, headers), 401, /^Invalid signature/);
@@ -189,7 +189,7 @@ describe('storefront exchange: 401', () => {
     await expectRefusal(await send(fields('svc_code_x'), { ...own, integrationSecret }), 404);
   });
 
-  it('refuses an inactive partner, client, key or integration', async () => {
+  it('is the answer for a suspended partner, a disabled client or integration, and a revoked key', async () => {
     const inactive = /not active/;
     const one = await createShop(server);
     await server.admin.partners.suspend.mutate({ partnerId: one.partnerId });
@@ -243,12 +243,12 @@ describe('storefront exchange after a change in another process', () => {
 });
 
 describe('storefront exchange: 404', () => {
-  it('refuses a shop that the integration does not list', async () => {
+  it('is the answer for a shop that the integration does not list', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { shop_domain: 'other.example' })), 404, /Shop/);
   });
 
-  it('refuses a used code with another body, or from another integration of the same client', async () => {
+  it('is the answer for a used code with another body, or from another integration of the same client', async () => {
     const body = fields(await codeFor(server, shop));
     expect((await send(body)).status).toBe(200);
     await expectRefusal(await send({ ...body, customer_id: 'another' }), 404, /code/);
@@ -260,7 +260,7 @@ describe('storefront exchange: 404', () => {
     await expectRefusal(await send(body, { ...shop, integrationId: id, integrationSecret }), 404, /code/);
   });
 
-  it('refuses an expired code, even if it was used before', async () => {
+  it('is the answer for an expired code, even if it was used before', async () => {
     const [used, unused] = [fields(await codeFor(server, shop)), fields(await codeFor(server, shop))];
     expect((await send(used)).status).toBe(200);
     clock.advance(10 * 60_000);
@@ -282,7 +282,7 @@ describe('storefront exchange: 404', () => {
 });
 
 describe('storefront exchange: 422', () => {
-  it('refuses a code without a positive claim, each time and without a charge', async () => {
+  it('is the answer for a code without a positive claim, each time and without a charge', async () => {
     const before = await balance();
     const body = fields(await codeFor(server, shop, 'teen', 'age_18_plus age_21_plus'));
     await expectRefusal(await send(body), 422, /no positive claim/);
@@ -290,7 +290,7 @@ describe('storefront exchange: 422', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('refuses a code of a blocked enrollment without a charge, until the enrollment is unblocked', async () => {
+  it('is the answer for a blocked enrollment, without a charge; after an unblock, the code can be exchanged', async () => {
     const own = await createShop(server);
     const body = fields(await codeFor(server, own, 'duplicate'));
     await expectRefusal(await send(body, own), 422, /blocked/);

@@ -25,7 +25,7 @@ async function onboard(kind: 'oauth' | 'storefront' = 'storefront') {
 }
 
 describe('an integration', () => {
-  it('has the mode of its client, shops in lower case, and a secret that is neither stored nor shown later', async () => {
+  it('has the mode of its client and shops in lower case; its secret is neither stored in plain text nor shown again', async () => {
     const { partnerId, clientId } = await onboard();
     const created = IntegrationWithSecret.parse(
       await server.admin.integrations.create.mutate({
@@ -45,7 +45,7 @@ describe('an integration', () => {
     expect(JSON.stringify(stored)).not.toContain(integrationSecret);
   });
 
-  it('is refused for an OAuth client, for a client of another partner, and with malformed shop names', async () => {
+  it("cannot be created for an OAuth client or another partner's client (`refused`), or with malformed shops (bad_input)", async () => {
     const { partnerId, clientId } = await onboard();
     const oauth = await onboard('oauth');
     const create = (input: Parameters<typeof server.admin.integrations.create.mutate>[0]) =>
@@ -58,7 +58,7 @@ describe('an integration', () => {
     expect(await create({ partnerId, clientId, shops: [] })).toBe('bad_input');
   });
 
-  it('can gain and lose shops, also simultaneously, but not the last one, and keeps its secret', async () => {
+  it('can gain and lose shops, also simultaneously, but not the last one (`refused`); its secret does not change', async () => {
     const { partnerId, clientId } = await onboard();
     const { integrations, auditLog } = server.admin;
     const shops = ['shop.example', 'old.example'];

@@ -43,12 +43,12 @@ async function audit({ partnerId }: TestPartner, { sinceCheckpoint = false } = {
 const findings = async (partner: TestPartner, options = {}) => (await audit(partner, options)).findings;
 
 describe('wallets audit', () => {
-  it('finds no fault in a wallet with funding, charges and a refund', async () => {
+  it('reports no findings for a wallet with funding, charges and a refund', async () => {
     const report = await audit(await busyPartner());
     expect(report).toMatchObject({ fromPage: 0, lastPage: 5, entries: 6, balance: 9_900, findings: [] });
   });
 
-  it('finds no fault while the wallet is being charged', async () => {
+  it('reports no findings while 20 codes are being exchanged from the wallet', async () => {
     const partner = await createPartner(server);
     const visits = await Promise.all(
       Array.from({ length: 20 }, () => verifyUser(server, partner, 'new-adult')),
@@ -306,7 +306,7 @@ describe('wallets audit of a corrupted chain', () => {
     });
   });
 
-  it('reports a checkpoint that was moved', async () => {
+  it('reports a checkpoint whose page number and digest were changed to those of another page', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await checkpoints().updateOne(

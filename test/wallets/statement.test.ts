@@ -92,7 +92,7 @@ describe('a statement over several ledger pages', () => {
     }
   });
 
-  it('keeps the end that its first part had, even if entries are added between the parts', async () => {
+  it('ends where its first part said, even if entries are added before the second part is read', async () => {
     const { partnerId } = await createPartner(server, { funds: 5_000 });
     await addFullPages(server.db, `${partnerId}:test`, { pages: 1, at: clock.now() });
     const wanted = { partnerId, limit: 100 };
@@ -133,7 +133,7 @@ describe('a signed statement', () => {
     expect(pages[page]?.entries.map(({ seq }) => seq)).toContain(4);
   });
 
-  it('is refused as an access token', async () => {
+  it('gets 401 at userinfo as an access token', async () => {
     const headers = { authorization: `Bearer ${await sign()}` };
     expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(401);
   });

@@ -15,20 +15,20 @@ const now = Date.UTC(2026, 5, 30, 12);
 const ago = (days: number): Date => new Date(now - days * day);
 
 describe("the sample for a wallet's spending rate", () => {
-  it('includes the first page, and pages whose distance from the last page doubles', () => {
+  it('consists of the first page and of pages 1, 2, 4, 8, … before the last page', () => {
     expect(sampledPages(0)).toEqual([]);
     expect(sampledPages(1)).toEqual([0]);
     expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);
   });
 
-  it('has as its baseline the sampled page nearest to seven days ago', () => {
+  it('yields as the start of the measured time the sampled page nearest to seven days ago', () => {
     const sample = (n: number, days: number) => ({ n, at: ago(days), balance: 0 });
     expect(baselineOf([sample(9, 0.01), sample(8, 5), sample(6, 20)], now)?.n).toBe(8);
     expect(baselineOf([sample(9, 0.01), sample(8, 40)], now)?.n).toBe(8);
     expect(baselineOf([], now)).toBeUndefined();
   });
 
-  it('gives a rate without manual entries, over at least one day', () => {
+  it('yields the spending per day without fundings and adjustments, and counts a shorter time as one day', () => {
     const base = { n: 2, at: ago(5), balance: 1_000 };
     const last = { n: 9, at: ago(0), balance: 5_500 };
     const moves = [

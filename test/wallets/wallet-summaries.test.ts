@@ -43,7 +43,7 @@ async function ledgerOf(walletIds: readonly string[]) {
 
 const funding = (id: string, amount: number) => ({ id, amount, kind: 'funding' as const });
 
-it('a sweep creates missing summaries, and updates them after changes by another process', async () => {
+it('a sweep creates missing summaries of wallets, and updates the balance after entries of another process', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const { sweep } = process();
   await move(a, funding('txn_1', 500));
@@ -61,7 +61,7 @@ it('one sweep creates the summaries of 230 wallets, more than a group has', asyn
   expect(await balances()).toHaveLength(230);
 });
 
-it('a flush updates the summary of a touched wallet, and of no other wallet', async () => {
+it('a flush updates the summary of a wallet marked as changed, and of no other wallet', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -72,7 +72,7 @@ it('a flush updates the summary of a touched wallet, and of no other wallet', as
   expect(await balances()).toEqual([500, 0]);
 });
 
-it('a summary is not replaced by an older read of another process', async () => {
+it('a summary is not overwritten with an older balance that another process has read before', async () => {
   const { process, store, use, move, balances } = await ledgerOf([a]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -94,7 +94,7 @@ it('a sweep corrects a summary that is newer than its restored ledger', async ()
   expect(await balances()).toEqual([0]);
 });
 
-it('a flush updates the summaries that the previous, failed flush left', async () => {
+it('a flush that failed while the database was away is made up for by the next flush', async () => {
   const { process, store, move, balances } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();
@@ -110,7 +110,7 @@ it('a flush updates the summaries that the previous, failed flush left', async (
   expect(await balances()).toEqual([500]);
 });
 
-it('a flush writes once, even if its wallet is touched again during the write', async () => {
+it('a flush writes a summary once, even if the wallet is marked as changed again during the write', async () => {
   const { process, store } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();

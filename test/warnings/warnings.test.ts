@@ -123,7 +123,7 @@ describe('a warning of a low balance', () => {
     expect(await raised(partner, 'over')).toMatchObject([{ kind: 'low_balance', state: 'over' }]);
   });
 
-  it('is raised some days before the balance is used up, unless the setting is off or fewer days', async () => {
+  it('is raised if the balance lasts for 3.3 days, unless the setting is off or 2 days', async () => {
     const partner = await live(100_000);
     const { partnerId } = partner;
     const summaries = server.db.collection<{ _id: string }>('walletSummaries');
@@ -264,7 +264,7 @@ describe('a notice event', () => {
     );
   });
 
-  it('names an old secret that is still used shortly before it ends, and is over after its end', async () => {
+  it('names an old secret that is still used and about to expire, and disappears after the expiry', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { keyId, apiKey, clientId } = partner;
     await server.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 7_200 });

@@ -69,14 +69,14 @@ it('a check continues after a recipient whose e-mail stalls, so that all others 
   expect(mailed.toSorted()).toEqual(['one', 'two', 'unlucky']);
 });
 
-it('more warnings than one check sends are all published, although the mail server does not answer', async () => {
+it('all 120 warnings, more than one check can send, are published by later checks, although the mail server hangs', async () => {
   const partners = Array.from({ length: 120 }, (_, index) => `partner ${String(index).padStart(3, '0')}`);
   const { sweep, published } = setUp({ partners, stalls: () => true });
   for (let checks = 0; checks < 25; checks += 1) await sweep();
   expect(new Set(published).size).toBe(120);
 });
 
-it('a check marks warnings without an address as sent, while the mail server does not answer', async () => {
+it('a check marks a warning without an e-mail address as sent, while the mail server hangs', async () => {
   const partners = ['a slow one', 'without an address'];
   const { sweep, unsent } = setUp({ partners, stalls: () => true });
   await sweep();

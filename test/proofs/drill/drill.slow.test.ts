@@ -9,7 +9,9 @@ import { failuresOf, describe as lines, shortfall } from './report.ts';
 /** The number of elections. `npm run drill` holds 200. */
 const elections = 6;
 
-it('elections under load lose nothing and double nothing', { timeout: within(300_000) }, async () => {
+it('elections under load lose and double no charge, user, event or audit entry', {
+  timeout: within(300_000),
+}, async () => {
   const random = createRandom(6);
   const broken: unknown[] = [];
   const cluster = await openFacade({ random, plan: {}, onFault: (error) => broken.push(error) });

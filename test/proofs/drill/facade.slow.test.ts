@@ -79,7 +79,7 @@ describe('reads and writes of the simulated replica set', () => {
   });
 });
 
-it('a replica set at a given address is drilled by replSetStepDown', async () => {
+it('an election of a replica set at a given address is made by the command replSetStepDown', async () => {
   const { uri, elect, close } = await openReal(set.uri('other'));
   expect(uri).toMatch(/\/svc_drill_\d+\?replicaSet=drill$/);
   const before = set.current();
@@ -90,7 +90,7 @@ it('a replica set at a given address is drilled by replSetStepDown', async () =>
 });
 
 describe.each(electionKinds)('an election of the kind %s', (kind) => {
-  it('rolls back writes without a majority, keeps the others, and the driver reconnects', async () => {
+  it('rolls back writes without a majority, preserves the others, and the driver then reconnects', async () => {
     await db.createIndex('items', { value: 1 }, { unique: true });
     const kept = [
       { _id: 'kept', value: 1 },

@@ -5,11 +5,16 @@ import { openFacade } from './cluster.ts';
 import { runDrill } from './drill.ts';
 import { buildMutant, mutants } from './mutants.ts';
 
-it.each(mutants)('the safeguard that $name removes is in the built product exactly once', (mutant) => {
-  expect(buildMutant(mutant)).toMatch(/main\.js$/);
-});
+it.each(mutants)(
+  'the code of the built server that the mutant $name changes exists exactly once',
+  (mutant) => {
+    expect(buildMutant(mutant)).toMatch(/main\.js$/);
+  },
+);
 
-it('the drill detects writes that only the primary confirms', { timeout: within(300_000) }, async () => {
+it('the drill reports lost writes for a server that does not wait for a majority', {
+  timeout: within(300_000),
+}, async () => {
   const mutant = mutants.find(({ name }) => name === 'w-1');
   if (!mutant) throw new Error('there is no such mutant');
   const random = createRandom(3);

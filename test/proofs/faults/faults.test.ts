@@ -21,7 +21,7 @@ const short = new Set([
   'admin: new record: lose-reply',
 ]);
 
-it('crashed processes and lost messages cause no lost or doubled cent, token, user, event or audit entry', {
+it('crashed processes and lost messages cause no lost and no doubled cent, token, user, event or audit entry', {
   timeout: within(240_000),
 }, async () => {
   expect([...short].filter((title) => !pointTitles().includes(title))).toEqual([]);

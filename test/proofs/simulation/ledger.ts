@@ -32,7 +32,7 @@ export function describeLedger(schedules: number): void {
   const first = Number(process.env['SIM_SEED'] ?? Date.now() % 1e9);
   describe('the simulated ledger', () => {
     it(
-      `keeps its guarantees in ${runs} schedules`,
+      `violates no guarantee of money in ${runs} random schedules with crashes and lost messages`,
       async () => {
         console.log(`simulation: SIM_SEED=${first} SIM_RUNS=${runs}`);
         const seen = new Map<string, number>();
@@ -47,7 +47,7 @@ export function describeLedger(schedules: number): void {
       within(60_000 + runs * 300),
     );
 
-    it('repeats a schedule message by message from its seed', async () => {
+    it('sends the same messages in the same order if a schedule runs again with the same seed', async () => {
       const once = await simulate(first, { trace: true });
       const again = await simulate(first, { trace: true });
       expect(once.trace.length).toBeGreaterThan(0);
