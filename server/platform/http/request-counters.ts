@@ -11,7 +11,7 @@ interface Counter {
   _id: string;
   used: number;
   purgeAt: Date;
-  /** The marks of processes, see `mark`: for each process, the number of its last batch that changed this counter. */
+  /** For each process, the number of its last batch that changed this counter. */
   by?: Record<string, number>;
 }
 
@@ -32,17 +32,17 @@ export interface RequestGroup {
   counter: string;
   /** How many requests are waiting. */
   waiting: number;
-  /** How many later requests to count in advance, if the limit allows all of them. */
-  inAdvance: number;
+  /** How many later requests the process reserves, if the limit allows all of them. */
+  reserved: number;
   /** The lowest limit of the requests in the group. */
   max: number;
 }
 
 /**
- * The result for a group. `admitted`: its waiting requests, and those in advance, are within the limit. `countBefore`: they
- * are not all within it. Only the waiting ones were counted, and the counter had this value before them.
+ * The result for a group. `admitted`: the waiting and the reserved requests are within the limit and were counted. Otherwise,
+ * only the waiting ones were counted, and `count` is the value that the counter had before them.
  */
-export type Counted = 'admitted' | { countBefore: number } | Error;
+export type Counted = 'admitted' | { count: number } | Error;
 
 interface Reply {
   n: number;
@@ -50,24 +50,19 @@ interface Reply {
 }
 
 /** By how much a group increases its counter, if the limit allows it. */
-const increaseOf = ({ waiting, inAdvance }: RequestGroup) => waiting + inAdvance;
-
-/** Groups with the same increase and limit, which share a statement. */
-function groupAlike(groups: readonly RequestGroup[]): Iterable<RequestGroup[]> {
-  return groupBy(groups, (group) => `${increaseOf(group)} of ${group.max}`).values();
-}
+const increaseOf = ({ waiting, reserved }: RequestGroup) => waiting + reserved;
 
 /**
  * The `requestWindows` collection, with a document for each counter. One statement for each counter costs five times as
  * much as a shared statement, so shared statements are tried first.
  */
 export function createRequestCounters(db: Db) {
-  // A majority read might not see a mark that was just written.
-  const counters = db.collection<Counter>(collection, { readConcern: { level: 'local' } });
   const knownToExist = new LRUCache<string, true>({ max: rememberedCounters });
   /** The field in which this process writes the number of a batch into the counters that the batch has changed. */
-  const mark = `by.${randomBytes(6).toString('base64url')}`;
+  const batchField = `by.${randomBytes(6).toString('base64url')}`;
   let lastBatch = 0;
+  // The writes wait for no majority. A majority read might therefore miss the number of a batch that was just written.
+  const counters = db.collection<Counter>(collection, { readConcern: { level: 'local' } });
 
   /** Sends a plain command. The driver would make it a retryable write, for which the database keeps a record. */
   const send = (command: object) => db.command({ ...command, writeConcern: unjournaled });
@@ -84,42 +79,33 @@ export function createRequestCounters(db: Db) {
     return writeErrors.flatMap(({ index }) => groups[index] ?? []);
   }
 
-  /**
-   * Adds each group that stays within its limit.
-   * @returns the groups that were not added
-   */
+  /** Adds each group that stays within its limit. @returns the groups that were not added */
   async function addWithin(groups: readonly RequestGroup[]): Promise<RequestGroup[]> {
     if (groups.length === 0) return [];
     lastBatch += 1;
     const batch = lastBatch;
-    const updates: object[] = [];
-    for (const alike of groupAlike(groups)) {
-      const [first] = alike;
-      if (!first) continue;
-      const counterIds = alike.map(({ counter }) => counter);
-      const increase = increaseOf(first);
-      updates.push({
-        q: { _id: { $in: counterIds }, used: { $lte: first.max - increase } },
-        u: { $inc: { used: increase }, $set: { [mark]: batch } },
+    // Groups with the same increase and limit share a statement.
+    const alike = groupBy(groups, (group) => `${increaseOf(group)} of ${group.max}`);
+    const updates = [...alike.values()].map((sharing) => {
+      const [{ max }] = sharing;
+      const increase = increaseOf(sharing[0]);
+      return {
+        q: { _id: { $in: sharing.map(({ counter }) => counter) }, used: { $lte: max - increase } },
+        u: { $inc: { used: increase }, $set: { [batchField]: batch } },
         multi: true,
-      });
-    }
+      };
+    });
     const { n } = (await send({ update: collection, updates, ordered: false })) as Reply;
     if (n === groups.length) return [];
-    // The reply does not tell which groups were added; the marks do.
+    // The reply tells only how many counters were changed. Those that were changed have the number of the batch.
     const ids = groups.map(({ counter }) => counter);
-    const marked = await counters
-      .find({ _id: { $in: ids }, [mark]: batch }, { projection: { _id: 1 } })
-      .toArray();
-    const added = new Set(marked.map(({ _id }) => _id));
-    return groups.filter(({ counter }) => !added.has(counter));
+    const changed = await counters.distinct('_id', { _id: { $in: ids }, [batchField]: batch });
+    return groups.filter(({ counter }) => !changed.includes(counter));
   }
 
-  /**
-   * Adds the waiting requests of a group, even above the limit, because the first of them may be within it.
-   * @returns the count before the addition
-   */
-  async function addWaiting({ counter, waiting }: RequestGroup, purgeAt: Date): Promise<number> {
+  /** Adds the waiting requests of a group, even above the limit, because the first of them may be within it. */
+  async function addWaiting({ counter, waiting }: RequestGroup, purgeAt: Date): Promise<{ count: number }> {
+    // The reply has the document as it was before, or null if the counter is new.
     const { value } = (await send({
       findAndModify: collection,
       query: { _id: counter },
@@ -127,7 +113,7 @@ export function createRequestCounters(db: Db) {
       fields: { used: 1 },
       upsert: true,
     })) as { value: Counter | null };
-    return value?.used ?? 0;
+    return { count: value?.used ?? 0 };
   }
 
   /**
@@ -140,23 +126,18 @@ export function createRequestCounters(db: Db) {
     groups: readonly RequestGroup[],
     purgeAt: Date,
   ): Promise<ReadonlyMap<string, Counted>> {
-    const isKnown = ({ counter }: RequestGroup) => knownToExist.get(counter) === true;
-    // A group that is larger than its limit cannot be admitted as a whole.
-    const candidates = groups.filter((group) => increaseOf(group) <= group.max);
-    const existing = candidates.filter(isKnown);
-    const perhapsNew = candidates.filter((group) => !isKnown(group));
+    const isTooLarge = (group: RequestGroup) => increaseOf(group) > group.max;
+    const exists = ({ counter }: RequestGroup) => knownToExist.get(counter) === true;
+    const existing = groups.filter((group) => !isTooLarge(group) && exists(group));
+    const perhapsNew = groups.filter((group) => !isTooLarge(group) && !exists(group));
     const notAdded = await Promise.all([addWithin(existing), insertNew(perhapsNew, purgeAt).then(addWithin)]);
-    const admitted = new Set(candidates);
-    for (const group of notAdded.flat()) admitted.delete(group);
-
-    const resultOf = async (group: RequestGroup): Promise<Counted> => {
-      if (admitted.has(group)) return 'admitted';
-      return addWaiting(group, purgeAt).then(
-        (countBefore) => ({ countBefore }),
-        (error: Error) => error,
-      );
+    const notAdmitted = [...groups.filter(isTooLarge), ...notAdded.flat()];
+    const results = new Map<string, Counted>(groups.map(({ counter }) => [counter, 'admitted']));
+    const addOne = async (group: RequestGroup) => {
+      const counted = await addWaiting(group, purgeAt).catch((error: Error) => error);
+      results.set(group.counter, counted);
     };
-    const results = groups.map(async (group) => [group.counter, await resultOf(group)] as const);
-    return new Map(await Promise.all(results));
+    await Promise.all(notAdmitted.map(addOne));
+    return results;
   };
 }

@@ -24,14 +24,17 @@ export const windowRetentionMs = 2 * minute;
  */
 const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start', 'sign-in']);
 
+/** The length of a digest in a counter's id. */
+const digestBytes = 16;
+
 /** How many digests and counters a process remembers, about 2 MB each. */
 const cacheSize = 10_000;
 
 /**
- * The part of a limit that a command counts in advance, for later requests of this process. They then need no command. Limits
- * below 500 are not counted in advance.
+ * With each command, a process reserves this part of the limit for its later requests, which then need no command. Of a limit
+ * below 500, this part is less than one request, so nothing is reserved.
  */
-const partInAdvance = 1 / 500;
+const reservedPart = 1 / 500;
 
 interface Dependencies {
   db: Db;
@@ -48,57 +51,53 @@ interface Request {
 
 /**
  * Limits requests per minute, in fixed windows on the wall clock that all processes share. Never allows more than the limit.
- * With limits of 500 or more, a process may refuse a request while another process has requests left that it counted in
- * advance. A window that is known to be full needs no further command.
+ * With limits of 500 or more, a process may refuse a request while another process still has a reserve.
  */
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   const countGroups = createRequestCounters(db);
   const digests = new LRUCache<string, string>({ max: cacheSize });
-  /** The last known count of each counter that has come near its limit. */
-  const knownCounts = new LRUCache<string, number>({ max: cacheSize });
-  /** How many requests of this process each counter includes that have not come yet. */
-  const countedInAdvance = new LRUCache<string, number>({ max: cacheSize });
+  /** The count of each counter that has come near its limit, as this process has last seen it. */
+  const lastCounts = new LRUCache<string, number>({ max: cacheSize });
+  /** How many requests of each counter this process has reserved and not used yet. */
+  const reserves = new LRUCache<string, number>({ max: cacheSize });
 
   /** The id of a counter begins with a keyed digest, so that callers cannot choose it. */
   function counterOf(name: string, id: string, minuteNumber: number): string {
     const cacheKey = `${name}:${id}`;
-    const digest = digests.get(cacheKey) ?? keyed(key, ['counter', name, id]).toString('base64url', 0, 16);
+    const digest =
+      digests.get(cacheKey) ?? keyed(key, ['counter', name, id]).toString('base64url', 0, digestBytes);
     if (!chosenByCallers.has(name)) digests.set(cacheKey, digest);
     return `${digest}:${minuteNumber}`;
   }
 
   function groupOf(counter: string, requests: readonly Request[]): RequestGroup {
     const max = Math.min(...requests.map((request) => request.max));
-    // A count is known only after a group did not fit with its advance, so a further advance would not fit either.
-    const inAdvance = knownCounts.has(counter) ? 0 : Math.floor(max * partInAdvance);
-    return { counter, waiting: requests.length, inAdvance, max };
+    // The count is known after a group with its reserve has exceeded the limit. Then there is no room for another reserve.
+    const reserved = lastCounts.has(counter) ? 0 : Math.floor(max * reservedPart);
+    return { counter, waiting: requests.length, reserved, max };
   }
 
-  /** Notes the requests that were counted in advance. They were counted only with groups that were admitted. */
-  function noteAdvance(groups: readonly RequestGroup[], results: ReadonlyMap<string, Counted>): void {
-    for (const { counter, inAdvance } of groups) {
-      if (results.get(counter) !== 'admitted' || inAdvance === 0) continue;
-      countedInAdvance.set(counter, (countedInAdvance.get(counter) ?? 0) + inAdvance);
+  /** Keeps the reserves of the groups that were admitted. Those of the other groups were not counted. */
+  function addReserves(groups: readonly RequestGroup[], results: ReadonlyMap<string, Counted>): void {
+    for (const { counter, reserved } of groups) {
+      if (reserved === 0 || results.get(counter) !== 'admitted') continue;
+      reserves.set(counter, (reserves.get(counter) ?? 0) + reserved);
     }
   }
 
   /** Whether each request is within its limit; an error if its counter could not be changed. */
   async function count(requests: readonly Request[]): Promise<(boolean | Error)[]> {
-    const groups = [...groupBy(requests, ({ counter }) => counter)].map(([counter, all]) =>
-      groupOf(counter, all),
-    );
+    const byCounter = groupBy(requests, ({ counter }) => counter);
+    const groups = [...byCounter].map(([counter, ofCounter]) => groupOf(counter, ofCounter));
     const results = await countGroups(groups, new Date(clock.now() + windowRetentionMs));
-    noteAdvance(groups, results);
-    /** The count after the last request that was checked, of each counter whose group was not admitted as a whole. */
-    const reached = new Map<string, number>();
+    addReserves(groups, results);
     return requests.map(({ counter, max }) => {
-      const result = results.get(counter);
-      if (result instanceof Error) return result;
-      if (result === undefined || result === 'admitted') return true;
-      const countWithThis = (reached.get(counter) ?? result.countBefore) + 1;
-      reached.set(counter, countWithThis);
-      knownCounts.set(counter, countWithThis);
-      return countWithThis <= max;
+      const result = results.get(counter) ?? 'admitted'; // Every group has a result.
+      if (result === 'admitted' || result instanceof Error) return result === 'admitted' || result;
+      // Not the whole group is within the limit, so its requests are counted one by one.
+      result.count += 1;
+      lastCounts.set(counter, result.count);
+      return result.count <= max;
     });
   }
 
@@ -115,14 +114,13 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const start = windowStart(now, minute);
     const retryAfter = secondsUntilRollover(start, minute, now);
     const counter = counterOf(name, id, start / minute);
-    // An earlier command has counted this request in advance.
-    const inAdvance = countedInAdvance.get(counter) ?? 0;
-    if (inAdvance > 0) {
-      countedInAdvance.set(counter, inAdvance - 1);
+    const reserve = reserves.get(counter) ?? 0;
+    if (reserve > 0) {
+      reserves.set(counter, reserve - 1);
       return { allowed: true, retryAfter };
     }
-    // The window is known to be full.
-    if ((knownCounts.get(counter) ?? 0) >= max) return { allowed: false, retryAfter };
+    const isKnownToBeFull = (lastCounts.get(counter) ?? 0) >= max;
+    if (isKnownToBeFull) return { allowed: false, retryAfter };
     return { allowed: await commitOf(name)({ counter, max }), retryAfter };
   };
 }
