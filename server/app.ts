@@ -65,7 +65,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   services.status.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(siteRoutes(config.baseUrl));
-  const isReady = () => readiness.known().length === 0;
+  const isReady = () => readiness.reasons().length === 0;
   await app.register(services.status.routes(readShell('status', config.baseUrl), isReady));
   await app.register(healthRoutes(readiness));
   // The routes under `/.well-known`, and the metadata under the path of the issuer.

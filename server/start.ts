@@ -181,7 +181,7 @@ export async function startServer(
     [
       { name: 'readiness', sweep: async () => void (await readiness.check()) },
       { name: 'heartbeat', sweep: processes.beat },
-      { name: 'status', sweep: () => services.status.record(readiness.known().length === 0) },
+      { name: 'status', sweep: () => services.status.record(readiness.reasons().length === 0) },
       { name: 'schema', sweep: leaveToNewerBuilds },
     ],
     logger,

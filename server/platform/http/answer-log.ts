@@ -14,9 +14,7 @@ const notesByRequest = new WeakMap<FastifyRequest, Notes>();
 
 /** The notes of a request, which are empty at first. */
 function notesOf(request: FastifyRequest): Notes {
-  const known = notesByRequest.get(request);
-  if (known) return known;
-  const notes: Notes = {};
+  const notes = notesByRequest.get(request) ?? {};
   notesByRequest.set(request, notes);
   return notes;
 }
@@ -49,7 +47,10 @@ function levelOf({ statusCode }: FastifyReply, failure: ApiError | undefined): '
   return statusCode >= 500 ? 'error' : 'info';
 }
 
-/** Writes the only log line of a request: the status and, for a failure, the reason. */
+/**
+ * Writes the only log line of a request: the status and, for a failure, the reason. If the caller has disconnected, the error
+ * handler calls it, and the end of the response may call it again.
+ */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const notes = notesOf(request);
   if (notes.isLogged) return;

@@ -1,6 +1,6 @@
 /** The token of an `Authorization: Bearer` header (RFC 6750 2.1). Tokens in a query or a body are not accepted. */
 export function bearerToken(header: string | undefined): string | undefined {
-  return /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header ?? '')?.[1];
+  return /^bearer +(?<token>[A-Za-z0-9._~+/=-]+) *$/i.exec(header ?? '')?.groups?.['token'];
 }
 
 /**

@@ -17,7 +17,7 @@ export const asGeneral: ErrorRendering = (error, _request, reply) =>
 export const asOAuth: ErrorRendering = (error, _request, reply) =>
   reply.header(codeHeader, error.code).send(oauthBody(error));
 
-type Wording = readonly [RegExp, string];
+type Wording = readonly [pattern: RegExp, instruction: string];
 
 /** Turns messages of the validator into instructions. */
 const wordings: readonly Wording[] = [
@@ -43,17 +43,20 @@ function describeValidation(
   { forms }: Accepted,
 ): string {
   const [first] = error.validation;
-  const field = first?.instancePath.replace(/^\//, '').replaceAll('/', '.');
   const message = first?.message ?? 'malformed';
-  // A fault without a field is one of the whole body.
-  if (!field && /^Invalid input: expected object/.test(message))
-    return `The request body must be ${forms ? 'a form or ' : ''}a JSON object`;
+  // The path has the form `/address/city`. It is empty for a fault of the whole body.
+  const field = first?.instancePath.slice(1).replaceAll('/', '.');
+  if (!field) {
+    const isNoObject = message.startsWith('Invalid input: expected object');
+    return isNoObject ? `The request body must be ${forms ? 'a form or ' : ''}a JSON object` : message;
+  }
   // A message that the schema itself defines already names the field.
-  if (!field || message.startsWith(field)) return message;
+  if (message.startsWith(field)) return message;
   const isParameter = forms || error.validationContext !== 'body';
-  const applicable = isParameter ? parameterWordings : wordings;
-  const [pattern, wording] = applicable.find(([candidate]) => candidate.test(message)) ?? [];
-  return pattern && wording ? `${field} ${message.replace(pattern, wording)}` : `${field}: ${message}`;
+  for (const [pattern, instruction] of isParameter ? parameterWordings : wordings) {
+    if (pattern.test(message)) return `${field} ${message.replace(pattern, instruction)}`;
+  }
+  return `${field}: ${message}`;
 }
 
 const frameworkTexts: Record<string, string> = {

@@ -61,8 +61,7 @@ export function createCapacity(settings: Settings): Capacity {
   const inFlight = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
   /** When the last free place of a kind was taken; undefined if one was given back since. */
   const fullSince: Partial<Record<CallerKind, number | undefined>> = {};
-  /** Refusals since the last line in the log. */
-  let shed = 0;
+  let refusedSinceLogged = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
 
   return {
@@ -82,11 +81,11 @@ export function createCapacity(settings: Settings): Capacity {
 
     refuse(kind) {
       onShed(kind);
-      shed += 1;
+      refusedSinceLogged += 1;
       if (now() - loggedAt > logEvery) {
-        logger.warn({ shed, ...inFlight }, 'overloaded: requests are refused');
+        logger.warn({ shed: refusedSinceLogged, ...inFlight }, 'overloaded: requests are refused');
         loggedAt = now();
-        shed = 0;
+        refusedSinceLogged = 0;
       }
       return new Promise((_resolve, reject) => {
         setTimeout(() => reject(overloaded), refusalDelay);
@@ -101,7 +100,7 @@ export function createCapacity(settings: Settings): Capacity {
   };
 }
 
-/** A request of a limited scope. */
+/** A request in a scope of `boundInFlight`. */
 interface LimitedRequest {
   readonly capacity: Capacity;
   /** The kind of its caller. It changes when the credentials prove valid. */

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { refuseRepeated } from './parameters.ts';
 
-/** Matches a bracket or a string. The group matches the colon after the name of a member. */
-const tokens = /[{}[\]]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+/** Matches a bracket or a string. A string that is the name of a member is matched with its colon. */
+const tokens = /[{}[\]]|"[^"\\]*(?:\\.[^"\\]*)*"(?:\s*:)?/g;
 
 /**
  * Finds a member name that an object in `json` has twice, at any depth; undefined if there is none. `JSON.parse` would
@@ -11,16 +11,16 @@ const tokens = /[{}[\]]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
  * @param json valid JSON
  */
 function repeatedMember(json: string): string | undefined {
-  /** Names in each open object; undefined for an open list. */
-  const open: (Set<string> | undefined)[] = [];
-  for (const [token, colon] of json.matchAll(tokens)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(undefined);
-    else if (token === '}' || token === ']') open.pop();
-    else if (colon !== undefined) {
-      // An escaped name is the same name: "\u0061" is "a".
-      const name: string = JSON.parse(token.slice(0, -colon.length));
-      const names = open.at(-1);
+  /** The objects and lists around the token, from the outside: the names in an object so far, or undefined for a list. */
+  const enclosing: (Set<string> | undefined)[] = [];
+  for (const [token] of json.matchAll(tokens)) {
+    if (token === '{') enclosing.push(new Set());
+    else if (token === '[') enclosing.push(undefined);
+    else if (token === '}' || token === ']') enclosing.pop();
+    else if (token.endsWith(':')) {
+      // The string is parsed, because an escaped name is the same name: "\u0061" is "a".
+      const name: string = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+      const names = enclosing.at(-1);
       if (names?.has(name)) return name;
       names?.add(name);
     }

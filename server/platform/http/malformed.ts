@@ -46,28 +46,30 @@ export function createMalformedAnswers(
   /** The connections that `answer` ends. One connection can have several faults, of which the first is answered. */
   const ending = new WeakSet<Socket>();
 
-  function rememberUntilEnd({ socket }: IncomingMessage, response: ServerResponse): void {
+  function trackResponse({ socket }: IncomingMessage, response: ServerResponse): void {
     const responses = openResponses.get(socket) ?? new Set();
     openResponses.set(socket, responses.add(response));
     response.once('close', () => responses.delete(response));
+  }
+
+  function responseTo({ code = '' }: NodeJS.ErrnoException): string {
+    const error = new ApiError(codes[code] ?? 'malformed_http');
+    const requestId = randomRequestId();
+    logger.debug({ requestId, status: error.status, fault: code }, 'answered malformed HTTP');
+    return responseText(error, { 'x-request-id': requestId, ...helpHeaders(error.code) });
   }
 
   async function answer(fault: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     if (!socket.writable || ending.has(socket)) return;
     ending.add(socket);
     const responses = [...(openResponses.get(socket) ?? [])];
-    // A complete request is an earlier one, because the one with the fault never becomes complete.
+    // The request with the fault never becomes complete. So the complete ones came earlier, and are answered first.
     const toEarlierRequests = responses.filter(({ req }) => req.complete);
     await Promise.all(toEarlierRequests.map((response) => once(response, 'close')));
-    // If the fault is in the body, the request may have been answered before.
-    const isAnswered = responses.some(({ req, headersSent }) => !req.complete && headersSent);
     const isClosed = socket.destroyed || socket.writableEnded;
-    if (!isClosed && !isAnswered) {
-      const error = new ApiError(codes[fault.code ?? ''] ?? 'malformed_http');
-      const requestId = randomRequestId();
-      logger.debug({ requestId, status: error.status, fault: fault.code }, 'answered malformed HTTP');
-      socket.write(responseText(error, { 'x-request-id': requestId, ...helpHeaders(error.code) }));
-    }
+    // If the fault is in the body, the endpoint may have begun its response already.
+    const isAnswered = responses.some(({ req, headersSent }) => !req.complete && headersSent);
+    if (!isClosed && !isAnswered) socket.write(responseTo(fault));
     socket.end();
     const timer = setTimeout(() => socket.destroy(), closeDelayMs);
     socket.once('close', () => clearTimeout(timer));
@@ -79,7 +81,7 @@ export function createMalformedAnswers(
 
     /** Call this once. It also handles the cases that Node.js would answer itself, without a body. */
     watch(server: Server): void {
-      server.on('request', rememberUntilEnd);
+      server.on('request', trackResponse);
       const unsupported = new Error('CONNECT is not supported');
       server.on('connect', (_request, socket: Socket) => void answer(unsupported, socket));
       // A server may ignore an unknown expectation (RFC 9110 10.1.1).

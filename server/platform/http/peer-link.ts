@@ -47,20 +47,19 @@ function exchange(pool: Pool, body: string, firstWaitMs: number): Promise<string
     let status = 0;
     const sentAt = monotonicTime();
     const chunks: Buffer[] = [];
-    const end = (settle: () => void) => {
+    const fail = (error: Error) => {
       clearTimeout(timer);
-      settle();
+      reject(error);
     };
-    const fail = (error: Error) => end(() => reject(error));
+    function giveUp(): void {
+      timeout = new Error('another process does not answer');
+      fail(timeout);
+      request?.abort(timeout);
+    }
     // Node.js runs due timers before it reads input. If this process was slow, the response may have arrived in time. So it
     // is read before the request is given up.
-    const giveUp = () =>
-      setImmediate(() => {
-        timeout = new Error('another process does not answer');
-        fail(timeout);
-        request?.abort(timeout);
-      });
-    let timer = setTimeout(giveUp, firstWaitMs);
+    const giveUpAfter = (ms: number) => setTimeout(() => setImmediate(giveUp), ms);
+    let timer = giveUpAfter(firstWaitMs);
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
         request = controller;
@@ -73,14 +72,15 @@ function exchange(pool: Pool, body: string, firstWaitMs: number): Promise<string
         if (!isInterim) return;
         // The peer has confirmed that it is alive, so it gets the rest of the time for responses.
         clearTimeout(timer);
-        timer = setTimeout(giveUp, answerWithinMs - (monotonicTime() - sentAt));
+        timer = giveUpAfter(answerWithinMs - (monotonicTime() - sentAt));
       },
       onResponseData(_controller, chunk) {
         chunks.push(chunk);
       },
       onResponseEnd() {
-        if (status === 200) end(() => resolve(Buffer.concat(chunks).toString()));
-        else fail(new Error(`another process answers ${status}`));
+        if (status !== 200) return fail(new Error(`another process answers ${status}`));
+        clearTimeout(timer);
+        resolve(Buffer.concat(chunks).toString());
       },
       onResponseError: (_controller, error) => fail(error),
     };

@@ -23,8 +23,8 @@ interface Reason {
 export interface Readiness {
   /** The reasons why this process cannot serve; empty if it can. Sends a request to the database, and logs a change. */
   check(): Promise<readonly Reason[]>;
-  /** The same without a request to the database: uses what the last check has found there. */
-  known(): readonly Reason[];
+  /** The reasons as far as they are known without a request to the database, where the last check counts. */
+  reasons(): readonly Reason[];
 }
 
 interface Dependencies {
@@ -41,6 +41,15 @@ interface Dependencies {
   isStuck: () => boolean;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
+
+const stuck: Reason = {
+  obstacle: 'requests',
+  text: 'all places for requests are taken, and none was given back for 10 s',
+};
+const wrongClock: Reason = {
+  obstacle: 'clock',
+  text: 'the clock is more than 2 s off the database, or was not measured lately',
+};
 
 export function createReadiness(dependencies: Dependencies): Readiness {
   const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
@@ -68,37 +77,29 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     return step === undefined ? undefined : { obstacle: 'starting', text: step };
   }
 
-  function known(): Reason[] {
+  function reasons(): Reason[] {
     const overriding = overridingReason();
     if (overriding) return [overriding];
-    const reasons = [...databaseReasons];
-    if (isStuck()) {
-      const text = 'all places for requests are taken, and none was given back for 10 s';
-      reasons.push({ obstacle: 'requests', text });
-    }
-    if (!clock.trusted()) {
-      const text = 'the clock is more than 2 s off the database, or was not measured lately';
-      reasons.push({ obstacle: 'clock', text });
-    }
-    return reasons;
+    return [...databaseReasons, ...(isStuck() ? [stuck] : []), ...(clock.trusted() ? [] : [wrongClock])];
   }
 
-  function logChange(reasons: readonly string[]): void {
-    if (String(reasons) === lastLogged) return;
-    lastLogged = String(reasons);
-    const ready = reasons.length === 0;
+  function logChange(texts: readonly string[]): void {
+    if (String(texts) === lastLogged) return;
+    lastLogged = String(texts);
+    const ready = texts.length === 0;
+    // A process that starts or stops is not ready for a while, which is no reason for a warning.
     const isExpected = ready || isStopping() || starting() !== undefined;
-    logger[isExpected ? 'info' : 'warn']({ ready, reasons }, 'readiness changed');
+    logger[isExpected ? 'info' : 'warn']({ ready, reasons: texts }, 'readiness changed');
   }
 
   return {
-    known,
+    reasons,
 
     async check() {
       if (!overridingReason()) databaseReasons = await checkDatabase();
-      const reasons = known();
-      logChange(reasons.map(({ text }) => text));
-      return reasons;
+      const found = reasons();
+      logChange(found.map(({ text }) => text));
+      return found;
     },
   };
 }

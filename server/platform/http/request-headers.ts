@@ -9,8 +9,8 @@ const maxLengthOf: Readonly<Record<string, number>> = { authorization: 4096 };
 const mostCookies = 16;
 
 /**
- * Keeps only our own cookies, which have `svc_` in their names. Those of other applications on this host are not parsed. A
- * cookie that is cut is not valid any more, as ours are shorter.
+ * Keeps only our own cookies, which have `svc_` in their names. Those of other applications on this host are not parsed. Ours
+ * are shorter than the limit, so only a cookie that is not valid anyway is cut.
  */
 function ownCookies(header: string): string {
   return header
@@ -21,7 +21,7 @@ function ownCookies(header: string): string {
     .join(';');
 }
 
-/** Keeps the last entries of a list, because our own proxies add theirs at its end. An entry that is cut is removed. */
+/** Cuts a long list. Our own proxies add their entries at its end, so the end stays. An incomplete first entry is removed. */
 function endOfList(header: string): string {
   const end = header.slice(-maxLength);
   return end.slice(end.indexOf(',') + 1);

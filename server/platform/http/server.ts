@@ -9,6 +9,7 @@ import {
 } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ErrorCode } from '../../../contracts/errors.ts';
+import type { ProxyTrust } from '../config/proxy-trust.ts';
 import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
@@ -31,7 +32,7 @@ const keepAliveTimeout = 72_000;
 
 /** Time limits in milliseconds. */
 export interface ArrivalTimes {
-  /** For the headers of a request. Node.js swaps `headers` and `request` if `headers` is larger. */
+  /** For the headers of a request. At most as long as `request`; otherwise Node.js would exchange the two. */
   headers: number;
   /** For a whole request. */
   request: number;
@@ -58,7 +59,7 @@ export function routableUrl(url: string): string {
 
 interface Settings {
   logger: Logger;
-  trustProxy: boolean | number | string;
+  trustProxy: ProxyTrust;
   arrival?: ArrivalTimes;
   /** True once the process was asked to end, which is before the listener closes. */
   isStopping?: () => boolean;
@@ -107,7 +108,7 @@ export function createHttpServer({
     },
     bodyLimit,
     serverFactory: (handle) => listenerFor(handle as RequestListener, arrival),
-    // For a number of proxies, Fastify itself trusts none. `hop` is 0 for the sender of the request.
+    // A number of proxies is passed as a function, because Fastify trusts none if it is given a number. The peer has hop 0.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: longestParameter },
@@ -138,6 +139,7 @@ export function createHttpServer({
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
+    // Only the response to an error has this header.
     const code = reply.getHeader(codeHeader);
     if (typeof code === 'string') void reply.headers(helpHeaders(code));
     done();

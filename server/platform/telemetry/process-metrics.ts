@@ -14,7 +14,7 @@ export interface ProcessMetrics {
   /** Measures the client's connection pool and operations. Call it before the client connects. */
   observeDatabase(client: MongoClient): void;
   /** Exposes the readiness and the clock's offset. Call it once. */
-  observeReadiness(readiness: Pick<Readiness, 'known'>, clock: Pick<DatabaseClock, 'offset'>): void;
+  observeReadiness(readiness: Pick<Readiness, 'reasons'>, clock: Pick<DatabaseClock, 'offset'>): void;
 }
 
 /** Gauges of prom-client whose suffix `_total` is reserved for counters. */
@@ -27,9 +27,6 @@ const misnamed = [
 /** Upper bounds in seconds. An exchange takes some milliseconds; after 4.5 s it gets a 503. */
 const answerBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const databaseBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
-
-/** Probes are frequent and would distort the metrics of callers. */
-const isProbe = ({ routeOptions }: FastifyRequest) => routeOptions.logLevel === 'silent';
 
 export function createProcessMetrics({ roles }: { roles: Iterable<string> }): ProcessMetrics {
   const registry = new Registry();
@@ -98,7 +95,9 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
 
     observeAnswers(app) {
       app.addHook('onResponse', (request, reply, done) => {
-        if (!isProbe(request)) count(request, reply);
+        // Probes are frequent and would distort the metrics of callers.
+        const isProbe = request.routeOptions.logLevel === 'silent';
+        if (!isProbe) count(request, reply);
         done();
       });
     },
@@ -145,8 +144,8 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
         labelNames: ['reason'],
         registers,
         collect() {
-          const against = new Set(readiness.known().map(({ obstacle }) => obstacle));
-          for (const reason of obstacles) this.set({ reason }, against.has(reason) ? 0 : 1);
+          const found = readiness.reasons().map(({ obstacle }) => obstacle);
+          for (const obstacle of obstacles) this.set({ reason: obstacle }, found.includes(obstacle) ? 0 : 1);
         },
       });
       new Gauge({
