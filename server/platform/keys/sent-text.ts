@@ -2,18 +2,19 @@ import { secretPrefixes } from '../../../contracts/identifiers.ts';
 
 /** Longer texts are cut, because a refusal should not repeat a whole request. */
 const maxLength = 120;
+/** The most characters that are searched. There are more of them, because a masked secret is shorter. */
+const mostSearched = 2 * maxLength;
 /** Matches our secrets by their prefixes, and JSON Web Tokens, which begin with `eyJ`. */
-const secrets = new RegExp(`(${[...Object.values(secretPrefixes), 'eyJ'].join('|')})[\\w.~+/=-]*`, 'g');
+const secrets = new RegExp(
+  `(?<prefix>${[...Object.values(secretPrefixes), 'eyJ'].join('|')})[\\w.~+/=-]*`,
+  'g',
+);
+/** Matches the characters that RFC 6749 5.2 forbids in descriptions: all but printable ASCII, the quotation mark, the backslash. */
+const forbidden = /[^\x20-\x7e]|["\\]/g;
 
-/**
- * A text that a caller sent, for a refusal of a test client. It has at most 120 characters, and only those that RFC 6749 5.2
- * allows in descriptions. Secrets are removed.
- */
+/** Returns at most 120 characters of a text that a test client sent, to be shown in the refusal. Secrets are removed. */
 export function showSent(text: string): string {
-  const shown = text
-    .slice(0, 2 * maxLength) // More than is shown, because a masked secret is shorter. The rest need not be searched.
-    .replace(secrets, '$1...')
-    .replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
+  const shown = text.slice(0, mostSearched).replace(secrets, '$<prefix>...').replace(forbidden, '?');
   return shown.length > maxLength ? `${shown.slice(0, maxLength)}...` : shown;
 }
 

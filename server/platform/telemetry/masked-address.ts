@@ -2,6 +2,8 @@ import { maskSecrets } from './masking.ts';
 
 /** The most characters of an address that are kept. */
 const longestAddress = 512;
+/** The most characters that are searched. There are more of them, because masking removes some. */
+const mostSearched = 4 * longestAddress;
 /** Query values that may be kept: short words and numbers. Others may be personal data. */
 const plainValue = /^[\w.-]{0,32}$/;
 
@@ -23,13 +25,10 @@ const maskedQuery = (query: string): string =>
  * At most 512 characters are kept, which is enough for a comparison with a registered address.
  */
 export function maskedAddress(text: string): string {
-  // More characters are searched than are kept, because masking removes some.
-  const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 4 * longestAddress);
-  const withoutUser = printable.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1…@');
-  const [address = ''] = withoutUser.split('#', 1);
-  const [beforeQuery = ''] = address.split('?', 1);
-  const hasQuery = beforeQuery.length < address.length;
-  const masked = hasQuery ? `${beforeQuery}?${maskedQuery(address.slice(beforeQuery.length + 1))}` : address;
+  const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, mostSearched);
+  const withoutUser = printable.replace(/^(?<scheme>[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$<scheme>…@');
+  const [withoutFragment = ''] = withoutUser.split('#', 1);
+  const masked = withoutFragment.replace(/(?<=\?).*$/s, maskedQuery);
   const shown = maskSecrets(masked);
   return shown.length > longestAddress ? `${shown.slice(0, longestAddress)}…` : shown;
 }

@@ -4,6 +4,7 @@ import {
   context,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -42,16 +43,19 @@ export function traceparentOf(span: Span): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** The context of a span in another process. */
-function remoteContext(traceparent: string | undefined): Context | undefined {
+/** The identity of a span in another process. */
+function remoteSpan(traceparent: unknown): SpanContext | undefined {
   const parsed = readTraceparent(traceparent);
   if (!parsed) return undefined;
   const { traceId, parentId: spanId, flags } = parsed;
-  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
 }
 
-function end(span: Span, failure?: { code?: string; message: string }): void {
+/** The context in which a span gets `remote` as its parent. */
+const contextBelow = (remote: SpanContext | undefined): Context =>
+  remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
+
+function end(span: Span, failure?: { message: string }): void {
   if (failure) span.setStatus({ code: SpanStatusCode.ERROR, message: failure.message });
   span.end();
 }
@@ -61,17 +65,18 @@ function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
   const contexts = new WeakMap<FastifyRequest, Context>();
 
   app.addHook('onRequest', (request, reply, done) => {
-    const parent = remoteContext(request.raw.headers['traceparent'] as string | undefined);
+    const parent = remoteSpan(request.raw.headers['traceparent']);
     const { name, attributes } = requestSpan(request);
-    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent ?? ROOT_CONTEXT);
+    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, contextBelow(parent));
     // From here on the request is part of this span, in the log and for the requests that it causes.
     request.raw.headers['traceparent'] = traceparentOf(span);
     // With a parent, the logger has the trace's id already, from the header (`childLoggerFactory` of the server).
     if (!parent) request.log = request.log.child({ traceId: span.spanContext().traceId });
     reply.raw.once('close', () => {
       span.setAttributes(answerAttributes(request, reply));
-      const failure = failureOf(request) ?? { message: 'answered with 5xx' };
-      end(span, reply.statusCode >= 500 ? failure : undefined);
+      // A 4xx is a fault of the caller, so the span has succeeded.
+      const hasFailed = reply.statusCode >= 500;
+      end(span, hasFailed ? (failureOf(request) ?? { message: 'answered with 5xx' }) : undefined);
     });
     const current = trace.setSpan(ROOT_CONTEXT, span);
     contexts.set(request, current);
@@ -146,19 +151,16 @@ export async function startTracing({
     observeDatabase: (client) => observeDatabaseWith(tracer, client),
 
     async span({ name, kind = SpanKind.INTERNAL, causes, attributes = {} }, work) {
-      const [parent = ROOT_CONTEXT, ...others] = causes.flatMap((cause) => remoteContext(cause) ?? []);
-      const links = others.flatMap((other) => {
-        const linked = trace.getSpanContext(other);
-        return linked ? [{ context: linked }] : [];
-      });
-      const span = tracer.startSpan(name, { kind, attributes, links }, parent);
+      const [parent, ...linked] = causes.flatMap((cause) => remoteSpan(cause) ?? []);
+      const links = linked.map((remote) => ({ context: remote }));
+      const span = tracer.startSpan(name, { kind, attributes, links }, contextBelow(parent));
       try {
-        return await context.with(trace.setSpan(ROOT_CONTEXT, span), work, undefined, span);
+        const result = await context.with(trace.setSpan(ROOT_CONTEXT, span), () => work(span));
+        end(span);
+        return result;
       } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+        end(span, { message: String(error) });
         throw error;
-      } finally {
-        span.end();
       }
     },
 
