@@ -70,8 +70,8 @@ const limits = (answerWithinMs: number): MongoClientOptions => ({
 });
 
 const databaseName = (uri: string): string => {
-  const path = /^mongodb(?:\+srv)?:\/\/[^/]*\/([^?]*)/.exec(uri)?.[1];
-  return path ? decodeURIComponent(path) : defaultDatabase;
+  const name = /^mongodb(?:\+srv)?:\/\/[^/]*\/(?<name>[^?]*)/.exec(uri)?.groups?.['name'];
+  return name ? decodeURIComponent(name) : defaultDatabase;
 };
 
 /** Errors of the driver about an unusable address, unreadable files, or a database that is too old. */
@@ -100,19 +100,19 @@ function requireVersion(wireVersion: number): void {
   ]);
 }
 
-/** Whether writes are retried: as the address says, else if the database can. */
-function retriesOf(uri: string, possible: boolean): boolean {
+/** Whether the driver retries writes: as the address says. If it says nothing, whether the database supports it. */
+function retriesWrites(uri: string, isSupported: boolean): boolean {
   const wanted = uriOption(uri, 'retryWrites');
-  if (wanted === 'true' && !possible) {
+  if (wanted === 'true' && !isSupported) {
     throw new ConfigError([
       'MONGODB_URI: retryWrites=true cannot be honoured, because the database is a standalone server: take it out',
     ]);
   }
-  return wanted === undefined ? possible : wanted === 'true';
+  return wanted === undefined ? isSupported : wanted === 'true';
 }
 
-/** Asks the database what it is capable of. */
-const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
+/** Asks the database for its features. */
+const readFeatures = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
   const options = { appName, retryWrites: false, maxPoolSize: 1, minPoolSize: 0 };
   const client = await explainMisuse(() => new MongoClient(uri, { ...limits(1_900), ...options }));
   try {
@@ -122,10 +122,10 @@ const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
     const replicated = sharded || typeof hello['setName'] === 'string';
     const supportsSessions = typeof hello['logicalSessionTimeoutMinutes'] === 'number';
     return {
-      retryableWrites: retriesOf(uri, replicated),
+      retryableWrites: retriesWrites(uri, replicated),
       replicated,
       sharded,
-      // Only the embedded engine has no sessions, and it has no TTL monitor. It is probed if another process started it.
+      // A server without sessions is the embedded engine of another process. It has no TTL monitor.
       expiresDocuments: supportsSessions,
     };
   } finally {
@@ -153,13 +153,12 @@ const concerns = ({ replicated }: DatabaseFeatures): MongoClientOptions =>
  */
 export const connect = async (target: Target): Promise<Database> => {
   const { uri, embedded, appName, answerWithinMs = 1_900, logger } = target;
-  const features = embedded ? embeddedFeatures : await probe(target);
+  const features = embedded ? embeddedFeatures : await readFeatures(target);
   // These options override those of the address, so some are set only where the address sets none.
   const options: MongoClientOptions = {
     ...limits(answerWithinMs),
     appName: uriOption(uri, 'appName') ?? appName,
     ...(uriOption(uri, 'maxPoolSize') === undefined ? { maxPoolSize: defaultPoolSize } : {}),
-    ...(embedded ? { directConnection: true } : {}),
     retryWrites: features.retryableWrites,
     readPreference: 'primary',
     ...concerns(features),

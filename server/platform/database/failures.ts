@@ -12,6 +12,14 @@ import {
 
 export const duplicateKey = 11_000;
 
+const connectionErrors = [
+  MongoNetworkError,
+  MongoSystemError,
+  MongoNotConnectedError,
+  MongoTopologyClosedError,
+  MongoClientClosedError,
+];
+
 /** Names of errors of the driver's pool and monitor that have no exported class. */
 const internalErrors = new Set([
   'MongoPoolClearedError',
@@ -30,7 +38,7 @@ const refusedCommandCodes = new Map<unknown, string>([
 /** Codes of a refused write to one document. An operator has to act before it can succeed. */
 const refusedWriteCodes = new Map<unknown, string>([
   ...refusedCommandCodes,
-  [20, 'IllegalOperation'], // it runs read-only
+  [20, 'IllegalOperation'], // such as a server that runs read-only
   [371, 'UserWritesBlocked'],
   [8000, 'AtlasError'], // such as a quota that is used up
   [14_031, 'OutOfDiskSpace'],
@@ -115,25 +123,18 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
 
 /**
  * Whether the database cannot be reached, refuses writes for now, or does not know the result of a write. The caller then
- * gets a 503. Before a write is repeated, read whether it was done.
+ * gets a 503. The write may have been made all the same, so its caller has to look for it before it writes again.
  */
 export const isUnavailable = (thrown: unknown): boolean => {
   if (!(thrown instanceof MongoError)) return false;
   const error = unwrap(thrown);
-  if (repeatableLabels.some((label) => error.hasErrorLabel(label)) || internalErrors.has(error.name))
-    return true;
+  if (repeatableLabels.some((label) => error.hasErrorLabel(label))) return true;
   if (error instanceof MongoServerError)
     return failedWriteConcern(error) || unavailableCodes.has(error.code) || refusedWriteCodes.has(error.code);
-  return (
-    error instanceof MongoNetworkError ||
-    error instanceof MongoSystemError ||
-    error instanceof MongoNotConnectedError ||
-    error instanceof MongoTopologyClosedError ||
-    error instanceof MongoClientClosedError
-  );
+  return internalErrors.has(error.name) || connectionErrors.some((kind) => error instanceof kind);
 };
 
-/** Whether a whole command was refused, so that none of its writes was made. */
+/** Whether a whole command was refused, so that none of its writes was made. A failed write concern follows a write. */
 export const isCommandRefused = (thrown: unknown): boolean =>
   thrown instanceof MongoServerError && !failedWriteConcern(thrown) && refusedCommandCodes.has(thrown.code);
 

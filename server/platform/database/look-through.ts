@@ -58,21 +58,21 @@ export function divideFilter(
   fields: { selective: readonly string[]; sorted: readonly string[] },
   by: string,
 ): Division {
-  const isGiven = (name: string): boolean => filter[name] !== undefined;
-  const selective = fields.selective.find(isGiven);
-  if (selective !== undefined) {
-    const { [selective]: value, ...rest } = filter;
-    return { indexed: { [selective]: value }, hint: { [selective]: 1 }, rest };
+  const conditions = Object.entries(givenFields(filter));
+  const isGiven = (field: string) => filter[field] !== undefined;
+  /** @param served the fields whose conditions the index `hint` serves */
+  function divideBy(served: readonly string[], hint: Document): Division {
+    const isServed = ([field]: [string, unknown]) => served.includes(field);
+    const rest = conditions.filter((condition) => !isServed(condition));
+    return { indexed: Object.fromEntries(conditions.filter(isServed)), hint, rest: Object.fromEntries(rest) };
   }
 
-  const { [by]: time, ...otherConditions } = filter;
-  const timeCondition = time === undefined ? {} : { [by]: time };
+  const selective = fields.selective.find(isGiven);
+  if (selective !== undefined) return divideBy([selective], { [selective]: 1 });
   const newestFirst = { [by]: -1, _id: -1 };
   const sorted = fields.sorted.find(isGiven);
-  if (sorted === undefined) return { indexed: timeCondition, hint: newestFirst, rest: otherConditions };
-
-  const { [sorted]: value, ...rest } = otherConditions;
-  return { indexed: { [sorted]: value, ...timeCondition }, hint: { [sorted]: 1, ...newestFirst }, rest };
+  if (sorted !== undefined) return divideBy([sorted, by], { [sorted]: 1, ...newestFirst });
+  return divideBy([by], newestFirst);
 }
 
 /** Counts records. Reads at most `most` of them, by default 100,000; `exact` is false if there are more. */
@@ -97,7 +97,7 @@ export async function countThrough<Row extends Document>(
   return { total: found?.total ?? 0, exact };
 }
 
-/** Searches the newest records. Reads one page of them, or at most `most` if conditions are to be tested on each. */
+/** Searches the newest records. With conditions that no index serves, it reads at most `most` records to fill one page. */
 export async function lookThrough<Row extends Document>(
   collection: Collection<Row>,
   search: Search,
@@ -128,8 +128,9 @@ export async function lookThrough<Row extends Document>(
 function afterRecord(by: string, after: Search['after']): Document {
   if (!after) return {};
   return {
-    // The alternatives below imply this condition. With it, the database skips the index entries of earlier pages.
+    // By this condition, which has no alternatives, the database skips the index entries of the earlier pages.
     [by]: { $lte: after.at },
+    // Records with the same time are in the order of their ids.
     $or: [{ [by]: { $lt: after.at } }, { _id: { $lt: after._id } }],
   };
 }

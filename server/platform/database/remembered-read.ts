@@ -26,20 +26,21 @@ export function createRememberedRead<T>({
   log,
 }: Dependencies<T>): () => Promise<Remembered<T>> {
   let last: Remembered<T>['last'];
-  let failing: DatabaseFault | undefined;
+  /** The fault of the last read. The client's heartbeats may not have noticed it. */
+  let readFault: DatabaseFault | undefined;
 
   async function refresh(): Promise<void> {
     try {
       last = { value: await read(), at: new Date(clock.now()) };
-      failing = undefined;
+      readFault = undefined;
     } catch (err) {
       if (!isUnavailable(err)) log.warn({ err }, 'figures for operators could not be read');
-      failing = { reason: (err as Error).message, since: failing?.since ?? new Date(clock.now()) };
+      readFault = { reason: (err as Error).message, since: readFault?.since ?? new Date(clock.now()) };
     }
   }
 
   return async () => {
     if (databaseFault() === undefined) await refresh();
-    return { last, away: databaseFault() ?? failing };
+    return { last, away: databaseFault() ?? readFault };
   };
 }

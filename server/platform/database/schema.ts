@@ -39,14 +39,14 @@ export type Forms = 'old' | 'both' | 'new';
 const useAnotherDatabase = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
 const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>('meta');
 
-/** Says that this build is too old for the database, and which build is not. */
+/** Says that this build is too old for a database with this schema, and which build is new enough. */
 function tooOld({ version, oldestBuild }: Omit<SchemaDocument, '_id'>, known: number): string {
   const fault = `it has schema version ${version}, and this build (${build}) knows ${known}`;
   const remedy = oldestBuild === undefined ? 'a newer build' : `a newer build, ${oldestBuild} or later`;
   return `${fault}: start ${remedy}`;
 }
 
-/** The version of the documents in the database, the oldest build that can read them, and which forms they have. */
+/** The content of the schema document, and the forms of documents that are in use. */
 export interface SchemaState extends Omit<SchemaDocument, '_id'> {
   forms: Forms;
 }
@@ -104,7 +104,8 @@ async function requireNamedIndexes(db: Db, document: SchemaDocument): Promise<vo
     throw error;
   });
   const [refusal] = reply.writeErrors ?? [];
-  if (refusal?.code !== duplicateKey || refusal.keyPattern !== undefined) return;
+  const namesNoIndex = refusal?.code === duplicateKey && refusal.keyPattern === undefined;
+  if (!namesNoIndex) return;
   throw new ConfigError([
     'MONGODB_URI: the database does not say which unique index has refused a write (keyPattern). This service relies on that to charge a code once. It needs MongoDB itself, and no other database that speaks its protocol.',
   ]);
@@ -114,6 +115,12 @@ const unreadable = ({ databaseName }: Db, why: string) =>
   new ConfigError([
     `the database ${databaseName} was written by an earlier build (${why}), and this build cannot read it. Nothing was changed. ${useAnotherDatabase}`,
   ]);
+
+function requireKnownVersion(db: Db, found: SchemaDocument, { version, oldest }: Versions): void {
+  if (found.version > version)
+    throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found, version)}.`]);
+  if (found.version < oldest) throw unreadable(db, `it has schema version ${found.version}`);
+}
 
 async function requireNoRetiredCollections(db: Db): Promise<void> {
   const names = await db.listCollections({}, { nameOnly: true }).toArray();
@@ -126,14 +133,13 @@ async function requireNoRetiredCollections(db: Db): Promise<void> {
  * anything else is written.
  * @throws ConfigError for a database of an earlier or newer build, which stays unchanged, or for one that is not MongoDB
  */
-export async function requireSchema(db: Db, { version, oldest }: Versions): Promise<void> {
+export async function requireSchema(db: Db, versions: Versions): Promise<void> {
   const meta = metaOf(db);
-  const document = { _id: 'schema', version, oldestBuild: build } as const;
+  const document = { _id: 'schema', version: versions.version, oldestBuild: build } as const;
   const found = await meta.findOne({ _id: 'schema' });
-  if (found && found.version > version)
-    throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found, version)}.`]);
-  if (found && found.version < oldest) throw unreadable(db, `it has schema version ${found.version}`);
-  if (!found) {
+  if (found) {
+    requireKnownVersion(db, found, versions);
+  } else {
     await requireNoRetiredCollections(db);
     await meta.insertOne(document).catch((error: unknown) => {
       // Another process that starts at the same time has written the document.

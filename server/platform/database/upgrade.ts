@@ -55,20 +55,19 @@ export function createUpgrade({ db, maintenance, schema, processes, clock }: Set
     if (!raisedAt) return;
     const now = clock.now();
     const elapsedSince = (at: Date) => now - at.getTime();
-    const lastChangeAt = switchedAt ?? raisedAt;
-    const hasEveryProcessNoticed = elapsedSince(lastChangeAt) >= versionReadDelayMs;
+    const hasEveryProcessNoticed = elapsedSince(switchedAt ?? raisedAt) >= versionReadDelayMs;
     if (!hasEveryProcessNoticed) return;
 
-    // The last step, after `switchForms` below: no process looks for the old form any more.
-    if (switchedAt) {
-      for (const { collection, name } of retired) await dropIndex(maintenance, collection, name);
-      return endUpgrade(db);
+    if (!switchedAt) {
+      // No process writes the old form any more, but codes in the old form may still be in use.
+      await migrator.work(final);
+      const areAllDone = (await migrator.states(final)).every(({ done }) => done);
+      if (areAllDone && elapsedSince(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
+      return;
     }
-
-    // Until then, no process writes the old form any more, but codes in the old form may still be in use.
-    await migrator.work(final);
-    const isDone = (await migrator.states(final)).every(({ done }) => done);
-    if (isDone && elapsedSince(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
+    // No process looks for the old form any more.
+    for (const { collection, name } of retired) await dropIndex(maintenance, collection, name);
+    await endUpgrade(db);
   }
 
   const sweep: Sweep = {

@@ -51,5 +51,8 @@ export function uriFaults(uri: string): string[] {
 }
 
 /** The value of an option in a connection string. Names of options are case-insensitive. */
-export const uriOption = (uri: string, name: (typeof honouredOptions)[number]): string | undefined =>
-  [...optionsOf(uri)].find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];
+export function uriOption(uri: string, name: (typeof honouredOptions)[number]): string | undefined {
+  const isMeant = ([given]: [string, string]) => given.toLowerCase() === name.toLowerCase();
+  const [, value] = [...optionsOf(uri)].find(isMeant) ?? [];
+  return value;
+}

@@ -99,9 +99,10 @@ export async function insertInOrder<D extends Document & { _id: string }>(
   // An ordered batch ends at the first refused statement, so there is at most one.
   const [refused] = refusals;
   if (!refused) return documents.length;
-  const [insertedCount, refusal] = refused;
+  const [index, refusal] = refused;
   if (!isDuplicateKey(refusal)) throw refusal;
-  return insertedCount;
+  const insertedBefore = index;
+  return insertedBefore;
 }
 
 /**

@@ -62,8 +62,8 @@ export const roles = [
     ['admin/database-away'],
     [
       ['if (databaseFault() === undefined) await refresh();', 'await refresh();'],
-      ['away: databaseFault() ?? failing', 'away: databaseFault()'],
-      ['      failing = undefined;\n', ''],
+      ['away: databaseFault() ?? readFault', 'away: databaseFault()'],
+      ['      readFault = undefined;\n', ''],
     ],
   ),
   ...inFile(

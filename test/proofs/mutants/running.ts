@@ -50,13 +50,13 @@ export const running = [
     ['platform/database/connect'],
     [
       ['if (wireVersion >= oldest.wireVersion) return;', 'return;'],
-      ["if (wanted === 'true' && !possible) {", 'if (false) {'],
+      ["if (wanted === 'true' && !isSupported) {", 'if (false) {'],
       ['replicated\n    ? {', 'retryableWrites\n    ? {'],
     ],
   ),
   ...inFile(
     'server/platform/database/schema.ts',
     ['platform/database/schema'],
-    [['refusal?.code !== duplicateKey || refusal.keyPattern !== undefined', 'true']],
+    [['refusal?.code === duplicateKey && refusal.keyPattern === undefined', 'false']],
   ),
 ];
