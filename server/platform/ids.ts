@@ -107,7 +107,7 @@ export function bytesOfId(kind: IdentifierKind, id: string): Buffer | undefined 
   return id.startsWith(prefix) ? fromBase62(id.slice(prefix.length), identifierShape) : undefined;
 }
 
-/** The identifier of 16 bytes. */
+/** The identifier that these 16 bytes are encoded in. */
 export function idOfBytes(kind: IdentifierKind, bytes: Buffer): string {
   return identifierPrefixes[kind] + base62(bytes.toString('hex'), identifierShape.characters);
 }

@@ -66,7 +66,7 @@ export function toTrpcError(error: ApiError): TRPCError {
   return new TRPCError({ code: errorTable[error.code].trpc, message: error.message, cause: error });
 }
 
-/** Reports the error of a failed call to the log. Gives our errors, and those of an unavailable database, their codes. */
+/** Reports the error of a failed call to the log. Converts our errors, and those of an unavailable database, for tRPC. */
 const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const result = await next();
   if (result.ok) return result;
@@ -76,7 +76,7 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
     ctx.failed?.(error);
     throw toTrpcError(error);
   }
-  // Errors of tRPC itself stay as they are. `errorFormatter` gives them a code in the response.
+  // An error of tRPC itself is only logged here. It is sent as it is, and `errorFormatter` adds one of our codes.
   const description = messageOf(result.error);
   ctx.failed?.(new ApiError(fallbackCode(code), { description, cause, detail: { path } }));
   return result;
@@ -127,7 +127,7 @@ type Ended = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
 /**
  * The result of a call for the audit log. Undefined for a dry run, which changes nothing, and for errors that are no refusals,
- * such as malformed input.
+ * such as malformed input. `repeated` is the procedure's own field: an earlier call has done the same.
  */
 function resultOf(ended: Ended): CallResult | undefined {
   if (ended.ok) {

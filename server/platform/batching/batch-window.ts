@@ -19,30 +19,30 @@ interface FixedBounds {
  */
 export function createBatchWindow(size: () => number, fixed?: FixedBounds) {
   let expectedItems = fixed?.items ?? 0;
-  /** Ends the wait of the present batch. */
-  let close: (() => void) | undefined;
-  const isWaitUseful = () => fixed !== undefined || expectedItems >= leastExpectedItems;
+  let endWait: (() => void) | undefined;
 
   return {
-    /** Resolves when the batch should be sent. Items of the same turn of the event loop are part of it. */
+    /** Resolves when the batch should be sent. */
     async wait(): Promise<void> {
-      if (size() < expectedItems && isWaitUseful()) {
+      const isWaitUseful = fixed !== undefined || expectedItems >= leastExpectedItems;
+      if (isWaitUseful && size() < expectedItems) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, fixed?.ms ?? longestWaitMs);
-          close = () => {
+          endWait = () => {
             clearTimeout(timer);
             resolve();
           };
         });
-        close = undefined;
+        endWait = undefined;
       }
+      // The items that other callers add in this turn of the event loop are part of the batch too.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (!fixed) expectedItems = size();
     },
 
     /** Call this when an item was added. */
     itemAdded(): void {
-      if (size() >= expectedItems) close?.();
+      if (size() >= expectedItems) endWait?.();
     },
   };
 }

@@ -26,7 +26,7 @@ export function createGroupCommit<Item, Result>(
   let inFlight = false;
   /** How many items the newest batch has. */
   let newestSize = 0;
-  /** How many items the batch has that is sent next. DataLoader begins a newer batch only when this one is full. */
+  /** The size of the batch that is sent next. It is full if others wait behind it, as DataLoader begins no other before. */
   const nextSize = () => (waiting.length > 0 ? maxBatch : newestSize);
   const window = createBatchWindow(nextSize, flushAfter);
 

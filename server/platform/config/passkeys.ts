@@ -12,7 +12,7 @@ interface Settings {
 
 /**
  * Decides whether users can have passkeys (WebAuthn).
- * @returns their relying party, undefined if passkeys are off; and why passkeys that are required cannot work
+ * @returns their relying party, undefined if passkeys are off; and the faults of the variables that ask for passkeys
  */
 export function readPasskeys({ portal, passkeys, rpId, baseUrl }: Settings): {
   rpId: string | undefined;
@@ -21,16 +21,16 @@ export function readPasskeys({ portal, passkeys, rpId, baseUrl }: Settings): {
   // The variable's own rule reports a malformed base URL.
   if (!URL.canParse(baseUrl)) return { rpId: undefined, faults: [] };
   const { hostname } = new URL(baseUrl);
-  const relyingParty = rpId ?? hostname;
-  const portalFault = portal ? relyingPartyFault(hostname, baseUrl) : undefined;
-  const userFault = passkeys === false ? undefined : relyingPartyFault(relyingParty, baseUrl);
-  const isRequired = passkeys === true || rpId !== undefined;
-
   const faults: string[] = [];
+  const portalFault = portal ? relyingPartyFault(hostname, baseUrl) : undefined;
   if (portalFault !== undefined) faults.push(`SVC_PORTAL: ${portalFault}`);
-  if (userFault !== undefined && isRequired) {
-    faults.push(`${rpId === undefined ? 'SVC_PASSKEYS' : 'SVC_PASSKEY_RP_ID'}: ${userFault}`);
-  }
-  const isOn = passkeys !== false && userFault === undefined;
-  return { rpId: isOn ? relyingParty : undefined, faults };
+  if (passkeys === false) return { rpId: undefined, faults };
+
+  const relyingParty = rpId ?? hostname;
+  const fault = relyingPartyFault(relyingParty, baseUrl);
+  if (fault === undefined) return { rpId: relyingParty, faults };
+  // If no variable asks for passkeys, they are off without a fault.
+  if (rpId !== undefined) faults.push(`SVC_PASSKEY_RP_ID: ${fault}`);
+  else if (passkeys) faults.push(`SVC_PASSKEYS: ${fault}`);
+  return { rpId: undefined, faults };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { ClaimName, claimNames, isClaimName } from '../../../contracts/claims.ts';
+import { ClaimName, claimNames } from '../../../contracts/claims.ts';
 import { parseDuration } from '../../../contracts/durations.ts';
 import { type OidcSettings, OidcSources } from '../../../contracts/oidc-sources.ts';
 import { SecretFileFault, secretOf } from './secret-files.ts';
@@ -25,7 +25,7 @@ export const ClaimFreshness = z
       const lifetime = parseDuration(duration, ['d', 'h']);
       if (lifetime === undefined) {
         context.addIssue({ code: 'custom', message: `${duration} is not a duration such as 365d or 12h` });
-      } else if (name === 'default' || isClaimName(name)) {
+      } else {
         lifetimes[name] = lifetime;
       }
     }

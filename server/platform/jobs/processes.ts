@@ -75,6 +75,7 @@ export const joinEvery = 2_500;
 /** After so many milliseconds without a heartbeat, nothing is handed over to a listener. */
 const silentAfterMs = 10_000;
 
+/** One for the heartbeats of processes, and one for those of private listeners. */
 export const indexes: IndexDeclaration[] = [
   { collection, key: { lastSeenAt: 1 }, expireAfterSeconds: 3_600 },
   { collection, key: { seenAt: 1 }, expireAfterSeconds: 3_600 },
@@ -88,18 +89,25 @@ export function createProcesses({ db, clock, roles, masterKeys, schema }: Settin
   const host = hostname();
   const _id = `${host}:${process.pid}:${randomRequestId().slice(-8)}`;
   const listenerId = `listener of ${_id}`;
-  const startedAt = new Date(clock.now());
-  const about = { host, pid: process.pid, build: version, roles: [...roles], schema };
+  const unchanging = {
+    host,
+    pid: process.pid,
+    build: version,
+    roles: [...roles],
+    schema,
+    masterKeys: [...masterKeys],
+    startedAt: new Date(clock.now()),
+  };
 
   return {
     id: _id,
     async beat() {
-      const seen = { ...about, masterKeys: [...masterKeys], startedAt, lastSeenAt: new Date(clock.now()) };
-      await processes.updateOne({ _id }, { $set: seen }, { upsert: true });
+      const heartbeat = { ...unchanging, lastSeenAt: new Date(clock.now()) };
+      await processes.updateOne({ _id }, { $set: heartbeat }, { upsert: true });
     },
     async join(address) {
-      const seen = { peer: _id, host, address, seenAt: new Date(clock.now()) };
-      await listeners.updateOne({ _id: listenerId }, { $set: seen }, { upsert: true });
+      const heartbeat = { peer: _id, host, address, seenAt: new Date(clock.now()) };
+      await listeners.updateOne({ _id: listenerId }, { $set: heartbeat }, { upsert: true });
     },
     async resign() {
       await listeners.deleteOne({ _id: listenerId });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
@@ -100,7 +101,6 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
   });
 
   let running = 0;
-  let idle: (() => void) | undefined;
   agenda.on('error', (error) => logger.warn({ err: error }, 'the scheduler reported an error'));
   agenda.on('fail', (error, job) => logger.warn({ err: error, job: job.attrs.name }, 'a job failed'));
   agenda.on('start', () => {
@@ -108,7 +108,6 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
   });
   agenda.on('complete', () => {
     running -= 1;
-    if (running === 0) idle?.();
   });
 
   /** The condition for jobs that follow a job in the order of `list`: by their next time, then by their ids. */
@@ -167,12 +166,10 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     },
 
     async cancel(id) {
-      // An older lock belongs to a process that has died.
       const oldestLock = new Date(Date.now() - lockLifetime);
-      const { deletedCount } = await jobs.deleteOne({
-        ...byId(id),
-        lockedAt: { $not: { $gte: oldestLock } },
-      });
+      // Matches a job without a lock, and one with an older lock, whose process has died.
+      const notRunning = { lockedAt: { $not: { $gte: oldestLock } } };
+      const { deletedCount } = await jobs.deleteOne({ ...byId(id), ...notRunning });
       return deletedCount === 1;
     },
 
@@ -195,14 +192,9 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     async stop() {
       const closeConnection = false; // Other parts of the process use the connection.
       await agenda.stop(closeConnection);
-      if (running === 0) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, longestWaitAtStop);
-        idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const deadline = AbortSignal.timeout(longestWaitAtStop);
+      while (running > 0 && !deadline.aborted)
+        await once(agenda, 'complete', { signal: deadline }).catch(() => undefined);
     },
   };
 }

@@ -17,7 +17,7 @@ export interface Job {
   malformed?: string;
 }
 
-/** RFC 3339 has years of four digits. */
+/** Times are shown in the format of RFC 3339, which has years of four digits. So another year counts as malformed. */
 const time = z
   .date()
   .min(new Date('0000-01-01T00:00:00Z'))
@@ -25,7 +25,7 @@ const time = z
   .nullish();
 const text = z.string().nullish();
 /** The fields of Agenda's documents that are read here. */
-const fields = {
+const Stored = z.object({
   name: z.string(),
   data: z.object({ key: z.string() }),
   nextRunAt: time,
@@ -33,33 +33,27 @@ const fields = {
   lastModifiedBy: text,
   lastRunAt: time,
   failReason: text,
-};
-const Stored = z.object(fields);
-/** Replaces malformed fields by empty values. */
-const Readable = z.object({
-  name: fields.name.catch(''),
-  data: fields.data.catch({ key: '' }),
-  nextRunAt: time.catch(null),
-  lockedAt: time.catch(null),
-  lastModifiedBy: text.catch(null),
-  lastRunAt: time.catch(null),
-  failReason: text.catch(null),
 });
+const Readable = Stored.partial();
 
 /** Reads a job from a document of Agenda's collection. Never throws, because another program may have written it. */
 export function readJob(document: { _id: ObjectId }): Job {
-  const { error } = Stored.safeParse(document);
-  const { name, data, nextRunAt, lockedAt, lastModifiedBy, lastRunAt, failReason } = Readable.parse(document);
+  const { issues: faults } = Stored.safeParse(document).error ?? { issues: [] };
+  const isReadable = (field: string) => faults.every(({ path }) => path[0] !== field);
+  const readable = Object.entries(document).filter(([field]) => isReadable(field));
+  const { name, data, nextRunAt, lockedAt, lastModifiedBy, lastRunAt, failReason } = Readable.parse(
+    Object.fromEntries(readable),
+  );
   return {
     id: String(document._id),
-    name,
+    name: name ?? '',
     nextRunAt: nextRunAt ?? undefined,
     lockedAt: lockedAt ?? undefined,
     // Agenda stores the name of the last process in every job, even in waiting ones.
     lockedBy: lockedAt ? (lastModifiedBy ?? undefined) : undefined,
     lastRunAt: lastRunAt ?? undefined,
     failReason: failReason ?? undefined,
-    key: data.key,
-    ...(error && { malformed: error.issues[0]?.path.join('.') ?? '' }),
+    key: data?.key ?? '',
+    ...(faults[0] && { malformed: faults[0].path.join('.') }),
   };
 }

@@ -74,7 +74,10 @@ interface OpenedKey {
 type SigningKey = OpenedKey & { privateKey: KeyObject; publicHalf: JWK & { kid: string } };
 type SecretKey = OpenedKey & SymmetricKey;
 
-const bytesOf = (material: string) => new Uint8Array(Buffer.from(material, 'base64url'));
+const openSecret = (fields: OpenedKey, material: string): SecretKey => ({
+  ...fields,
+  bytes: new Uint8Array(Buffer.from(material, 'base64url')),
+});
 
 async function openSigning(fields: OpenedKey, material: string): Promise<SigningKey> {
   const jwk = JSON.parse(material) as JWK;
@@ -106,25 +109,35 @@ export async function loadKeyring(
   let secrets: SecretKey[] = [];
   let publicKeys: readonly JWK[] = [];
 
-  /** Reads the keys, and opens only new ones, because keys never change. */
-  async function refresh(): Promise<void> {
-    const found = await collection.find().sort(inOrder).toArray();
-    const nextSigning: SigningKey[] = [];
-    const nextSecrets: SecretKey[] = [];
-    for (const { _id: id, use, sealed, activeAt } of found) {
+  /** Opens stored keys, but only those that are not among `opened`, because keys never change. */
+  async function openNew<K extends OpenedKey>(
+    stored: readonly KeyDocument[],
+    opened: readonly K[],
+    open: (fields: OpenedKey, material: string) => K | Promise<K>,
+  ): Promise<K[]> {
+    const keys: K[] = [];
+    for (const { _id: id, use, sealed, activeAt } of stored) {
       const fields = { id, use, activeAt: activeAt.getTime() };
-      if (use === 'signing') {
-        const opened = signing.find((key) => key.id === id);
-        nextSigning.push(opened ?? (await openSigning(fields, await sealing.open(sealed))));
-      } else {
-        const opened = secrets.find((key) => key.id === id);
-        nextSecrets.push(opened ?? { ...fields, bytes: bytesOf(await sealing.open(sealed)) });
-      }
+      const known = opened.find((key) => key.id === id);
+      keys.push(known ?? (await open(fields, await sealing.open(sealed))));
     }
-    const isSame = nextSigning.length === signing.length && nextSigning.every((key, n) => key === signing[n]);
+    return keys;
+  }
+
+  async function refresh(): Promise<void> {
+    const stored = await collection.find().sort(inOrder).toArray();
+    const isSigning = ({ use }: KeyDocument) => use === 'signing';
+    const nextSigning = await openNew(stored.filter(isSigning), signing, openSigning);
+    const nextSecrets = await openNew(
+      stored.filter((key) => !isSigning(key)),
+      secrets,
+      openSecret,
+    );
+    const idsOf = (keys: readonly SigningKey[]) => keys.map(({ id }) => id).join(' ');
+    const haveChanged = idsOf(nextSigning) !== idsOf(signing);
     [signing, secrets] = [nextSigning, nextSecrets];
     // The array is replaced only when the keys change, because verifiers are cached by the array.
-    if (!isSame) publicKeys = signing.map(({ publicHalf }) => publicHalf);
+    if (haveChanged) publicKeys = signing.map(({ publicHalf }) => publicHalf);
   }
 
   await makeFirstKeys(collection, sealing);

@@ -49,7 +49,7 @@ export async function countSealed(db: Db, fields: readonly SealedField[]): Promi
 
 /**
  * Checks that all sealed values can be opened.
- * @param advice what the operator can do otherwise
+ * @param advice tells the operator what to do if a master key is missing
  * @throws ConfigError if a value is sealed under a master key that is not in `masterKeys`
  */
 export async function requireMasterKeys(
@@ -114,8 +114,8 @@ const withHeader = (header: string) => new RegExp(`^${header.replace(/[^\w-]/g, 
 
 /**
  * Seals values again that have this header, at most `limit` of them. A value that was changed since it was read is not
- * overwritten, but counts.
- * @returns how many values were read
+ * overwritten.
+ * @returns how many values were read, with those that were changed since
  */
 async function resealWithHeader(
   db: Db,
@@ -129,9 +129,10 @@ async function resealWithHeader(
   for (const document of found) {
     const sealed = String(valueAt(document, field));
     const resealed = await sealing.seal(await sealing.open(sealed));
+    const countChange = counted ? { $inc: { revision: 1 } } : {};
     await documents.updateOne(
       { _id: document._id, [field]: sealed },
-      { $set: { [field]: resealed }, ...(counted && { $inc: { revision: 1 } }) },
+      { $set: { [field]: resealed }, ...countChange },
     );
   }
   return found.length;

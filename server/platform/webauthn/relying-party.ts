@@ -76,6 +76,7 @@ export interface PasskeyKey {
 /** The fields of a passkey that a use changes. */
 export type PasskeyUse = Pick<PasskeyKey, 'counter' | 'synced'>;
 
+/** Reads a browser's response from JSON. Undefined if it is malformed. */
 function readAnswer<S extends { id: string; response: { clientDataJSON: string } }>(
   schema: z.ZodType<S>,
   text: string,
