@@ -7,7 +7,6 @@ export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** The device authorization request (RFC 8628 3.1). `client_name` is the name of the machine, which the member sees. */
 export const DeviceAuthorizationRequest = z.object({ client_name: z.string().max(64).optional() });
-export type DeviceAuthorizationRequest = z.infer<typeof DeviceAuthorizationRequest>;
 
 /** The response (RFC 8628 3.2). It has no `verification_uri_complete`, so that members type the code of their terminal. */
 export const DeviceAuthorization = z.strictObject({

@@ -144,10 +144,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'The user consented to none of the claims here, or none is fresh (365 days).',
     fix: startOver,
   },
-  bad_input: {
-    cause: 'The request is malformed.',
-    fix: 'The text names the fault where it is known.',
-  },
+  bad_input: { cause: 'The request is malformed.', fix: 'The text names the fault where it is known.' },
   malformed_http: {
     cause:
       'The bytes are not a request of HTTP/1.1, or the request has no Host header, a malformed one or two.',

@@ -141,18 +141,9 @@ const rows = {
   passkey_unknown: { ...unauthorized, text: 'No user has this passkey, or no longer' },
   passkey_other_mode: { ...unprocessable, text: 'This passkey was saved in the other mode' },
   // sign-in of programs (RFC 8628 3.5)
-  authorization_pending: {
-    ...badRequest,
-    text: 'No member has confirmed the login yet',
-  },
-  slow_down: {
-    ...badRequest,
-    text: 'Polled too early: wait 5 seconds more than before between two polls',
-  },
-  expired_token: {
-    ...badRequest,
-    text: 'The device code has expired: start again',
-  },
+  authorization_pending: { ...badRequest, text: 'No member has confirmed the login yet' },
+  slow_down: { ...badRequest, text: 'Polled too early: wait 5 seconds more than before between two polls' },
+  expired_token: { ...badRequest, text: 'The device code has expired: start again' },
   device_login_denied: { ...badRequest, text: 'A member has refused the login' },
   // admin API
   operator_unknown: { ...unauthorized, text: 'Missing, unknown or revoked operator token' },

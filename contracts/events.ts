@@ -60,7 +60,6 @@ export const WebhookEvent = z.discriminatedUnion(
   'event',
   Object.values(eventSchemas) as [EventSchema, ...EventSchema[]],
 );
-export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** A notice. All notices have the same schema, so that a receiver need not know their names. */
 export const NoticeEvent = z
@@ -75,7 +74,6 @@ export const NoticeEvent = z
     over_at: DateTime.nullable(),
   })
   .meta({ id: 'NoticeEvent' });
-export type NoticeEvent = z.infer<typeof NoticeEvent>;
 
 /** Returns the schema of the body of an event. */
 export const schemaOf = (name: SentName): z.ZodObject =>

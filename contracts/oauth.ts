@@ -13,6 +13,7 @@ export const TokenRequest = z
   .object({
     grant_type: z
       .literal(grantType, {
+        // Zod words a missing literal like a wrong one. `undefined` keeps that text for a wrong one.
         error: ({ input }) => (input === undefined ? 'grant_type is required' : undefined),
       })
       .describe('Always authorization_code'),

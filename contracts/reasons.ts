@@ -26,11 +26,7 @@ type Unreported = 'session_expired' | 'invalid_redirect_uri';
 export type Reason = FailureReason | Unreported;
 
 export const reasons = {
-  abandoned: {
-    error: 'verification_failed',
-    retryable: true,
-    text: 'the user cancelled the verification',
-  },
+  abandoned: { error: 'verification_failed', retryable: true, text: 'the user cancelled the verification' },
   consent_declined: {
     error: 'access_denied',
     retryable: false,

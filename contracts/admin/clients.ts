@@ -60,7 +60,6 @@ export const ListedClient = ClientView.extend({ partnerName: z.string().nullable
 
 /** The only response that contains the client secret. */
 export const ClientWithSecret = z.strictObject({ ...ClientView.shape, clientSecret: z.string() });
-export type ClientWithSecret = z.infer<typeof ClientWithSecret>;
 
 const claims = z
   .array(
@@ -144,10 +143,7 @@ export const UpdateClient = z
   );
 export type UpdateClient = z.infer<typeof UpdateClient>;
 
-export const RotateClientSecret = z.strictObject({
-  clientId: reference('client'),
-  keepOldSeconds,
-});
+export const RotateClientSecret = z.strictObject({ clientId: reference('client'), keepOldSeconds });
 export type RotateClientSecret = z.infer<typeof RotateClientSecret>;
 
 export const ClientReference = z.strictObject({ clientId: reference('client') });

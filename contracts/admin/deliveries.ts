@@ -78,14 +78,11 @@ export interface NewTime {
   at?: string | undefined;
   inSeconds?: number | undefined;
 }
+/** A new time is at most 30 days ahead. */
+const furthestSeconds = 30 * 86_400;
 export const newTimeFields = {
   at: DateTime.optional(),
-  inSeconds: z
-    .number()
-    .int()
-    .min(0)
-    .max(30 * 86_400)
-    .optional(),
+  inSeconds: z.number().int().min(0).max(furthestSeconds).optional(),
 };
 /** Adds the rule that exactly one of the fields of `NewTime` is given. A separate step, because zod cannot extend a refined object. */
 export const withNewTime = <Schema extends z.ZodType<NewTime>>(schema: Schema) =>
@@ -106,8 +103,4 @@ export const ResendDeliveries = z.strictObject({
 export type ResendDeliveries = z.infer<typeof ResendDeliveries>;
 
 /** The new deliveries. A dry run returns the deliveries that would be sent again. */
-export const ResentDeliveries = z.strictObject({
-  dryRun: z.boolean(),
-  deliveries: z.array(DeliveryView),
-});
-export type ResentDeliveries = z.infer<typeof ResentDeliveries>;
+export const ResentDeliveries = z.strictObject({ dryRun: z.boolean(), deliveries: z.array(DeliveryView) });

@@ -5,7 +5,6 @@ import { OperatorReason, page, readReason, reference } from './references.ts';
 
 /** The status of an enrollment. Codes of a `blocked` enrollment cannot be exchanged. */
 export const EnrollmentStatus = z.enum(['active', 'blocked']);
-export type EnrollmentStatus = z.infer<typeof EnrollmentStatus>;
 
 /** The relation of a user to a client (docs/choices.md). `sub` is the partner's identifier of the user. It is masked for the role ops. */
 export const EnrollmentView = z.strictObject({
@@ -32,7 +31,6 @@ export const ListEnrollments = z.strictObject({
   ...readReason,
   ...page,
 });
-export type ListEnrollments = z.infer<typeof ListEnrollments>;
 
 export const BlockEnrollment = z.strictObject({
   enrollmentId: reference('enrollment'),

@@ -28,17 +28,13 @@ export type RotatedUse = z.infer<typeof RotatedUse>;
 /** The default time until a new key is used, in seconds. By then, all caches of the JWKS have the key. */
 export const defaultLeadSeconds: Readonly<Record<RotatedUse, number>> = { signing: 3_600, code: 60 };
 
+const longestLeadSeconds = 7 * 86_400;
+
 export const RotateServiceKey = z.strictObject({
   use: RotatedUse,
   /** The time until the new key is used, in seconds. By then, all processes and all caches of the published keys have it. */
-  lead: z
-    .number()
-    .int()
-    .min(60)
-    .max(7 * 86_400)
-    .optional(),
+  lead: z.number().int().min(60).max(longestLeadSeconds).optional(),
 });
-export type RotateServiceKey = z.infer<typeof RotateServiceKey>;
 
 export const RetireKey = z.strictObject({
   /** The id of the key as lists show it, such as `signing-1`. */
@@ -49,7 +45,6 @@ export const RetireKey = z.strictObject({
 
 /** A retired key. `replacedBy` is the new key, which is made if the retired key was in use or about to be used. */
 export const RetiredKey = z.strictObject({ ...ServiceKeyView.shape, replacedBy: z.string().nullable() });
-export type RetiredKey = z.infer<typeof RetiredKey>;
 
 /** Reads stored secrets that an older master key encrypts, and encrypts them with the current one. `limit` values a call. */
 export const Reseal = z.strictObject({ limit: z.number().int().min(1).max(500).default(200) });
@@ -62,4 +57,3 @@ export const Resealed = z.strictObject({
   /** The number of values that another master key still encrypts. */
   left: z.number().int(),
 });
-export type Resealed = z.infer<typeof Resealed>;

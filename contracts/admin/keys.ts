@@ -15,13 +15,9 @@ export const OldSecret = z.strictObject({
 });
 export type OldSecret = z.infer<typeof OldSecret>;
 
+const longestKeepSeconds = 30 * 86_400;
 /** How long the old secrets are still accepted, in seconds. With 0, they are invalid now. */
-export const keepOldSeconds = z
-  .number()
-  .int()
-  .min(0)
-  .max(30 * 86_400)
-  .default(0);
+export const keepOldSeconds = z.number().int().min(0).max(longestKeepSeconds).default(0);
 
 /** An API key without its secret. `last4` tells keys apart. `webhookUrl` is null if no URL is set. */
 export const KeyView = z.strictObject({
@@ -43,7 +39,6 @@ export const ListedKey = KeyView.extend({ partnerName: z.string().nullable() });
 
 /** The only response that contains the secret of the key. */
 export const KeyWithSecret = z.strictObject({ ...KeyView.shape, apiKey: z.string() });
-export type KeyWithSecret = z.infer<typeof KeyWithSecret>;
 
 export const KeyReference = z.strictObject({ keyId: reference('apiKey') });
 export const RotateKey = z.strictObject({ keyId: reference('apiKey'), keepOldSeconds });
@@ -84,7 +79,6 @@ export type EndpointView = z.infer<typeof EndpointView>;
 
 /** The only response that contains the signing secret, `whsec_…`. */
 export const EndpointWithSecret = z.strictObject({ ...EndpointView.shape, signingSecret: z.string() });
-export type EndpointWithSecret = z.infer<typeof EndpointWithSecret>;
 
 /** Names the prepared secret by its last characters, so that the switch fails if another one was prepared since. */
 export const SwitchSecret = z.strictObject({ keyId: reference('apiKey'), last4: z.string().length(4) });

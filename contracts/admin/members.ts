@@ -29,7 +29,6 @@ export type MemberView = z.infer<typeof MemberView>;
 
 /** The only response that contains the link of an invitation. */
 export const InvitedMember = z.strictObject({ ...MemberView.shape, link: z.string() });
-export type InvitedMember = z.infer<typeof InvitedMember>;
 
 const Email = z
   .string()

@@ -25,7 +25,6 @@ export type OperatorView = z.infer<typeof OperatorView>;
 
 /** The only response that contains the token. */
 export const OperatorWithToken = z.strictObject({ ...OperatorView.shape, token: z.string() });
-export type OperatorWithToken = z.infer<typeof OperatorWithToken>;
 
 /** The operator who calls. `expiresAt` is the expiry of the token; null if it does not expire. */
 export const Identity = z.strictObject({
@@ -36,16 +35,13 @@ export const Identity = z.strictObject({
 });
 export type Identity = z.infer<typeof Identity>;
 
+const longestExpirySeconds = 400 * 86_400;
+
 export const CreateOperator = z.strictObject({
   name: DisplayName,
   role: OperatorRole,
   /** How long the token is valid, in seconds. Without it, the token is valid until it is revoked. */
-  expiresIn: z
-    .number()
-    .int()
-    .min(60)
-    .max(400 * 86_400)
-    .optional(),
+  expiresIn: z.number().int().min(60).max(longestExpirySeconds).optional(),
 });
 export type CreateOperator = z.infer<typeof CreateOperator>;
 export const OperatorReference = z.strictObject({ operatorId: reference('operator') });

@@ -47,7 +47,6 @@ export const RequestHistory = z.strictObject({
   request: RequestView.nullable(),
   changes: z.array(AuditLogEntry),
 });
-export type RequestHistory = z.infer<typeof RequestHistory>;
 
 export const ListRequests = z.strictObject({
   partnerId: reference('partner').optional(),
@@ -93,7 +92,6 @@ export const RefusedView = z.strictObject({
   lastAt: DateTime,
   lastRequest: z.string(),
 });
-export type RefusedView = z.infer<typeof RefusedView>;
 
 /** Refused exchanges, the most frequent first. If there were too many to count, `countedSince` is later than requested. */
 export const RefusedExchanges = z.strictObject({ rows: z.array(RefusedView), countedSince: DateTime });

@@ -25,7 +25,6 @@ export const SchemaView = z.strictObject({
     }),
   ),
 });
-export type SchemaView = z.infer<typeof SchemaView>;
 
 /** The differences between the actual and the expected shard keys of a sharded cluster. */
 export const ShardsView = z.strictObject({

@@ -17,18 +17,15 @@ const headings = [
   'client',
   'enrollment',
 ] as const;
+type Rendered = Pick<StatementView, 'entries' | 'opening' | 'closing' | 'currency'>;
 type Row = Partial<Record<(typeof headings)[number], string | number | null>>;
 
 /**
  * Renders a statement as CSV. The first row has the opening balance, and the last row has the closing balance. Amounts are decimal
  * numbers, and times are in UTC.
  */
-export function renderStatement({
-  entries,
-  opening,
-  closing,
-  currency,
-}: Pick<StatementView, 'entries' | 'opening' | 'closing' | 'currency'>): string[] {
+export function renderStatement(statement: Rendered): string[] {
+  const { entries, opening, closing, currency } = statement;
   const entryRows = entries.map(
     ({ amount, balanceAfter, sessionId, clientId, enrollmentId, ...fields }): Row => ({
       ...fields,
@@ -44,8 +41,6 @@ export function renderStatement({
     ...entryRows,
     { kind: 'closing', balance_after: decimal(closing), currency },
   ];
-  return renderCsv(
-    headings,
-    rows.map((row) => headings.map((heading) => row[heading] ?? null)),
-  );
+  const cells = rows.map((row) => headings.map((heading) => row[heading] ?? null));
+  return renderCsv(headings, cells);
 }

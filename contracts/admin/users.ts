@@ -44,6 +44,7 @@ export const FindUser = z.strictObject({
     .min(1)
     .max(128)
     .superRefine((text, context) => {
+      // The id of an enrollment or of a passkey leads to its user.
       const namesItsUser = /^(enr|pky)_/.test(text);
       const message = namesItsUser ? undefined : wrongKindMessage(text, 'user');
       if (message) context.addIssue({ code: 'custom', message });
@@ -70,7 +71,6 @@ export const ErasedUser = z.strictObject({
   accesses: z.number().int(),
   events: z.number().int(),
 });
-export type ErasedUser = z.infer<typeof ErasedUser>;
 
 /** A customer of a shop, as named in the exchange of a code. */
 const Customer = z.strictObject({
@@ -94,4 +94,3 @@ export type FindUsers = z.infer<typeof FindUsers>;
 
 /** An enrollment of a found person. */
 export const FoundUser = z.strictObject({ userId: z.string(), ...EnrollmentView.shape });
-export type FoundUser = z.infer<typeof FoundUser>;

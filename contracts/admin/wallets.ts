@@ -227,7 +227,6 @@ export const SetLimits = z.strictObject({
   perMinute: cap,
   perHour: cap,
 });
-export type SetLimits = z.infer<typeof SetLimits>;
 
 /** The prices of billable events in cents. `overridden` lists the kinds with an individual price of the partner. */
 export const PricesView = z.strictObject({

@@ -9,7 +9,6 @@ export const TestEndpoint = z.strictObject({ keyId: reference('apiKey') });
 
 /** Sends a sample of this event in the same way as real events, with retries. Only for test keys. */
 export const TriggerEvent = z.strictObject({ keyId: reference('apiKey'), event: z.enum(eventNames) });
-export type TriggerEvent = z.infer<typeof TriggerEvent>;
 
 /** A request as a receiver got it. `computed` is the signature that the receiver's code computes. */
 export const VerifyRequest = z.strictObject({

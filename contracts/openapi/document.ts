@@ -61,7 +61,7 @@ export function documentFrame(baseUrl: string) {
   };
 }
 
-/** Describes the body of a request. The generator knows one media type, and every accepted media type has the same schema. */
+/** Describes the body of a request. `generated` has one media type, whose schema is that of all accepted media types. */
 function requestBody({ consumes = [], request, withBasic }: Operation, generated: unknown): Json {
   const [media = {}] = Object.values((generated as { content: Record<string, Json> }).content);
   const described = withBasic

@@ -28,15 +28,15 @@ function schemaFor(refusals: readonly RefusedAnswer[], { errorFormat, exactTexts
 }
 
 function headersFor(refusals: readonly RefusedAnswer[], status: number, { challenge }: Operation): Json {
-  const waits = refusals.some(({ retryAfter }) => retryAfter !== undefined);
-  const spends = refusals.some(({ spendLimit }) => spendLimit);
+  const hasRetryAfter = refusals.some(({ retryAfter }) => retryAfter !== undefined);
+  const hasSpendLimit = refusals.some(({ spendLimit }) => spendLimit);
   return {
     ...requestId,
     'X-SVC-Error': headerReference('ErrorCode'),
     Link: headerReference('Help'),
     ...(status === 401 && challenge && { 'WWW-Authenticate': headerReference(challenge) }),
-    ...(waits && { 'Retry-After': headerReference('RetryAfter') }),
-    ...(spends && {
+    ...(hasRetryAfter && { 'Retry-After': headerReference('RetryAfter') }),
+    ...(hasSpendLimit && {
       'RateLimit-Policy': headerReference('RateLimitPolicy'),
       RateLimit: headerReference('RateLimit'),
     }),
