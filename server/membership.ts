@@ -52,8 +52,7 @@ export function createMembership(dependencies: Dependencies) {
     const { peer, roles } = config;
     if (!billing.handOver || !peer || !roles.has('api')) return;
     // Other processes need one address of this machine, also if the listener is open on every interface.
-    const isOneAddress = (host: string) => !everywhere.includes(host);
-    const reachableHost = peer.host && isOneAddress(peer.host) ? peer.host : await ownAddress();
+    const reachableHost = peer.host && !everywhere.includes(peer.host) ? peer.host : await ownAddress();
     const variables = { host: 'SVC_PEER_ADDRESS', port: 'SVC_PEER_ADDRESS' };
     const app = createPeerApp(billing.handOver.routes, { logger, isStopping, closed: outdated });
     const url = new URL(await serve(app, { host: peer.host ?? reachableHost, port: peer.port, variables }));

@@ -11,10 +11,7 @@ interface Dependencies {
 
 /** Removes the grants of erased users, and grants whose retention has ended, from the ledger. The charges are not changed. */
 export function createAccessRemoval({ grants, revocations, clock }: Dependencies) {
-  const retention: Sweep = {
-    name: 'old grants',
-    sweep: () => grants.removeExpired(new Date(clock.now())),
-  };
+  const retention: Sweep = { name: 'old grants', sweep: () => grants.removeExpired(new Date(clock.now())) };
 
   return {
     retention,

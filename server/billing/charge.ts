@@ -70,6 +70,7 @@ export function createCharges(settings: Settings) {
       const { partnerId, mode } = terms;
       const id = chargeIdOf(cause);
       if (rehearsal && mode === 'test') {
+        // A used code is told before any refusal, as for other users.
         const earlier = await findPastCharge({ partnerId, mode, cause });
         if (earlier) return { outcome: 'used', past: earlier };
         throw rehearsedRefusal(rehearsal, kind, clock.now());

@@ -76,13 +76,12 @@ export function createBillingFeature(dependencies: Dependencies) {
   const heads = createHeads(store, uptime);
   const onWritten = (page: LedgerPage) => {
     dependencies.onWritten?.(page);
-    publishing.later(page);
+    publishing.publishInBackground(page);
   };
   const { resendWithin } = dependencies.pace;
-  const local = createLedgerWriter({
-    ...{ store, heads, clock, onWritten, onConflict, uptime, pause, resendWithin },
-  });
-  const handOver = peers && createPeers({ ...peers, local, store, idKey, clock, uptime, pause, logger });
+  const base = { store, clock, uptime, pause };
+  const local = createLedgerWriter({ ...base, heads, onWritten, onConflict, resendWithin });
+  const handOver = peers && createPeers({ ...peers, ...base, local, idKey, logger });
   const writer = handOver ?? local;
   const removal = createAccessRemoval({ grants, revocations, clock });
 

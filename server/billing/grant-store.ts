@@ -23,6 +23,7 @@ export function createGrantStore(db: Db) {
   return {
     /** Returns the entries of a user that have a grant. */
     async ofPerson({ walletId, ids, enrollmentIds }: Traces): Promise<EntryWithGrant[]> {
+      // The charges of codes are found by their ids. A checkbox has no code, so its charges are found by enrollment.
       const filters: Filter<LedgerPage>[] = [
         { walletId, 'entries.id': { $in: [...ids] } },
         { walletId, 'entries.kind': 'checkbox', 'entries.grant.enrollmentId': { $in: [...enrollmentIds] } },

@@ -94,7 +94,7 @@ export const opposite = (amount: number) => (amount === 0 ? 0 : -amount);
 /** Returns the id of the refund of a charge. A charge can have only one refund, because all refunds would share this id. */
 export const refundIdOf = (chargeId: string) => `rev_${chargeId}`;
 
-/** Returns a grant of `terms` and the seal of the grant. @param salt the salt of the grant; a new one by default */
+/** Returns a grant of `terms` and its seal, which stays in the ledger when the grant is removed. @param salt a new one by default */
 export function sealedGrant(
   terms: Omit<Grant, 'salt'>,
   salt: string = randomUUID(),

@@ -99,10 +99,6 @@ interface EntryKey {
   id: string;
 }
 
-const entriesAmong = (ids: readonly string[]): Document => ({
-  $filter: { input: '$entries', cond: { $in: ['$$this.id', ids] } },
-});
-
 /** The `ledger` collection. Pages are inserted and read. Only grants and the `unpublished` mark are ever changed. */
 export function createLedgerStore(db: Db) {
   const ledger = db.collection<LedgerPage>(collection);
@@ -114,10 +110,11 @@ export function createLedgerStore(db: Db) {
     walletIds: readonly string[],
     ids: readonly string[],
   ): Promise<{ walletId: string; entry: LedgerEntry }[]> {
+    const matchingEntries = { $filter: { input: '$entries', cond: { $in: ['$$this.id', ids] } } };
     const found = await ledger
       .aggregate<{ walletId: string; entries: LedgerEntry[] }>([
         { $match: { walletId: { $in: walletIds }, 'entries.id': { $in: ids } } },
-        { $project: { walletId: 1, entries: entriesAmong(ids) } },
+        { $project: { walletId: 1, entries: matchingEntries } },
       ])
       .toArray();
     return found.flatMap(({ walletId, entries }) => entries.map((entry) => ({ walletId, entry })));
@@ -176,9 +173,8 @@ export function createLedgerStore(db: Db) {
 
     /** Returns a page by its number. */
     async page(walletId: string, n: number): Promise<LedgerPage | undefined> {
-      return (
-        (await ledger.findOne({ walletId, _id: pageIdOf(walletId, n) }, { hint: { _id: 1 } })) ?? undefined
-      );
+      const filter = { walletId, _id: pageIdOf(walletId, n) };
+      return (await ledger.findOne(filter, { hint: { _id: 1 } })) ?? undefined;
     },
 
     /** Returns a page by its number, without its entries. */
@@ -198,7 +194,7 @@ export function createLedgerStore(db: Db) {
     /** Returns an entry by wallet and id. Simultaneous calls share one read. */
     findEntry,
 
-    /** Returns an entry that no crash can undo. Use this if a response depends on the entry. */
+    /** Returns an entry that no crash can undo. Use this if a response depends on the entry. See `noChange`. */
     async findDurableEntry(key: EntryKey): Promise<LedgerEntry | undefined> {
       const found = await findEntry(key);
       if (!found || readsAreDurable) return found;
@@ -257,6 +253,7 @@ export function createLedgerStore(db: Db) {
         .limit(limit)
         .toArray(),
 
+    /** Removes the mark `unpublished` of pages. */
     async markPublished(pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]): Promise<void> {
       if (pages.length === 0) return;
       await ledger.updateMany(filterOfPages(pages), { $unset: { unpublished: '' } }, { hint: { _id: 1 } });

@@ -72,7 +72,9 @@ export function createLedgerWriter(settings: Settings) {
   /** Ids that have an entry, as far as this process knows. Such an id would make the database refuse the whole page. */
   const used = new LRUCache<string, true>({ max: cacheSizes.usedIds });
   let queue: Ticket[] = [];
+  /** Lets a batch wait until about as many postings have arrived as were in the last one, at most 2 ms. */
   const batchWindow = createBatchWindow(() => queue.length);
+  /** The run of `writeQueue` that is in progress. */
   let running: Promise<void> | undefined;
 
   /** Puts tickets at the head of the queue, because they arrived before the tickets in it. */
@@ -92,7 +94,7 @@ export function createLedgerWriter(settings: Settings) {
     return toWrite;
   }
 
-  /** Refuses postings. For a posting whose id has an entry, the result is `used` instead (docs/choices.md). */
+  /** Refuses postings. A posting whose id has an entry gets `used` instead, so that a repeated request learns of its charge. */
   async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
     try {
       const existing = await store.existing(refused.map(({ posting }) => posting));
@@ -213,6 +215,7 @@ export function createLedgerWriter(settings: Settings) {
 
   /** Rejects the placed postings of a page that was not inserted. The other postings were not sent, so they are queued again. */
   function fail({ placed, refused, later }: Drafted, error: unknown): void {
+    // Callers get a 503 if the database was away, and a 500 otherwise.
     const reason = isUnavailable(error) ? unavailable(error) : error;
     for (const { posting } of placed) posting.reject(reason);
     requeue([...refused.map(({ posting }) => posting), ...later]);

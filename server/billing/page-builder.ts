@@ -124,8 +124,10 @@ export function draftPage<P extends Posting>(head: Head, postings: readonly P[],
     ids.add(posting.id);
     draft.placed.push({ posting, entry: entryOf(posting, state, at) });
   }
+  // All postings are of one wallet. The caller does not use a page without entries.
   const { walletId = '' } = postings[0] ?? {};
   const page = pageAfter(head, walletId, { at, entries: draft.placed.map(({ entry }) => entry), state });
+  // Only these entries have an event or an audit entry.
   if (page.entries.some((entry) => entry.memo?.audit || isVerifiedAccess(entry))) page.unpublished = true;
   if (page.entries.some(({ grant }) => grant)) page.purgeGrantsAt = new Date(time + grantRetentionMs);
   return { page, ...draft };

@@ -45,11 +45,11 @@ const resendAfterMs = 10;
  */
 export function createPageInsert({ store, forgetHeads, uptime, pause, resendWithin }: Settings) {
   /** Returns the result of a page after another try. A page that exists may be this one, inserted by an earlier try. */
-  async function resultOf({ page, isFence }: Resent, ofTry: InsertResult): Promise<PageResult | 'unknown'> {
-    if (ofTry === 'inserted') return isFence ? 'fenced' : 'inserted';
+  async function resultOf({ page, isFence }: Resent, result: InsertResult): Promise<PageResult | 'unknown'> {
+    if (result === 'inserted') return isFence ? 'fenced' : 'inserted';
     // A temporary refusal, for example because the disk is full, says nothing about the earlier tries.
-    if (ofTry instanceof Error && isUnavailable(ofTry)) return 'unknown';
-    if (ofTry instanceof Error) return ofTry;
+    if (result instanceof Error && isUnavailable(result)) return 'unknown';
+    if (result instanceof Error) return result;
     const existing = await store.page(page.walletId, page.n);
     // The page may exist, but not yet on a majority of the members.
     if (!existing) return 'unknown';
@@ -58,15 +58,15 @@ export function createPageInsert({ store, forgetHeads, uptime, pause, resendWith
 
   /** Sends each page or its fence once, and updates its `result`. */
   async function tryOnce(pages: readonly Resent[]): Promise<void> {
-    const resultsOfTry = await store.insert(
+    const results = await store.insert(
       pages.map(({ page, head, isFence }) => (isFence ? fencePage(page, head) : page)),
     );
     await Promise.all(
-      pages.map(async (each, index) => {
-        const ofTry = resultsOfTry[index];
-        if (ofTry !== undefined) each.result = await resultOf(each, ofTry);
+      pages.map(async (resent, index) => {
+        const result = results[index];
+        if (result !== undefined) resent.result = await resultOf(resent, result);
         // Another page has an entry of this page, so the database would refuse this page again. A fence has no such entry.
-        if (ofTry === 'entry exists') each.isFence = true;
+        if (result === 'entry exists') resent.isFence = true;
       }),
     );
   }
@@ -83,7 +83,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause, resendWith
     while (!isLastTry && unknownPages().length > 0) {
       await pause(resendAfterMs);
       isLastTry = uptime() >= resendUntil;
-      if (isLastTry) for (const each of unknownPages()) each.isFence = true;
+      if (isLastTry) for (const page of unknownPages()) page.isFence = true;
       // If the try fails as a whole, the results stay unknown.
       await tryOnce(unknownPages()).catch(() => undefined);
     }

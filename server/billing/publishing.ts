@@ -70,7 +70,7 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
     sweep,
 
     /** Begins to publish a page that was just written, and does not wait for it. */
-    later(page: LedgerPage): void {
+    publishInBackground(page: LedgerPage): void {
       if (!page.unpublished) return;
       const publication = publishPage(page).catch((error: unknown) => {
         logger.warn({ err: error, page: page._id }, 'publishing is left to the sweep');

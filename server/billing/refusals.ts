@@ -47,6 +47,7 @@ export function rehearsedRefusal(rehearsal: Rehearsal, kind: BillableKind, now: 
     case 'hour-cap':
       return capped('hour', defaultCaps.perHour);
     case 'unavailable':
+      // `rehearsed` keeps this error out of the service's status, which counts the other 5xx.
       return new ApiError('service_unavailable', { retryAfter: unavailableRetryAfter, rehearsed: true });
   }
 }

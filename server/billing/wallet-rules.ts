@@ -73,10 +73,7 @@ export function windowAt(window: SpendWindow, length: number, at: number): Spend
   return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
 }
 
-/**
- * Returns the spend cap that is reached at the time `at` (ms), with its window. If both caps are reached, it is that of the hour
- * (docs/choices.md).
- */
+/** Returns the spend cap that is reached at the time `at` (ms), and its window. If both caps are, the hour counts: it ends last. */
 export function reachedCap(state: Pick<WalletState, 'minute' | 'hour' | 'caps'>, at: number) {
   const caps = [
     { bucket: 'hour', limit: state.caps.perHour, length: hour },

@@ -41,27 +41,33 @@ export interface HandOverSettings extends Base {
 }
 
 type Item = { posting: Posting; signal: DeadlineSignal };
-/** No reply tells the result. The peer may still write the posting until `until`, on the clock of `uptime`. */
+/** The result without a reply. The peer may still send the posting until `until`, on the clock of `uptime`. */
 type Lost = { outcome: 'lost'; until: number; fenceId: string };
 type Result = Answer | Lost | { outcome: 'not_sent' };
 
-/** A peer drops the postings that it has not placed this many milliseconds after the request. */
+/** A peer drops a posting that is not on a page this many milliseconds after the request. */
 const placeWithinMs = 1_000;
-/** A posting is handed over only if its caller waits this long: a silent peer is noticed after 1 s, then it is written here. */
+/**
+ * A posting is handed over only if its caller waits at least this many milliseconds. A silent peer is noticed after 1 s, and the rest
+ * of the time is for the write by this process.
+ */
 const leastLeftMs = 1_250;
 /** By how many milliseconds two clocks that follow the database's clock may differ. */
 const clockMarginMs = 1_000;
-/** How long a fence may take, in milliseconds. The caller's deadline does not end it. */
+/** How long the write of a fence may take, in milliseconds. The caller's deadline does not end it. See `writeFenced`. */
 const fenceWithinMs = 1_500;
 /** How often to look for callers that no longer wait, in milliseconds. */
 const abortEveryMs = 100;
+/** The most postings in one request. */
 const mostPostings = 128;
+/** The most peers for which a process collects postings. */
 const mostPeers = 1_000;
 
 /** Writes postings here, or hands them over to the process that writes their wallet. An index prevents that both write an entry. */
 export function createHandOver(settings: HandOverSettings) {
   const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
-  const batchers = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
+  /** For each peer, a function that collects the postings for its next request. */
+  const collectors = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
   let lastNonce = 0;
   const timeLeft = ({ aborted, endsAt = Infinity }: DeadlineSignal) => (aborted ? 0 : endsAt - uptime());
   const lostUntil = (until: number): Lost => ({ outcome: 'lost', until, fenceId: `fence_${randomUUID()}` });
@@ -69,6 +75,7 @@ export function createHandOver(settings: HandOverSettings) {
   /** Sends a request to a peer. @returns the answer to each posting. @throws Error if no authentic reply arrives */
   async function exchange(peer: Peer, content: Pick<Request, 'n' | 'postings' | 'abort'>): Promise<Answer[]> {
     const request: Request = { version: 1, from: self, to: peer.id, at: clock.now(), ...content };
+    // No caller waits for a request without postings, so it may take as long as a probe.
     const isProbe = content.postings.length === 0;
     const sealed = await send(peer, seal(keys.request, request), isProbe);
     const { to, n, answers = [] } = open<Reply>(keys.reply, sealed) ?? {};
@@ -76,19 +83,20 @@ export function createHandOver(settings: HandOverSettings) {
     throw new Error('the reply of another process is not authentic');
   }
 
-  /** Until request `n` ends, tells the peer which callers no longer wait. A lost message is harmless: postings have a deadline. */
+  /** Until request `n` ends, tells the peer which callers no longer wait. No message is repeated, because postings have a deadline. */
   async function forwardAborts(peer: Peer, n: number, items: readonly Item[], ended: AbortSignal) {
-    let reported = 0;
+    let reportedCount = 0;
     while (true) {
       await pause(abortEveryMs);
       if (ended.aborted) return;
       const positions = [...items.keys()].filter((position) => items[position]?.signal.aborted);
-      if (positions.length === reported) continue;
-      reported = positions.length;
+      if (positions.length === reportedCount) continue;
+      reportedCount = positions.length;
       void exchange(peer, { n: ++lastNonce, postings: [], abort: { n, positions } }).catch(() => undefined);
     }
   }
 
+  /** Sends the postings of one request. @returns the result of each of them */
   async function deliver(peer: Peer, items: readonly Item[]): Promise<Result[]> {
     // The peer may have failed after these postings were queued for it.
     if (!writers.isAnswering(peer)) return items.map(() => ({ outcome: 'not_sent' }));
@@ -96,7 +104,7 @@ export function createHandOver(settings: HandOverSettings) {
       posting,
       withinMs: Math.min(placeWithinMs, timeLeft(signal)),
     }));
-    // All postings of the request share the id of the fence, because one fence for each wallet is enough.
+    // The result of all postings if no reply arrives. They share the id of the fence: each wallet needs only one fence.
     const lost = lostUntil(uptime() + placeWithinMs + clockMarginMs);
     const n = ++lastNonce;
     const ended = new AbortController();
@@ -117,14 +125,17 @@ export function createHandOver(settings: HandOverSettings) {
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;
   }
 
-  /** Writes a posting that the peer may write too. The caller is refused only after the peer can no longer write it. */
+  /**
+   * Writes a posting that the peer may write too. If this process cannot write it, a fence first makes sure that the peer will not
+   * write it later. A fence is an entry without money. It only takes the number of the wallet's next page.
+   */
   async function writeFenced(posting: Posting, options: Options, { until, fenceId }: Lost): Promise<Written> {
     const writing = writeHere(posting, options);
     const { outcome } = await writing.catch(() => ({ outcome: 'failed' }));
     if (outcome === 'written' || outcome === 'used') return writing;
     // After `until`, the peer sends no page with this posting.
     await pause(Math.max(0, until - uptime()));
-    // A page that was sent before may arrive later. The fence takes its number, so that the database refuses that page.
+    // A page that the peer sent before may still arrive. The fence takes the number of that page, so the database refuses it.
     const signal = timeout(fenceWithinMs);
     await local.write({ walletId: posting.walletId, id: fenceId, kind: 'fence', amount: 0 }, { signal });
     const entry = await store.findDurableEntry(posting);
@@ -133,11 +144,12 @@ export function createHandOver(settings: HandOverSettings) {
 
   async function handOver(peer: Peer, posting: Posting, options: Options): Promise<Written> {
     const run = (items: readonly Item[]) => deliver(peer, items);
-    const submit = batchers.get(peer.id) ?? createGroupCommit({ run, maxBatch: mostPostings });
-    batchers.set(peer.id, submit);
-    const result = await submit({ posting, signal: options.signal });
+    const collect = collectors.get(peer.id) ?? createGroupCommit({ run, maxBatch: mostPostings });
+    collectors.set(peer.id, collect);
+    const result = await collect({ posting, signal: options.signal });
     const { outcome } = result;
-    settings.onPosting(outcome === 'not_sent' || outcome === 'lost' ? outcome : 'answered');
+    const isAnswered = outcome !== 'not_sent' && outcome !== 'lost';
+    settings.onPosting(isAnswered ? 'answered' : outcome);
     switch (outcome) {
       case 'written':
         return { outcome: 'written', entry: withGrant(posting, withDates(result.entry)) };
@@ -161,6 +173,7 @@ export function createHandOver(settings: HandOverSettings) {
   return {
     /** Writes one entry, with the same contract as `write` of the ledger writer. */
     write(posting: Posting, options: Options): Promise<Written> {
+      // The peer compares the time of the request with its own clock, so both clocks must be right.
       const canHandOver = clock.trusted() && timeLeft(options.signal) >= leastLeftMs;
       const peer = canHandOver ? writers.of(posting.walletId) : undefined;
       if (peer) return handOver(peer, withSalt(posting), options);
@@ -173,16 +186,17 @@ export function createHandOver(settings: HandOverSettings) {
   };
 }
 
+/** Adds a random salt to the grant. This process then recognises its own entry if the reply is lost. */
 const withSalt = ({ grant, ...posting }: Posting): Posting =>
   grant ? { ...posting, grant: { ...grant, salt: randomUUID() } } : posting;
 
-/** Adds the grant, which the reply of a peer leaves out. */
+/** Adds the grant of a charge to its entry. The reply of a peer leaves it out, because this process has it. */
 const withGrant = ({ grant }: Posting, entry: LedgerEntry): LedgerEntry =>
   grant?.salt ? { ...entry, grant: { ...termsAt(grant, entry.at), salt: grant.salt } } : entry;
 
 /**
- * Returns `written` if this posting made the entry; `used` if another posting with the same id did. Each posting has its own
- * random salt. A manual entry has no grant, but an audit entry with an id of its own.
+ * Tells whether an entry was written for this posting (`written`), or for another posting with the same id (`used`). Only the salt of
+ * a grant differs between two charges with the same id. A manual entry has no grant, but an audit entry with an id of its own.
  */
 function recognise({ grant, memo }: Posting, entry: LedgerEntry): Written {
   const isOfPosting = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;

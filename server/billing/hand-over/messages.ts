@@ -13,7 +13,7 @@ export interface Request {
   n: number;
   /** When the request was sent, in milliseconds of the database's clock. */
   at: number;
-  /** The postings. A posting that is not placed within `withinMs` milliseconds after `at` is dropped. */
+  /** A posting is dropped if it is not on a page within `withinMs` milliseconds after `at`. */
   postings: readonly { posting: Posting; withinMs: number }[];
   /** Positions of postings in request `n` whose callers no longer wait. */
   abort?: { n: number; positions: readonly number[] };
@@ -25,7 +25,7 @@ export type Answer = Written | { outcome: 'dropped' | 'failed' };
 /** The reply to request `n`. `to` is the sender of the request. */
 export type Reply = { to: string; n: number; answers: Answer[] };
 
-/** Derives one key for requests and one for replies from `idKey`, which all processes share. So neither passes as the other. */
+/** Derives the keys for messages from `idKey`, which all processes share. With two keys, a reply is not accepted as a request. */
 export const keysOf = (idKey: Uint8Array) => ({
   request: keyed(idKey, ['hand-over', 'request']),
   reply: keyed(idKey, ['hand-over', 'reply']),

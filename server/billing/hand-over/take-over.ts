@@ -18,6 +18,8 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
   const lastNonces = new LRUCache<string, number>({ max: rememberedSenders });
   /** The positions of the postings that were cancelled, for each request in progress. */
   const cancellations = new Map<string, Set<number>>();
+  const requestKey = (from: string, n: number) => `${from} ${n}`;
+  /** The number of postings of other processes that are being written. */
   let waiting = 0;
 
   async function write(posting: Posting, signal: DeadlineSignal): Promise<Answer> {
@@ -37,13 +39,14 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
   /** Writes postings, except those that are cancelled, whose time is over, or whose connection has ended before they are sent. */
   async function writeAll({ from, n, at, postings }: Request, isClosed: () => boolean): Promise<Answer[]> {
     const cancelled = new Set<number>();
-    cancellations.set(`${from} ${n}`, cancelled);
+    cancellations.set(requestKey(from, n), cancelled);
     waiting += postings.length;
     // When the request was sent, on the clock of `uptime`. It may have waited in a buffer of the network since then.
     const sentAt = uptime() - Math.max(0, clock.now() - at);
     const writing = postings.map(({ posting, withinMs }, position) =>
       write(withDates(posting), {
         reason: new Error('another process or its caller waits no longer'),
+        // The ledger writer reads this just before it sends a page.
         get aborted() {
           return cancelled.has(position) || uptime() >= sentAt + withinMs || isClosed();
         },
@@ -51,7 +54,7 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     );
     const answers = await Promise.all(writing);
     waiting -= postings.length;
-    cancellations.delete(`${from} ${n}`);
+    cancellations.delete(requestKey(from, n));
     return answers;
   }
 
@@ -66,7 +69,8 @@ export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
     const isRepeated = n <= (lastNonces.get(from) ?? 0);
     if (isRepeated || Math.abs(clock.now() - at) > oldestRequestMs) return 401;
     lastNonces.set(from, n);
-    for (const position of abort?.positions ?? []) cancellations.get(`${from} ${abort?.n}`)?.add(position);
+    const cancelled = abort && cancellations.get(requestKey(from, abort.n));
+    for (const position of abort?.positions ?? []) cancelled?.add(position);
     // Without a trusted clock, this process cannot know which postings are late.
     if (!clock.trusted() || waiting + postings.length > mostPostings) return 503;
     return seal(keys.reply, { to: from, n, answers: await writeAll(request, isClosed) } satisfies Reply);

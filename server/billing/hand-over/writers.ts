@@ -23,7 +23,10 @@ export interface WriterSettings {
 const mostWallets = 20_000;
 const defaultProcessesPerWriter = 4;
 
-/** Returns the id of the process that writes a wallet. One in `processesPerWriter` of the running processes (`ids`) is a writer. */
+/**
+ * Returns the id of the process that writes a wallet. First, one in `processesPerWriter` of the running processes (`ids`) is chosen as
+ * a writer. Then one of the writers is chosen for the wallet. Hashes decide, so all processes choose the same (rendezvous hashing).
+ */
 export function writerOf(
   walletId: string,
   ids: readonly string[],

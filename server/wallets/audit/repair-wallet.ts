@@ -14,7 +14,7 @@ interface Dependencies {
   grants: Pick<GrantStore, 'remove'>;
   revocations: Pick<RevocationStore, 'add'>;
   checkpoints: Pick<CheckpointStore, 'remove'>;
-  publishing: Pick<Publishing, 'later' | 'drain'>;
+  publishing: Pick<Publishing, 'publishInBackground' | 'drain'>;
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
   clock: Pick<Clock, 'now'>;
@@ -30,7 +30,7 @@ export interface RepairReport {
 }
 
 /** Returns the audit log entry of a repair. It is recorded before the repair is made. */
-type DescribeRepair = (walletId: string, mended: readonly Finding[]) => AuditEntry;
+type DescribeRepair = (mended: readonly Finding[]) => AuditEntry;
 
 /**
  * Mends the findings of an audit that need no change of an entry, an amount or a digest. Missing or altered entries are not
@@ -44,8 +44,9 @@ export function createWalletRepair(dependencies: Dependencies) {
     async publish(walletId, found) {
       for (const { page = 0 } of found) {
         const unpublished = await store.page(walletId, page);
-        if (unpublished) publishing.later(unpublished);
+        if (unpublished) publishing.publishInBackground(unpublished);
       }
+      // A failure is only logged here. The audit after the repair then finds the page again.
       await publishing.drain();
     },
 
@@ -67,7 +68,7 @@ export function createWalletRepair(dependencies: Dependencies) {
       if (!before) return undefined;
       const mended = findMendable(before.findings);
       if (mended.length === 0) return reportOf(before, []);
-      await record([describe(walletId, mended)]);
+      await record([describe(mended)]);
       for (const mend of Object.keys(repairs) as Mend[]) {
         const found = mended.filter((finding) => finding.mend === mend);
         if (found.length > 0) await repairs[mend](walletId, found);

@@ -69,7 +69,7 @@ export const handOver = [
     ['wiring/membership-terms'],
     [
       ["!roles.has('api')", 'false'],
-      ['!everywhere.includes(host)', 'true'],
+      ['!everywhere.includes(peer.host)', 'true'],
       ['!isStopping() && ', ''],
       ['outdated() === undefined && ', ''],
       [' && clock.trusted()', ''],

@@ -135,7 +135,7 @@ export function startProcess(settings: Settings) {
   });
   const heads = core.createHeads(store, uptime);
   const { resendWithin } = defaultPace;
-  const onWritten = publishing.later;
+  const onWritten = publishing.publishInBackground;
   const local = core.createLedgerWriter({ store, heads, clock, onWritten, uptime, pause, resendWithin });
 
   function createPeers({ send, list, find, databaseTime, processesPerWriter }: Peers) {
